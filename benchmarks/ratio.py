@@ -1,0 +1,48 @@
+"""A claim of speed: ours against a named peer, measured together."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """What was measured and what must hold.
+
+    `value` is ours divided by the peer (or whatever `unit` says); `bound` is what it must
+    stay below, or above where `must` says so.
+    """
+
+    name: str
+    value: float
+    bound: float
+    must: Literal["at least", "at most"]
+    detail: str
+    unit: str = "times"
+
+    @property
+    def holds(self) -> bool:
+        """Whether the claim holds."""
+        at_least = self.must == "at least"
+        return self.value >= self.bound if at_least else self.value <= self.bound
+
+    def __str__(self) -> str:
+        verdict = "" if self.holds else "  MISSED"
+        return (
+            f"{self.name}: {self.value:.2f} {self.unit}, {self.must} {self.bound:g} "
+            f"({self.detail}){verdict}"
+        )
+
+
+def best_of(rounds: int, *calls: Callable[[], object]) -> list[float]:
+    """Return each call's shortest time; the calls take turns, after a warm round."""
+    for call in calls:
+        call()
+    times: list[list[float]] = [[] for _ in calls]
+    for _ in range(rounds):
+        for call, own in zip(calls, times, strict=True):
+            begin = time.perf_counter()
+            call()
+            own.append(time.perf_counter() - begin)
+    return [min(own) for own in times]

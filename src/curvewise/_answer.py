@@ -1,0 +1,104 @@
+"""What every answer has: rows, tables in several languages, and where it came from."""
+
+import json
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from curvewise._text import Cell, html_table, latex, markdown
+from curvewise._version import __version__
+from curvewise.trials.view import frame
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+    from curvewise.trials import Trials
+    from curvewise.trials.view import Backend
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where an answer came from: enough to obtain it again.
+
+    Parameters
+    ----------
+    method : str
+        The analysis and the kind of band or test that it used.
+    settings : mapping
+        What the caller asked for.
+    seed : int or None
+        The seed; None where nothing was left to chance.
+    data : str
+        Hash of the trials, the same for the same results in any order.
+    source : str
+        Where the trials were read from.
+    version : str
+        Version of curvewise.
+    """
+
+    method: str
+    settings: Mapping[str, Cell]
+    seed: int | None
+    data: str
+    source: str = ""
+    version: str = __version__
+
+    @classmethod
+    def of(
+        cls,
+        trials: "Trials",
+        method: str,
+        settings: Mapping[str, Cell],
+        seed: int | None = None,
+    ) -> "Provenance":
+        """Return the provenance of an answer about these trials."""
+        return cls(method, dict(settings), seed, trials.digest(), trials.origin)
+
+    def __str__(self) -> str:
+        settings = ", ".join(f"{name}={value}" for name, value in self.settings.items())
+        seed = "" if self.seed is None else f", seed {self.seed}"
+        return (
+            f"{self.method} ({settings}){seed}; curvewise {self.version}, "
+            f"data {self.data[:12]}"
+        )
+
+
+class Answer(ABC):
+    """A frozen, complete answer: figures and reports read it and compute nothing."""
+
+    __slots__ = ()
+
+    provenance: Provenance
+
+    @abstractmethod
+    def rows(self) -> list[dict[str, Cell]]:
+        """Return the numbers, one dict per row, keys that a program can rely on."""
+
+    def to_frame(self, backend: "Backend | None" = None) -> "IntoDataFrame":
+        """Return `rows` as a pandas, polars or pyarrow frame."""
+        rows = self.rows()
+        names = dict.fromkeys(name for row in rows for name in row)
+        return frame({n: [row.get(n) for row in rows] for n in names}, backend)
+
+    def to_markdown(self) -> str:
+        """Return `rows` as a Markdown table."""
+        return markdown(self.rows())
+
+    def to_latex(self) -> str:
+        """Return `rows` as a LaTeX tabular (booktabs)."""
+        return latex(self.rows())
+
+    def to_json(self) -> str:
+        """Return `rows` and provenance as JSON; what is not finite becomes null."""
+        rows = [{n: _finite(v) for n, v in row.items()} for row in self.rows()]
+        content = {"rows": rows, "provenance": asdict(self.provenance)}
+        return json.dumps(content, indent=2, ensure_ascii=False)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.rows(), str(self.provenance))
+
+
+def _finite(value: Cell) -> Cell:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,1 @@
+"""Answers from trials, one file per question."""

@@ -1,0 +1,50 @@
+"""The command line: each command calls the Python API and prints what it returns."""
+
+import sys
+
+import click
+
+from curvewise._version import __version__
+from curvewise.cli import results
+from curvewise.errors import CurvewiseError
+
+FAILED_TRIALS = results.FAILED_TRIALS
+
+EPILOG = """Exit status: 0 fine, 1 error, 2 wrong usage, 3 finished, but some trials
+failed.
+
+Start with your own file, or let 'curvewise example search > results.csv' show what
+one looks like."""
+
+
+class Group(click.Group):
+    """Commands whose errors are one line on standard error and status 1."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command; say what went wrong without a traceback."""
+        try:
+            return super().invoke(ctx)
+        except (CurvewiseError, OSError) as problem:
+            click.echo(f"curvewise: {problem}", err=True)
+            ctx.exit(1)
+
+
+@click.group(
+    cls=Group,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 96},
+)
+@click.version_option(__version__, prog_name="curvewise")
+def main() -> None:
+    """Judge learning algorithms by whole curves and distributions.
+
+    How good is it, and how hard to tune? Give a file of results (CSV, Parquet, JSON
+    lines or a store) and get a table, a figure's worth of numbers, a page.
+    """
+    if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
+        # A name that the terminal cannot show is no reason to fail.
+        sys.stdout.reconfigure(errors="replace")
+
+
+for command in results.COMMANDS:
+    main.add_command(command)

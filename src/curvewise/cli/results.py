@@ -1,0 +1,235 @@
+"""Commands about results that exist already: check, performance, report, example."""
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from curvewise.errors import CurvewiseWarning
+
+if TYPE_CHECKING:
+    from curvewise.trials import Trials
+
+FAILED_TRIALS = 3
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def source_options(command: _F) -> _F:
+    """Add the source and the keywords of `curvewise.read` to a command."""
+    for add in reversed((
+        click.argument("source", type=click.Path()),
+        click.option("--runs", metavar="FILE", help="A second table: labels of each run."),
+        click.option("--on", metavar="COLUMN", multiple=True, help="What joins the two."),
+        click.option("--task", metavar="COLUMN", help="The column that names the task."),
+        click.option("--algorithm", metavar="COLUMN", help="... that names the algorithm."),
+        click.option("--trial", metavar="COLUMN", multiple=True,
+                     help="... that tells runs apart (seed, fold); repeat for several."),
+        click.option("--step", metavar="COLUMN", help="... that counts steps of a run."),
+        click.option("--status", metavar="COLUMN", help="... that says how a run ended."),
+        click.option("--metrics", metavar="NAME[=higher|lower]", multiple=True,
+                     help="... that holds scores; repeat for several."),
+        click.option("--params", metavar="COLUMN", multiple=True,
+                     help="... that holds a hyperparameter; repeat for several."),
+        click.option("--unit", type=click.Choice(["fraction", "percent"]),
+                     help="What rates are written in."),
+    )):  # fmt: skip
+        command = add(command)
+    return command
+
+
+def answer_options(command: _F) -> _F:
+    """Add what every answer takes: metric, at, failed."""
+    for add in reversed((
+        click.option("--metric", metavar="NAME", help="Which score to judge by."),
+        click.option("--at", default="last", metavar="last|mean|best|STEP",
+                     show_default=True, help="Which value of a curve is its score."),
+        click.option("--failed", default="raise", metavar="raise|worst|SCORE",
+                     show_default=True, help="What a failed trial scores."),
+    )):  # fmt: skip
+        command = add(command)
+    return command
+
+
+as_json = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON for machines."
+)
+
+
+@click.command()
+@source_options
+@as_json
+def check(as_json: bool, **keywords: Any) -> None:
+    """Look at results as a careful reviewer would.
+
+    \b
+    Example:
+      curvewise check results.csv
+      curvewise check curves.parquet --runs runs.csv --on run
+    """
+    import curvewise as cw
+
+    trials = _read(**keywords)
+    found = cw.check(trials)
+    click.echo(found.to_json() if as_json else str(found))
+    _leave(int((trials.core.status != 0).sum()))
+
+
+@click.command()
+@source_options
+@answer_options
+@click.option(
+    "--alpha", default=0.5, show_default=True, help="Best 1 - alpha, worst alpha."
+)
+@click.option("--threshold", type=float, help="A score worth reaching.")
+@click.option("--confidence", default=0.95, show_default=True, help="Of the band.")
+@as_json
+def performance(
+    metric: str | None,
+    at: str,
+    failed: str,
+    alpha: float,
+    threshold: float | None,
+    confidence: float,
+    as_json: bool,
+    **keywords: Any,
+) -> None:
+    """How good is it, and how hard to tune?
+
+    Prints mean, both tails (CVaR) and the median with its band, task by task.
+
+    \b
+    Example:
+      curvewise performance results.csv --metric acc --failed worst
+      curvewise performance results.csv --metrics acc=higher --unit percent
+    """
+    import curvewise as cw
+
+    answer = cw.performance(
+        _read(**keywords),
+        metric,
+        alpha=alpha,
+        threshold=threshold,
+        at=_number_or_word(at),
+        failed=_number_or_word(failed),
+        confidence=confidence,
+    )
+    click.echo(answer.to_json() if as_json else str(answer))
+    _leave(sum(d.failed for d in answer.distributions))
+
+
+@click.command()
+@source_options
+@answer_options
+@click.option(
+    "-o", "--output", default="report.html", show_default=True, metavar="FILE"
+)
+@as_json
+def report(
+    output: str,
+    metric: str | None,
+    at: str,
+    failed: str,
+    as_json: bool,
+    **keywords: Any,
+) -> None:
+    """Write one HTML page that can be forwarded.
+
+    \b
+    Example:
+      curvewise report results.csv -o report.html --failed worst
+    """
+    import json
+
+    import curvewise as cw
+
+    trials = _read(**keywords)
+    with _working("writing the report"):
+        path = cw.report.write(
+            trials,
+            output,
+            metric=metric,
+            at=_number_or_word(at),
+            failed=_number_or_word(failed),
+        )
+    click.echo(json.dumps({"report": str(path)}) if as_json else f"wrote {path}")
+    _leave(int((trials.core.status != 0).sum()))
+
+
+@click.command()
+@click.argument("name", type=click.Choice(["search", "curves", "counts"]))
+def example(name: Any) -> None:
+    """Print an example file of results.
+
+    \b
+    Example:
+      curvewise example search > results.csv
+    """
+    from curvewise.examples import example_text
+
+    click.echo(example_text(name), nl=False)
+
+
+COMMANDS = (check, performance, report, example)
+
+
+def _read(source: str, **keywords: Any) -> "Trials":
+    from curvewise.flow import read
+
+    several = ("on", "trial", "params")
+    stated: dict[str, Any] = {
+        name: list(value) if name in several else value
+        for name, value in keywords.items()
+        if value not in (None, ())
+    }
+    if "metrics" in stated:
+        stated["metrics"] = _metrics(stated["metrics"])
+    with _working(f"reading {source}"), _warnings_as_lines():
+        return read(source, **stated)
+
+
+def _metrics(texts: tuple[str, ...]) -> Any:
+    pairs = [text.rpartition("=") if "=" in text else (text, "", "") for text in texts]
+    if not any(direction for _, _, direction in pairs):
+        return [name for name, _, _ in pairs]
+    from curvewise.metrics import find
+
+    out = {}
+    for name, _, direction in pairs:
+        out[name] = direction or find(name) or "higher"
+    return out
+
+
+def _number_or_word(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _leave(failed: int) -> None:
+    if failed:
+        click.get_current_context().exit(FAILED_TRIALS)
+
+
+@contextmanager
+def _working(what: str) -> Iterator[None]:
+    """Show that something is going on, where somebody is watching."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", CurvewiseWarning)
+        yield
+    for warning in caught:
+        click.echo(f"curvewise: {warning.message}", err=True)

@@ -1,0 +1,310 @@
+"""What a score means: direction, range, unit, label; rates from confusion counts.
+
+A metric travels with the trials that were scored by it, so nobody ever passes a
+``minimize=`` flag: `Metric.direction` says which way is better, and `Metric.range` is
+what bounds are allowed to use.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from curvewise.errors import CurvewiseError
+
+Direction: TypeAlias = Literal["higher", "lower"]
+Floats: TypeAlias = NDArray[np.float64]
+
+_INF = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A score's meaning.
+
+    Parameters
+    ----------
+    name : str
+        What the score is called in tables and files.
+    direction : {"higher", "lower"}
+        Which way is better.
+    range : (float, float)
+        The values that are possible at all; ``-inf`` and ``inf`` where there is no
+        bound. Guaranteed intervals for means need at least one finite end.
+    unit : str
+        What one is measured in; ``"fraction"`` for rates, which curvewise always keeps
+        in [0, 1], never in percent.
+    label : str
+        The name for axes and headings; `name` where it is left out.
+
+    Examples
+    --------
+    >>> Metric("bleu", "higher", range=(0, 1), unit="fraction")
+    Metric(name='bleu', direction='higher', range=(0.0, 1.0), unit='fraction', label='bleu')
+    """
+
+    name: str
+    direction: Direction = "higher"
+    range: tuple[float, float] = (-_INF, _INF)
+    unit: str = ""
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name.strip():
+            raise CurvewiseError(f"A metric needs a name, not {self.name!r}.")
+        if self.direction not in get_args(Direction):
+            raise CurvewiseError(
+                f"The direction of metric '{self.name}' is {self.direction!r}. "
+                f"Say 'higher' or 'lower': which way is better."
+            )
+        try:
+            low, high = (float(end) for end in self.range)
+        except (TypeError, ValueError):
+            low = high = math.nan
+        if not low < high:
+            raise CurvewiseError(
+                f"The range of metric '{self.name}' is {self.range!r}. "
+                f"Pass two numbers, the lower first, such as (0, 1)."
+            )
+        object.__setattr__(self, "range", (low, high))
+        object.__setattr__(self, "label", self.label or self.name)
+
+    @property
+    def sign(self) -> int:
+        """+1 where higher is better, -1 where lower is: multiply to make it higher."""
+        return 1 if self.direction == "higher" else -1
+
+    @property
+    def worst(self) -> float:
+        """The worst possible score; infinite where the metric has no bound there."""
+        return self.range[0] if self.direction == "higher" else self.range[1]
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether this is a fraction in [0, 1], which people also write in percent."""
+        return self.range == (0.0, 1.0)
+
+    def __str__(self) -> str:
+        low, high = self.range
+        bounds = (
+            "" if math.isinf(low) and math.isinf(high) else f", {low:g} to {high:g}"
+        )
+        return f"{self.name} ({self.direction} is better{bounds})"
+
+
+_REGISTRY: dict[str, Metric] = {}
+
+
+def register(metric: Metric, *aliases: str) -> Metric:
+    """Make a metric known under its name and `aliases`, and return it.
+
+    Examples
+    --------
+    >>> register(Metric("win_rate", "higher", range=(0, 1)), "wins").name
+    'win_rate'
+    >>> find("wins").range
+    (0.0, 1.0)
+    """
+    for name in (metric.name, *aliases):
+        _REGISTRY[_folded(name)] = metric
+    return metric
+
+
+def find(name: str) -> Metric | None:
+    """Return the registered metric of that name, or None.
+
+    The metric keeps the name that was asked for. Prefixes that say where it was
+    measured (``val_``, ``test/``, ``eval-``) do not change what it means.
+
+    >>> find("val_acc").range
+    (0.0, 1.0)
+    >>> find("zorp") is None
+    True
+    """
+    folded = _folded(name)
+    bare = [folded.removeprefix(p) for p in _WHERE_MEASURED if folded.startswith(p)]
+    known = next((_REGISTRY[n] for n in (folded, *bare) if n in _REGISTRY), None)
+    if known is None or known.name == name:
+        return known
+    return Metric(name, known.direction, known.range, known.unit)
+
+
+_WHERE_MEASURED = (
+    *("training_", "train_", "validation_", "valid_", "val_", "testing_", "test_"),
+    *("evaluation_", "eval_", "mean_", "average_", "final_", "best_"),
+)
+
+
+def _folded(name: str) -> str:
+    for separator in "-/. ":
+        name = name.replace(separator, "_")
+    return name.casefold()
+
+
+# --- metrics from confusion counts -----------------------------------------------------
+#
+# counts[..., i, j] is the number of examples of true class i that were called j. With two
+# classes, class 1 is the positive one: tp = counts[1, 1], fp = counts[0, 1],
+# fn = counts[1, 0], tn = counts[0, 0]. With more, precision, recall, specificity, F1 and
+# Jaccard are computed class against rest and averaged over classes (macro).
+#
+# 0/0. A class that is never predicted has no precision. We count 0/0 as `undefined`,
+# 0 unless stated: the worst value, as scikit-learn does, because NaN would turn a trial
+# that ran to its end into a failed one.
+
+
+def accuracy(counts: ArrayLike, *, undefined: float = 0.0) -> Floats:
+    """Return the share of examples on the diagonal.
+
+    >>> float(accuracy([[50, 10], [5, 35]]))
+    0.85
+    """
+    c = _checked(counts)
+    return _ratio(np.trace(c, axis1=-2, axis2=-1), c.sum((-2, -1)), undefined)
+
+
+def error(counts: ArrayLike, *, undefined: float = 1.0) -> Floats:
+    """Return the share of examples off the diagonal: one minus `accuracy`.
+
+    >>> float(error([[50, 10], [5, 35]]))
+    0.15
+    """
+    c = _checked(counts)
+    total = c.sum((-2, -1))
+    # Xue et al. (2025) print (TP + TN) / n' as the test error in Eq. (1); that is the
+    # accuracy, and their Eqs. (8) and (10) are about this one. Do not "fix" it back.
+    return _ratio(total - np.trace(c, axis1=-2, axis2=-1), total, undefined)
+
+
+def precision(counts: ArrayLike, *, undefined: float = 0.0) -> Floats:
+    """Return TP / (TP + FP): how many of those called positive are.
+
+    >>> float(precision([[50, 10], [5, 35]]))
+    0.7777777777777778
+    """
+    return _averaged(counts, lambda tp, fp, fn, tn: (tp, tp + fp), undefined)
+
+
+def recall(counts: ArrayLike, *, undefined: float = 0.0) -> Floats:
+    """Return TP / (TP + FN): how many of the positive ones are found.
+
+    >>> float(recall([[50, 10], [5, 35]]))
+    0.875
+    """
+    return _averaged(counts, lambda tp, fp, fn, tn: (tp, tp + fn), undefined)
+
+
+def specificity(counts: ArrayLike, *, undefined: float = 0.0) -> Floats:
+    """Return TN / (TN + FP): how many of the negative ones are left alone.
+
+    >>> float(specificity([[50, 10], [5, 35]]))
+    0.8333333333333334
+    """
+    return _averaged(counts, lambda tp, fp, fn, tn: (tn, tn + fp), undefined)
+
+
+def f1(counts: ArrayLike, *, undefined: float = 0.0) -> Floats:
+    """Return 2 TP / (2 TP + FP + FN), the harmonic mean of precision and recall.
+
+    >>> float(f1([[50, 10], [5, 35]]))
+    0.8235294117647058
+    """
+    return _averaged(
+        counts, lambda tp, fp, fn, tn: (2 * tp, 2 * tp + fp + fn), undefined
+    )
+
+
+def jaccard(counts: ArrayLike, *, undefined: float = 0.0) -> Floats:
+    """Return TP / (TP + FP + FN).
+
+    >>> float(jaccard([[50, 10], [5, 35]]))
+    0.7
+    """
+    return _averaged(counts, lambda tp, fp, fn, tn: (tp, tp + fp + fn), undefined)
+
+
+FROM_COUNTS: dict[str, Callable[[ArrayLike], Floats]] = {
+    "accuracy": accuracy,
+    "error": error,
+    "precision": precision,
+    "recall": recall,
+    "specificity": specificity,
+    "f1": f1,
+    "jaccard": jaccard,
+}
+
+_Parts: TypeAlias = Callable[[Floats, Floats, Floats, Floats], tuple[Floats, Floats]]
+
+
+def _averaged(counts: ArrayLike, parts: _Parts, undefined: float) -> Floats:
+    c = _checked(counts)
+    tp = np.diagonal(c, axis1=-2, axis2=-1)
+    fp, fn = c.sum(-2) - tp, c.sum(-1) - tp
+    tn = c.sum((-2, -1))[..., None] - tp - fp - fn
+    rates = _ratio(*parts(tp, fp, fn, tn), undefined)
+    return np.asarray(rates[..., 1] if c.shape[-1] == 2 else rates.mean(-1))
+
+
+def _checked(counts: ArrayLike) -> Floats:
+    try:
+        c = np.asarray(counts, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise CurvewiseError(
+            "Confusion counts are not numbers. Pass counts >= 0, shape (..., K, K)."
+        ) from None
+    if c.ndim < 2 or c.shape[-1] != c.shape[-2] or c.shape[-1] < 2:
+        raise CurvewiseError(
+            f"Confusion counts have shape {c.shape}. Pass (..., K, K) with K >= 2: "
+            f"rows are true classes, columns what they were called."
+        )
+    if not (np.isfinite(c) & (c >= 0)).all():
+        raise CurvewiseError(
+            "Confusion counts are negative or not finite. Pass counts >= 0."
+        )
+    return c
+
+
+def _ratio(numerator: Floats, denominator: Floats, undefined: float) -> Floats:
+    out = np.full(np.shape(denominator), undefined, dtype=np.float64)
+    return np.divide(numerator, denominator, out=out, where=np.asarray(denominator) > 0)
+
+
+# --- the usual ones ----------------------------------------------------------------------
+
+
+def _rate(name: str, direction: Direction, *aliases: str) -> None:
+    register(Metric(name, direction, (0, 1), "fraction"), *aliases)
+
+
+_rate("accuracy", "higher", "acc", "top1", "top_1", "top1_acc", "top5", "exact_match")
+_rate("error", "lower", "err", "error_rate", "zero_one_loss")
+_rate("precision", "higher")
+_rate("recall", "higher", "sensitivity", "tpr")
+_rate("specificity", "higher", "tnr")
+_rate("f1", "higher", "f1_score", "f1_macro", "f1_micro", "f1_weighted")
+_rate("jaccard", "higher", "iou", "miou")
+_rate("balanced_accuracy", "higher", "balanced_acc")
+_rate("auc", "higher", "auroc", "roc_auc", "average_precision", "ap", "map", "auprc")
+_rate("success_rate", "higher", "success", "solved")
+register(Metric("brier", "lower", (0, 1)), "brier_score")
+register(Metric("mcc", "higher", (-1, 1)), "kappa", "cohen_kappa")
+register(Metric("r2", "higher", (-_INF, 1)), "r2_score")
+register(
+    Metric("loss", "lower", (-_INF, _INF)), "nll", "cost", "objective_loss", "elbo_loss"
+)
+register(Metric("log_loss", "lower", (0, _INF)), "cross_entropy", "ce", "bpb", "bpc")
+register(Metric("mse", "lower", (0, _INF)), "mean_squared_error", "squared_error")
+register(Metric("rmse", "lower", (0, _INF)), "root_mean_squared_error")
+register(Metric("mae", "lower", (0, _INF)), "mean_absolute_error", "absolute_error")
+register(Metric("wer", "lower", (0, _INF)), "cer", "mape", "fid")
+register(Metric("perplexity", "lower", (1, _INF)), "ppl")
+register(Metric("regret", "lower", (0, _INF)))
+register(
+    Metric("return", "higher"),
+    *("returns", "reward", "rewards", "episode_return", "episodic_return", "ep_ret"),
+    *("ep_return", "episode_reward", "ep_rew_mean", "cumulative_reward", "ep_reward"),
+    *("averageepret", "averagetestepret", "total_reward", "rollout_ep_rew_mean"),
+)

@@ -1,0 +1,210 @@
+"""Rows of the store as trials."""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from curvewise.metrics import Metric
+from curvewise.store.chunks import (
+    cells,
+    chunks,
+    ints,
+    lengths,
+    parsed,
+    ragged,
+    unpacked,
+)
+from curvewise.store.codes import Codes
+from curvewise.trials.columns import Core, Details, Ints
+from curvewise.trials.ragged import empty_rows, joined, starts
+
+
+def core(db: sqlite3.Connection, codes: Codes, last: int) -> Core:
+    """Return who, how it ended, and the curves of the trials up to id `last`."""
+    sets = {
+        code: [_name(codes, c) for c in json.loads(text)]
+        for text, code in codes.metric_sets.items()
+    }
+    numbers = ("task", "algorithm", "number", "status", "metric_set")
+    columns = [*map(ints, numbers), cells("scores"), "count(steps)", "count(recorded)"]
+    parts = []
+    for lo, hi, row in chunks(db, ", ".join(columns), 1, last):
+        task, algorithm, number, status, metric_set = (parsed(text) for text in row[:5])
+        # What most rows do not have is asked for only where some row has it.
+        count, steps = _steps(db, lo, hi) if row[6] else _step_0(len(task))
+        recorded = _recorded(db, lo, hi) if row[7] else None
+        curves = _curves(unpacked(row[5]), count, metric_set, sets, recorded)
+        parts.append((task, algorithm, number, status, count, steps, *curves))
+    return _core_of(parts, codes)
+
+
+def details(db: sqlite3.Connection, codes: Codes, last: int) -> Details:
+    """Return everything else about the trials up to id `last`."""
+    blobs = ("params", "labels", "error", "counts", "correct", "asked")
+    counted = ", ".join(f"count({b})" for b in blobs)
+    found = db.execute(
+        f"SELECT {counted} FROM trials WHERE id <= ?", (last,)
+    ).fetchone()
+    used = [b for b, n in zip(blobs, found, strict=True) if n]
+    # SQLite writes a REAL with 15 digits unless told otherwise.
+    seconds = "CASE WHEN seconds IS NULL THEN 'nan' ELSE printf('%!.17g', seconds) END"
+    columns = [
+        *(ints("attempts"), ints("classes"), ints("ifnull(example_set, 0)")),
+        f"group_concat({seconds})",
+        *(part for b in used for part in (lengths(b), cells(b))),
+    ]
+    numbers: list[list[Any]] = []
+    texts: list[list[Any]] = []
+    for _, _, row in chunks(db, ", ".join(columns), 1, last):
+        whole = [parsed(text) for text in row[:3]]
+        numbers.append([np.fromstring(row[3], float, sep=","), *whole])
+        cell = {b: (row[4 + 2 * i], row[5 + 2 * i]) for i, b in enumerate(used)}
+        texts.append([
+            ragged(*cell[b], _type(b)) if b in cell else empty_rows(len(whole[0]), _type(b))
+            for b in blobs
+        ])  # fmt: skip
+    if not numbers:
+        numbers = [[np.empty(0), *(np.empty(0, np.int64) for _ in range(3))]]
+        texts = [[empty_rows(0, _type(b)) for b in blobs]]
+    secs, attempts, classes, example_set = (
+        np.concatenate(column) for column in zip(*numbers, strict=True)
+    )
+    params, labels, error, counts, correct, asked = (
+        joined(column) for column in zip(*texts, strict=True)
+    )
+    ids = sorted(codes.example_sets.items(), key=lambda item: item[1])
+    place = np.full(_room(codes.example_sets.values()), -1, np.int64)
+    for i, (_, code) in enumerate(ids):
+        place[code] = i
+    return Details(
+        *(params, labels, error, secs, attempts, counts, classes, correct, asked),
+        place[example_set],
+        tuple(np.frombuffer(blob, "<i8").astype(np.int64) for blob, _ in ids),
+    )
+
+
+def _type(column: str) -> str:
+    return "<i8" if column == "counts" else "u1"
+
+
+# --- curves ------------------------------------------------------------------------------
+
+
+def _step_0(n: int) -> tuple[Ints, Any]:
+    return np.ones(n, np.int64), np.zeros(n)
+
+
+def _steps(db: sqlite3.Connection, lo: int, hi: int) -> tuple[Ints, Any]:
+    """Return how many steps each row has, and the steps; a row without has step 0."""
+    query = f"{ints('ifnull(length(steps), -1)')}, {cells('steps')}"
+    answers = [row for _, _, row in chunks(db, query, lo, hi)]
+    size = np.concatenate([parsed(sizes) for sizes, _ in answers])
+    count = np.where(size < 0, 1, size // 8)
+    steps = np.zeros(int(count.sum()))
+    steps[np.repeat(size >= 0, count)] = np.concatenate(
+        [unpacked(blob) for _, blob in answers]
+    )
+    return count, steps
+
+
+def _curves(
+    scores: Any,
+    lengths: Ints,
+    metric_set: Ints,
+    sets: dict[int, list[str]],
+    recorded: dict[int, Any] | None,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return each metric's flat curve, and where it was recorded if not everywhere."""
+    total = int(lengths.sum())
+    present = np.unique(metric_set).tolist()
+    if len(present) == 1 and len(sets[present[0]]) == 1 and recorded is None:
+        return {sets[present[0]][0]: scores}, {}
+    width = np.zeros(max(sets) + 1, np.int64)
+    for code, names in sets.items():
+        width[code] = len(names)
+    begin = starts(lengths * width[metric_set])[:-1]
+    within = np.arange(total) - np.repeat(starts(lengths)[:-1], lengths)
+    owner_set = np.repeat(metric_set, lengths)
+    stride, begin = np.repeat(lengths, lengths), np.repeat(begin, lengths)
+    bits = np.ones(len(scores), bool)
+    for start, mask in (recorded or {}).items():
+        first = int(starts(lengths * width[metric_set])[start])
+        bits[first : first + len(mask)] = mask
+    values = {}
+    known = {}
+    for name in dict.fromkeys(n for code in present for n in sets[code]):
+        flat, seen = np.full(total, np.nan), np.zeros(total, bool)
+        for code in present:
+            if name in sets[code]:
+                mine = owner_set == code
+                place = (begin + sets[code].index(name) * stride + within)[mine]
+                flat[mine], seen[mine] = scores[place], bits[place]
+        values[name] = flat
+        if not seen.all():
+            known[name] = seen
+    return values, known
+
+
+def _recorded(db: sqlite3.Connection, lo: int, hi: int) -> dict[int, Any]:
+    """Return, for rows with gaps, their place in the stretch and their bits."""
+    rows = db.execute(
+        "SELECT place, recorded, size FROM (SELECT row_number() OVER (ORDER BY id) - 1 "
+        "AS place, recorded, length(scores) / 8 AS size FROM trials "
+        "WHERE id BETWEEN ? AND ?) WHERE recorded IS NOT NULL",
+        (lo, hi),
+    )
+    return {
+        place: np.unpackbits(np.frombuffer(bits, np.uint8), count=size).astype(bool)
+        for place, bits, size in rows
+    }
+
+
+def _core_of(parts: list[Any], codes: Codes) -> Core:
+    none = np.empty(0, np.int64)
+    empty: Any = (none, none, none, none, none, np.empty(0), {}, {})
+    columns = list(zip(*(parts or [empty]), strict=True))
+    task, algorithm, number, status, lengths, steps = map(np.concatenate, columns[:6])
+    values, recorded = {}, {}
+    present = {n for part in columns[6] for n in part}
+    for name in (n for n in codes.metrics if n in present):  # in the store's order
+        flats, masks = [], []
+        for own, vals, gaps in zip(columns[5], columns[6], columns[7], strict=True):
+            flats.append(vals.get(name, np.full(len(own), np.nan)))
+            masks.append(gaps.get(name, np.full(len(own), name in vals)))
+        values[name] = np.concatenate(flats) if len(flats) > 1 else flats[0]
+        known = np.concatenate(masks)
+        if not known.all():
+            recorded[name] = known
+    return Core(
+        _ranked(task, codes.tasks.values()),
+        _ranked(algorithm, codes.algorithms.values()),
+        number,
+        status.astype(np.int8),
+        starts(lengths),
+        steps,
+        values,
+        recorded,
+    )
+
+
+def _ranked(column: Ints, codes: Any) -> Any:
+    """Return codes of the store as positions in its list of names."""
+    place = np.zeros(_room(codes), np.int32)
+    place[list(codes)] = np.arange(len(codes))
+    return place[column]
+
+
+def _room(codes: Any) -> int:
+    return max(codes, default=0) + 1
+
+
+def _name(codes: Codes, code: int) -> str:
+    return next(name for name, c in codes.metric_codes.items() if c == code)
+
+
+def meanings(codes: Codes, names: Sequence[str]) -> dict[str, Metric]:
+    """Return what the metrics of these trials mean, in the order of the store."""
+    return {name: m for name, m in codes.metrics.items() if name in names}

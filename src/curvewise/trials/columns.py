@@ -1,0 +1,275 @@
+"""The columns behind `Trials`: the core that every door needs, and the details.
+
+Both are plain frozen bundles of arrays. Details are asked for by a callable, so that a
+store can leave them on disk until somebody wants them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curvewise.metrics import Floats
+from curvewise.trials.ragged import (
+    Ragged,
+    empty_rows,
+    from_rows,
+    from_texts,
+    joined,
+    starts,
+)
+from curvewise.trials.trial import STATUSES, Trial, canonical
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Core:
+    """Who, how it ended, and the curves.
+
+    `task` and `algorithm` are codes into the names that `Trials` keeps, `status` into
+    `STATUSES`. The curves of all trials lie end to end: trial i owns the places
+    ``offsets[i]:offsets[i + 1]`` of `steps` and of every array in `values`. A metric
+    that was not recorded at some steps has an array of booleans in `recorded`.
+    """
+
+    task: NDArray[np.int32]
+    algorithm: NDArray[np.int32]
+    number: Ints
+    status: NDArray[np.int8]
+    offsets: Ints
+    steps: Floats
+    values: dict[str, Floats]
+    recorded: dict[str, Bools]
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            for array in value.values() if isinstance(value, dict) else [value]:
+                array.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    @property
+    def lengths(self) -> Ints:
+        """How many steps each trial has."""
+        return np.diff(self.offsets)
+
+    def take(self, rows: Ints) -> "Core":
+        """Return the chosen trials."""
+        curves = Ragged(self.offsets, self.steps)
+        places = curves.places(rows)
+        return Core(
+            self.task[rows],
+            self.algorithm[rows],
+            self.number[rows],
+            self.status[rows],
+            starts(curves.lengths[rows]),
+            self.steps[places],
+            {name: flat[places] for name, flat in self.values.items()},
+            {name: flat[places] for name, flat in self.recorded.items()},
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Details:
+    """What doors rarely ask for: params, labels, errors, times, counts, correctness.
+
+    Texts are UTF-8 bytes; `params` and `labels` hold canonical JSON, empty for ``{}``.
+    Row i of `counts` has (step, K, K) values with K = ``classes[i]``; K = 0 where there
+    are none. Row i of `correct` has one bit per example, each step padded to whole
+    bytes; `asked` likewise, empty where every example was asked at every step.
+    """
+
+    params: Ragged
+    labels: Ragged
+    error: Ragged
+    seconds: Floats
+    attempts: Ints
+    counts: Ragged
+    classes: Ints
+    correct: Ragged
+    asked: Ragged
+    example_set: Ints
+    example_sets: tuple[Ints, ...]
+
+    def __post_init__(self) -> None:
+        for field in fields(self)[:-1]:
+            value = getattr(self, field.name)
+            array = value.flat if isinstance(value, Ragged) else value
+            array.setflags(write=False)
+
+    def take(self, rows: Ints) -> "Details":
+        """Return the chosen trials."""
+        columns: list[Any] = [getattr(self, f.name) for f in fields(self)]
+        *of_trials, sets = columns
+        chosen = [c.take(rows) if isinstance(c, Ragged) else c[rows] for c in of_trials]
+        return Details(*[*chosen, sets])
+
+
+def no_details(n: int) -> Details:
+    """Return the details of n trials of which nothing more is known."""
+    texts = empty_rows(n, "uint8")
+    return Details(
+        texts,
+        texts,
+        texts,
+        np.full(n, np.nan),
+        np.ones(n, np.int64),
+        empty_rows(n, "int64"),
+        np.zeros(n, np.int64),
+        texts,
+        texts,
+        np.full(n, -1, np.int64),
+        (),
+    )
+
+
+def join_details(parts: Sequence[Details]) -> Details:
+    """Return the details of all parts, one part after another."""
+    sets: list[Ints] = []
+    places: dict[bytes, int] = {}
+    codes = []
+    for part in parts:
+        new = [_place(ids, sets, places) for ids in part.example_sets]
+        lookup = np.array([*new, -1], np.int64)
+        codes.append(lookup[part.example_set])
+    columns: list[Any] = []
+    for field in fields(Details)[:-2]:
+        pieces = [getattr(part, field.name) for part in parts]
+        ragged = isinstance(pieces[0], Ragged)
+        columns.append(joined(pieces) if ragged else np.concatenate(pieces))
+    columns += [np.concatenate(codes), tuple(sets)]
+    return Details(*columns)
+
+
+def _place(ids: Ints, sets: list[Ints], places: dict[bytes, int]) -> int:
+    key = ids.tobytes()
+    if key not in places:
+        places[key] = len(sets)
+        sets.append(ids)
+    return places[key]
+
+
+def join_cores(
+    parts: Sequence[Core], tasks: Sequence[Ints], algorithms: Sequence[Ints]
+) -> Core:
+    """Return all trials, their codes translated by one lookup per part."""
+    names = dict.fromkeys(name for part in parts for name in part.values)
+    values, recorded = {}, {}
+    for name in names:
+        values[name] = np.concatenate([_values(part, name) for part in parts])
+        known = np.concatenate([was_recorded(part, name) for part in parts])
+        if not known.all():
+            recorded[name] = known
+    return Core(
+        np.concatenate([t[p.task] for t, p in zip(tasks, parts, strict=True)]),
+        np.concatenate(
+            [a[p.algorithm] for a, p in zip(algorithms, parts, strict=True)]
+        ),
+        np.concatenate([part.number for part in parts]),
+        np.concatenate([part.status for part in parts]),
+        starts(np.concatenate([part.lengths for part in parts])),
+        np.concatenate([part.steps for part in parts]),
+        values,
+        recorded,
+    )
+
+
+def _values(core: Core, name: str) -> Floats:
+    return core.values.get(name, np.full(len(core.steps), np.nan))
+
+
+def was_recorded(core: Core, name: str) -> Bools:
+    """Return at which places of the flat curves a metric was recorded."""
+    if name not in core.values:
+        return np.zeros(len(core.steps), bool)
+    return core.recorded.get(name, np.ones(len(core.steps), bool))
+
+
+def from_records(
+    records: Sequence[Trial], tasks: dict[str, int], algorithms: dict[str, int]
+) -> tuple[Core, Details]:
+    """Return the columns of a list of trials; names are added to the two code books."""
+    names = dict.fromkeys(name for trial in records for name in trial.metrics)
+    steps = from_rows([t.steps for t in records], "float64")
+    values, recorded = {}, {}
+    for name in names:
+        curves = [t.metrics.get(name, _not_recorded(len(t.steps))) for t in records]
+        known = np.concatenate([~np.ma.getmaskarray(c) for c in curves])
+        flat = from_rows([np.ma.getdata(c) for c in curves], "float64").flat
+        values[name] = np.where(known, flat, np.nan)
+        if not known.all():
+            recorded[name] = known
+    core = Core(
+        np.array([tasks.setdefault(t.task, len(tasks)) for t in records], np.int32),
+        np.array(
+            [algorithms.setdefault(t.algorithm, len(algorithms)) for t in records],
+            np.int32,
+        ),
+        np.array([t.number for t in records], np.int64),
+        np.array([STATUSES.index(t.status) for t in records], np.int8),
+        steps.offsets,
+        steps.flat,
+        values,
+        recorded,
+    )
+    return core, _details_of(records)
+
+
+def _not_recorded(n: int) -> Floats:
+    return np.ma.masked_array(np.full(n, np.nan), mask=True)
+
+
+def _details_of(records: Sequence[Trial]) -> Details:
+    sets: list[Ints] = []
+    places: dict[bytes, int] = {}
+    none = np.empty(0, np.uint8)
+    asked = [
+        none if t.correct is None or not np.ma.is_masked(t.correct)
+        else packed(~np.ma.getmaskarray(t.correct))
+        for t in records
+    ]  # fmt: skip
+    return Details(
+        from_texts(canonical(t.params) if t.params else "" for t in records),
+        from_texts(canonical(t.labels) if t.labels else "" for t in records),
+        from_texts(t.error for t in records),
+        np.array([t.seconds for t in records], np.float64),
+        np.array([t.attempts for t in records], np.int64),
+        from_rows(
+            [np.empty(0, int) if t.counts is None else t.counts.ravel() for t in records],
+            "int64",
+        ),
+        np.array(
+            [0 if t.counts is None else t.counts.shape[1] for t in records], np.int64
+        ),
+        from_rows(
+            [
+                none if t.correct is None else packed(np.ma.filled(t.correct, False))
+                for t in records
+            ],
+            "uint8",
+        ),
+        from_rows(asked, "uint8"),
+        np.array(
+            [-1 if t.examples is None else _place(t.examples, sets, places)
+             for t in records],
+            np.int64,
+        ),
+        tuple(sets),
+    )  # fmt: skip
+
+
+def packed(bits: Bools) -> NDArray[np.uint8]:
+    """Return (step, example) bits, each step padded to whole bytes, end to end."""
+    return np.packbits(bits, axis=1).ravel()
+
+
+def unpacked(data: NDArray[np.uint8], steps: int, examples: int) -> Bools:
+    """Return the bits that `packed` laid end to end, shape (step, example)."""
+    rows = data.reshape(steps, -(-examples // 8))
+    return np.unpackbits(rows, axis=1, count=examples).astype(bool)

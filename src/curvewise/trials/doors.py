@@ -1,0 +1,449 @@
+"""The three doors: scores, points, lines. Trials go in, arrays come out.
+
+Two policies live here and nowhere else. A failed trial is part of the distribution: a
+door raises until it is told what a failure scores. And scores lie in their metric's
+range, or somebody mixed percent with fractions.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from curvewise.errors import CurvewiseError, listed, shortened, unknown
+from curvewise.metrics import FROM_COUNTS, Floats, Metric, find
+from curvewise.trials.columns import Bools, Ints, was_recorded
+from curvewise.trials.trial import shown_key
+
+if TYPE_CHECKING:
+    from curvewise.trials.table import Trials
+
+At: TypeAlias = Literal["last", "mean", "best"] | float
+Failed: TypeAlias = Literal["raise", "worst"] | float
+Fill: TypeAlias = Literal["error", "last", "linear"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """The points of one algorithm's curves.
+
+    Parameters
+    ----------
+    trial : ndarray of int, shape (point,)
+        The number of the trial that a point belongs to; points of one trial are dependent.
+    size : ndarray of float, shape (point,)
+    value : ndarray of float, shape (point,)
+    """
+
+    trial: Ints
+    size: Floats
+    value: Floats
+
+
+class _UnknownLinesError(CurvewiseError, KeyError):
+    """An unknown algorithm; a KeyError too, or `in` and `get` would raise."""
+
+    __str__ = CurvewiseError.__str__  # KeyError's would quote the message
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lines(Mapping[str, Floats]):
+    """The lines of each algorithm on common steps: a mapping to (line, step) arrays."""
+
+    steps: Floats
+    by_algorithm: dict[str, Floats]
+
+    def __getitem__(self, algorithm: str) -> Floats:
+        if algorithm not in self.by_algorithm:
+            message = unknown("algorithm", algorithm, self.by_algorithm)
+            raise _UnknownLinesError(str(message))
+        return self.by_algorithm[algorithm]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_algorithm)
+
+    def __len__(self) -> int:
+        return len(self.by_algorithm)
+
+
+def scores(
+    trials: "Trials", metric: str, at: At, failed: Failed
+) -> tuple[dict[str, Floats], dict[str, Bools]]:
+    """Return one value per trial and algorithm, and which of them are failures."""
+    meant = _one_task(trials, metric)
+    core = trials.core
+    raw = _at(trials, metric, meant, at)
+    broken = (core.status != 0) | ~np.isfinite(raw)
+    _refuse_outside(raw[~broken], meant)
+    where = "at the last step" if at == "last" else f"with at={at!r}"
+    score = _score_of_failure(trials, meant, broken, raw, failed, where)
+    full = np.where(broken, score, raw)
+    rows = _rows_by_algorithm(trials)
+    return {a: full[r] for a, r in rows.items()}, {
+        a: broken[r] for a, r in rows.items()
+    }
+
+
+def points(trials: "Trials", metric: str, failed: Failed) -> dict[str, Points]:
+    """Return (trial, size, value) for each algorithm."""
+    meant = _one_task(trials, metric)
+    core = trials.core
+    values, known = flat_values(trials, metric)
+    broken, score = _broken_curves(trials, meant, values, known, failed)
+    values = np.where(known & ~np.isfinite(values), score, values)
+    number = np.repeat(core.number, core.lengths)
+    out = {}
+    for algorithm, rows in _rows_by_algorithm(trials).items():
+        # The rows of an algorithm are one stretch, and so are their curves.
+        here = slice(core.offsets[rows[0]], core.offsets[rows[-1] + 1])
+        keep = known[here]
+        t, n, v = [number[here][keep]], [core.steps[here][keep]], [values[here][keep]]
+        # Where none of its runs got anywhere, the other algorithms' sizes are the design.
+        reached = np.unique(n[0] if len(n[0]) else core.steps[known])
+        # A failed run scores a failure at every size that it did not get to.
+        for row in rows[broken[rows]]:
+            own, _ = _curve(trials, row, values, known)
+            lacking = np.setdiff1d(reached, own)
+            t.append(np.full(len(lacking), core.number[row]))
+            n.append(lacking)
+            v.append(np.full(len(lacking), score))
+        trial, size, value = np.concatenate(t), np.concatenate(n), np.concatenate(v)
+        order = np.lexsort((size, trial))
+        out[algorithm] = Points(trial[order], size[order], value[order])
+    return out
+
+
+def lines(
+    trials: "Trials",
+    metric: str,
+    grid: int | ArrayLike | None,
+    fill: Fill,
+    failed: Failed,
+) -> Lines:
+    """Return (line, step) arrays for each algorithm on common steps."""
+    if fill not in ("error", "last", "linear"):
+        raise CurvewiseError(f"fill is {fill!r}. Pass 'error', 'last' or 'linear'.")
+    meant = _one_task(trials, metric)
+    values, known = flat_values(trials, metric)
+    broken, score = _broken_curves(trials, meant, values, known, failed)
+    # What was recorded and is no number scores a failure: no fill may bridge it.
+    values = np.where(known & ~np.isfinite(values), score, values)
+    curves = [_curve(trials, row, values, known) for row in range(len(trials))]
+    whole = [steps for (steps, _), bad in zip(curves, broken, strict=True) if not bad]
+    begun = whole or [steps for steps, _ in curves if len(steps)]
+    if not begun:
+        raise CurvewiseError(
+            f"None of {len(trials)} trials has a value of '{shortened(metric)}', so there "
+            f"are no lines. scores(...) can still count their failures."
+        )
+    steps = _grid(trials, grid, fill, begun)
+    table = np.empty((len(curves), len(steps)))
+    for row, (own, v) in enumerate(curves):
+        name = "" if broken[row] else shown_key(trials.key(row))
+        table[row] = _on_grid(own, v, steps, fill, name)
+    # From where a failed run breaks off, it scores what a failure scores.
+    table[broken] = np.where(np.isfinite(table[broken]), table[broken], score)
+    return Lines(steps, {a: table[r] for a, r in _rows_by_algorithm(trials).items()})
+
+
+# --- values ------------------------------------------------------------------------------
+
+
+def meaning(trials: "Trials", metric: str) -> Metric:
+    """Return what a metric of these trials means; raise if they cannot tell it."""
+    if metric in trials.metrics:
+        return trials.metrics[metric]
+    if metric in FROM_COUNTS and trials.details().classes.any():
+        derived = find(metric)
+        assert derived is not None  # noqa: S101  every name in FROM_COUNTS is registered
+        return derived
+    known = [*trials.metrics]
+    if trials.details().classes.any():
+        known += [name for name in FROM_COUNTS if name not in known]
+    for kind in ("labels", "params"):
+        first = getattr(trials.details(), kind)[0] if len(trials) else b""
+        if len(first) and metric in json.loads(bytes(first)):
+            raise CurvewiseError(
+                f"'{metric}' was read among the {kind}, not as a metric. "
+                f"Read it with metrics=['{metric}'] (--metrics {metric})."
+            )
+    raise unknown("metric", metric, known)
+
+
+def flat_values(trials: "Trials", metric: str) -> tuple[Floats, Bools]:
+    """Return a metric at all places of the flat curves, and where it was recorded."""
+    core = trials.core
+    if metric in core.values:
+        return core.values[metric], was_recorded(core, metric)
+    details = trials.details()
+    values = np.full(len(core.steps), np.nan)
+    for k in np.unique(details.classes[details.classes > 0]):
+        rows = np.flatnonzero(details.classes == k)
+        counts = details.counts.take(rows).flat.reshape(-1, k, k)
+        lengths = core.lengths[rows]
+        shift = np.repeat(core.offsets[rows] - np.cumsum(lengths) + lengths, lengths)
+        values[np.arange(len(shift)) + shift] = FROM_COUNTS[metric](counts)
+    return values, ~np.isnan(values)
+
+
+def _at(trials: "Trials", metric: str, meant: Metric, at: At) -> Floats:
+    core = trials.core
+    values, known = flat_values(trials, metric)
+    if isinstance(at, str) and at in ("last", "mean", "best"):
+        return _reduced(values, known, core.offsets, at, meant)
+    if not isinstance(at, int | float | np.number):
+        raise CurvewiseError(f"at is {at!r}. Pass 'last', 'mean', 'best' or a step.")
+    owner = np.repeat(np.arange(len(core)), core.lengths)
+    hit = known & (core.steps == at)
+    if not hit.any() and known.any():
+        steps = np.unique(core.steps[known])
+        near = steps[np.argsort(np.abs(steps - at))[:3]]
+        raise CurvewiseError(
+            f"No trial has a value of '{metric}' at step {at:g}. "
+            f"The nearest steps are {', '.join(f'{s:g}' for s in np.sort(near))}."
+        )
+    out = np.full(len(core), np.nan)
+    out[owner[hit]] = values[hit]
+    return out
+
+
+def _reduced(
+    values: Floats, known: Bools, offsets: Ints, how: str, meant: Metric
+) -> Floats:
+    lengths = np.diff(offsets)
+    if not known.all():  # only steps at which this metric was recorded count
+        lengths = np.add.reduceat(np.append(known, False), offsets[:-1]) * (lengths > 0)
+        values = values[known]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+    out = np.full(len(lengths), np.nan)
+    some = lengths > 0
+    if how == "last":
+        out[some] = values[offsets[1:][some] - 1]
+    elif how == "mean":
+        # A curve with inf and -inf, or one beyond all floats, has no finite mean.
+        with np.errstate(invalid="ignore", over="ignore"):
+            out[some] = np.add.reduceat(values, offsets[:-1][some]) / lengths[some]
+    else:
+        # A broken value is never the best one; fmax skips NaN.
+        up = np.where(np.isfinite(values), meant.sign * values, -math.inf)
+        best = np.fmax.reduceat(up, offsets[:-1][some]) if some.any() else up
+        out[some] = np.where(np.isfinite(best), meant.sign * best, np.nan)
+    return out
+
+
+def _curve(
+    trials: "Trials", row: int, values: Floats, known: Bools
+) -> tuple[Floats, Floats]:
+    here = slice(trials.core.offsets[row], trials.core.offsets[row + 1])
+    keep = known[here]
+    return trials.core.steps[here][keep], values[here][keep]
+
+
+# --- policies ----------------------------------------------------------------------------
+
+
+def _one_task(trials: "Trials", metric: str) -> Metric:
+    if len(trials) == 0:
+        raise CurvewiseError(
+            "There are no trials here. Check the file, or what where(...) asked for."
+        )
+    if len(trials.tasks) > 1:
+        raise CurvewiseError(
+            f"An array can hold one task, and these trials are of {len(trials.tasks)}: "
+            f"{listed(trials.tasks)}. Choose one with "
+            f"trials.where(task={trials.tasks[0]!r})."
+        )
+    return meaning(trials, metric)
+
+
+def _refuse_outside(values: Floats, meant: Metric) -> None:
+    low, high = meant.range
+    slack = 1e-9 * max(1.0, abs(low) if math.isfinite(low) else 0.0)
+    outside = (values < low - slack) | (values > high + slack)
+    if not outside.any():
+        return
+    first = values[np.argmax(outside)]
+    percent = meant.is_rate and 1 < first <= 100
+    remedy = (
+        "Read the results with unit='percent'."
+        if percent
+        else f"Declare its range, such as Metric({meant.name!r}, {meant.direction!r})."
+    )
+    raise CurvewiseError(
+        f"{outside.sum()} of {len(values)} scores of '{meant.name}' are outside its range "
+        f"{low:g} to {high:g}, first {first:g}. {remedy}"
+    )
+
+
+def _broken_curves(
+    trials: "Trials", meant: Metric, values: Floats, known: Bools, failed: Failed
+) -> tuple[Bools, float]:
+    core = trials.core
+    owner = np.repeat(np.arange(len(core)), core.lengths)
+    finite = np.isfinite(values)
+    broken = (core.status != 0) | (np.bincount(owner[known], minlength=len(core)) == 0)
+    broken[owner[known & ~finite]] = True
+    good = known & finite
+    _refuse_outside(values[good], meant)
+    # The worst value that any run reached stands for an unbounded metric's worst.
+    worst = np.full(len(core), np.nan)
+    if good.any():
+        worst[:] = (meant.sign * values[good]).min() * meant.sign
+    score = _score_of_failure(
+        trials, meant, broken, worst, failed, "along the whole curve"
+    )
+    return broken, score
+
+
+def _score_of_failure(
+    trials: "Trials",
+    meant: Metric,
+    broken: Bools,
+    values: Floats,
+    failed: Failed,
+    where: str,
+) -> float:
+    score = _declared_score(meant, failed)
+    if not broken.any() or (score is not None and math.isfinite(score)):
+        return math.nan if score is None else score
+    if score is not None:
+        known = values[~broken] if not broken.all() else values
+        known = known[np.isfinite(known)]
+        if len(known) == 0:
+            raise CurvewiseError(
+                f"All {len(values)} trials failed and '{meant.name}' has no bound, so "
+                f"there is no worst score. Pass failed=<score of a failed run>."
+            )
+        return float(known.min() if meant.direction == "higher" else known.max())
+    row = int(np.argmax(broken))
+    if trials.core.status[row] == 0:
+        reason = "its value is missing or not finite"
+    else:
+        text = trials.details().error[row].tobytes().decode()
+        reason = shortened(text, 200) or "no reason is given"
+    raise CurvewiseError(
+        f"{broken.sum()} of {len(broken)} trials have no score of '{meant.name}' {where}, "
+        f"first {shown_key(trials.key(row))}: {reason}. Pass failed='worst' or "
+        f"failed=<score of a failed run>; dropping them would flatter the algorithms "
+        f"that crash."
+    )
+
+
+def _declared_score(meant: Metric, failed: Failed) -> float | None:
+    """Return what a failure scores: None for "raise", infinite for "worst" unbounded."""
+    if isinstance(failed, str):
+        if failed not in ("raise", "worst"):
+            raise CurvewiseError(
+                f"failed is {failed!r}. Pass 'raise', 'worst' or the score of a failed run."
+            )
+        return meant.worst if failed == "worst" else None
+    if not isinstance(failed, int | float | np.number) or not math.isfinite(failed):
+        raise CurvewiseError(
+            f"failed is {failed!r}. Pass 'raise', 'worst' or a finite number."
+        )
+    low, high = meant.range
+    if not low <= failed <= high:
+        raise CurvewiseError(
+            f"failed is {failed:g}, outside the range {low:g} to {high:g} of "
+            f"'{meant.name}'. Pass a score that a run can have."
+        )
+    return float(failed)
+
+
+def _rows_by_algorithm(trials: "Trials") -> dict[str, NDArray[np.int64]]:
+    codes = trials.core.algorithm
+    # Rows are sorted by algorithm within the one task, so each has one stretch.
+    edges = np.searchsorted(codes, np.arange(len(trials.algorithms) + 1))
+    return {
+        name: np.arange(edges[i], edges[i + 1])
+        for i, name in enumerate(trials.algorithms)
+        if edges[i] < edges[i + 1]
+    }
+
+
+# --- grids -------------------------------------------------------------------------------
+
+
+def _grid(
+    trials: "Trials", grid: int | ArrayLike | None, fill: Fill, curves: list[Floats]
+) -> Floats:
+    first = max((s[0] for s in curves if len(s)), default=0.0)
+    shortest = min((s[-1] for s in curves if len(s)), default=0.0)
+    longest = max((s[-1] for s in curves if len(s)), default=0.0)
+    end = longest if fill == "last" else shortest
+    if grid is None:
+        if all(np.array_equal(s, curves[0]) for s in curves):
+            return curves[0]
+        if fill == "error":
+            raise _ragged(trials, curves)
+        _refuse_apart(first, end)
+        union = np.unique(np.concatenate(curves))
+        return union[(union >= first) & (union <= end)]
+    if isinstance(grid, int | np.integer):
+        _refuse_apart(first, end)
+        if grid < 1 or (first == end and grid > 1):
+            raise CurvewiseError(
+                f"grid is {grid} over the shared steps {first:g} to {end:g}. "
+                f"Pass at least 1, and no more than 1 where they share one step."
+            )
+        return np.linspace(first, end, int(grid)) if grid > 1 else np.array([end])
+    try:
+        steps = np.array(grid, dtype=np.float64)
+    except (TypeError, ValueError):
+        steps = np.empty(0)
+    increase = steps.ndim == 1 and len(steps) > 0 and (np.diff(steps) > 0).all()
+    if not increase or not np.isfinite(steps).all():
+        raise CurvewiseError(
+            f"grid is {shortened(grid)}. Pass how many steps, or steps that increase."
+        )
+    return steps
+
+
+def _refuse_apart(first: float, end: float) -> None:
+    if end < first:
+        raise CurvewiseError(
+            f"The lines share no steps: one begins at {first:g} and another has ended at "
+            f"{end:g}. Pass fill='last', or choose lines that overlap."
+        )
+
+
+def _ragged(trials: "Trials", curves: list[Floats]) -> CurvewiseError:
+    lengths = sorted({len(s) for s in curves})
+    ends = [f"{s[-1]:g}" for s in curves if len(s)]
+    return CurvewiseError(
+        f"The lines of task {listed(trials.tasks)} have different steps: {lengths[0]} to "
+        f"{lengths[-1]} of them, ending between {min(ends, key=float)} and "
+        f"{max(ends, key=float)}. Pass fill='linear' (interpolate) or fill='last' (carry "
+        f"forward), and grid=<number of steps> for a common grid."
+    )
+
+
+def _on_grid(
+    own: Floats, values: Floats, steps: Floats, fill: Fill, name: str
+) -> Floats | Any:
+    """Return a curve on the grid; NaN where it has none. `name` is empty if that may be."""
+    place = np.searchsorted(own, steps, side="right") - 1
+    exact = (
+        (place >= 0) & (own[place] == steps) if len(own) else np.zeros(len(steps), bool)
+    )
+    out = np.full(len(steps), np.nan)
+    out[exact] = values[place[exact]]
+    if fill == "last" and len(own):
+        # A failed run is not carried beyond its end: there it scores a failure.
+        usable = (place >= 0) & ((steps <= own[-1]) | bool(name))
+        out[usable] = values[place[usable]]
+    elif fill == "linear" and len(own):
+        inside = (steps >= own[0]) & (steps <= own[-1])
+        out[inside] = np.interp(steps[inside], own, values)
+    if name and np.isnan(out).any():
+        missing = steps[np.argmax(np.isnan(out))]
+        span = f"{own[0]:g} to {own[-1]:g}" if len(own) else "nowhere"
+        raise CurvewiseError(
+            f"Trial {name} has no value at step {missing:g}: its curve goes from {span}. "
+            f"Pass fill='last' or fill='linear', or a grid that all lines reach."
+        )
+    return out

@@ -1,0 +1,261 @@
+"""Trials as other things: a record, a frame, a summary."""
+
+import importlib
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+import numpy as np
+
+from curvewise._text import count, html_table
+from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.trials.columns import unpacked, was_recorded
+from curvewise.trials.ragged import to_texts
+from curvewise.trials.trial import STATUSES, Status, Trial
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+    from curvewise.trials.table import Trials
+
+Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+BACKENDS: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
+
+
+def record(trials: "Trials", row: int) -> Trial:
+    """Return the trial in a row as a record of its own."""
+    core, details = trials.core, trials.details()
+    here = slice(core.offsets[row], core.offsets[row + 1])
+    n = here.stop - here.start
+    metrics: dict[str, Any] = {}
+    for name, flat in core.values.items():
+        known = was_recorded(core, name)[here] if name in core.recorded else None
+        if known is None or known.all():
+            metrics[name] = flat[here]
+        elif known.any() or n == 0:
+            metrics[name] = np.ma.masked_array(flat[here], ~known)
+    counts, correct, examples = None, None, None
+    if k := int(details.classes[row]):
+        counts = details.counts[row].reshape(n, k, k)
+    if (code := int(details.example_set[row])) >= 0:
+        examples = details.example_sets[code]
+        correct = unpacked(details.correct[row], n, len(examples))
+        if len(details.asked[row]):
+            asked = unpacked(details.asked[row], n, len(examples))
+            correct = np.ma.masked_array(correct, ~asked)
+    status = cast("Status", STATUSES[core.status[row]])
+    return Trial(
+        *trials.key(row),
+        metrics,
+        steps=core.steps[here],
+        params=_loaded(details.params[row]),
+        labels=_loaded(details.labels[row]),
+        counts=counts,
+        correct=correct,
+        examples=examples,
+        status=status,
+        seconds=float(details.seconds[row]),
+        error=details.error[row].tobytes().decode(),
+        attempts=int(details.attempts[row]),
+    )
+
+
+def _loaded(text: Any) -> dict[str, Any]:
+    return json.loads(text.tobytes()) if len(text) else {}
+
+
+def to_frame(trials: "Trials", backend: Backend | None) -> "IntoDataFrame":
+    """Return the long table, one row per trial and step."""
+    core, details = trials.core, trials.details()
+    lengths = np.maximum(core.lengths, 1)  # a trial without steps keeps one empty row
+    owner = np.repeat(np.arange(len(core)), lengths)
+    empty = (core.lengths == 0)[owner]
+
+    def along(flat: Any) -> Any:
+        out = np.full(len(owner), np.nan)
+        out[~empty] = flat
+        return out
+
+    table: dict[str, Any] = {
+        "task": np.array(trials.tasks, object)[core.task[owner]],
+        "algorithm": np.array(trials.algorithms, object)[core.algorithm[owner]],
+        "number": core.number[owner],
+    }
+    table |= _unfolded("label", to_texts(details.labels), owner)
+    table |= _unfolded("param", to_texts(details.params), owner)
+    table["step"] = along(core.steps)
+    table |= {_free(name): along(flat) for name, flat in core.values.items()}
+    table |= _counts(trials, owner, empty)
+    table["status"] = np.array(STATUSES, object)[core.status[owner]]
+    table["seconds"] = details.seconds[owner]
+    table["attempts"] = details.attempts[owner]
+    table["error_text"] = np.array(to_texts(details.error), object)[owner]
+    return frame(table, backend)
+
+
+# The text is not called "error": that is the name of a metric.
+_OURS = (
+    *("task", "algorithm", "number", "step"),
+    *("status", "seconds", "attempts", "error_text"),
+)
+
+
+def _free(metric: str) -> str:
+    """Return the column of a metric; one that we use ourselves gets a prefix."""
+    ours = metric in _OURS or metric.startswith(("param.", "label.", "count."))
+    return f"metric.{metric}" if ours else metric
+
+
+def _unfolded(kind: str, texts: list[str], owner: Any) -> dict[str, Any]:
+    dicts = [json.loads(text) if text else {} for text in texts]
+    names = dict.fromkeys(name for d in dicts for name in d)
+    return {
+        f"{kind}.{name}": [_cell(dicts[i].get(name)) for i in owner.tolist()]
+        for name in names
+    }
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, list | dict) else value
+
+
+def _counts(trials: "Trials", owner: Any, empty: Any) -> dict[str, Any]:
+    details, core = trials.details(), trials.core
+    most = int(details.classes.max(initial=0))
+    table: dict[str, Any] = {}
+    within = np.arange(len(owner)) - np.repeat(
+        np.searchsorted(owner, np.arange(len(core))), np.bincount(owner)
+    )
+    for i in range(most):
+        for j in range(most):
+            k = details.classes[owner]
+            has = (k > max(i, j)) & ~empty
+            place = details.counts.offsets[owner] + within * k * k + i * k + j
+            column = np.full(len(owner), np.nan)
+            column[has] = details.counts.flat[place[has]]
+            table[f"count.{i}.{j}"] = column
+    return table
+
+
+def frame(table: dict[str, Any], backend: Backend | None = None) -> "IntoDataFrame":
+    """Return columns as a frame of the library asked for.
+
+    Parameters
+    ----------
+    table : dict of str to sequence
+    backend : {"pandas", "polars", "pyarrow"}, optional
+        The first of these that is installed if left out.
+    """
+    import narwhals as nw
+
+    if backend is not None and backend not in BACKENDS:
+        raise CurvewiseError(f"backend is {backend!r}. Pass one of {listed(BACKENDS)}.")
+    for name in BACKENDS if backend is None else (backend,):
+        try:
+            library = importlib.import_module(name)
+        except ImportError:
+            continue
+        columns = {k: _column(v) for k, v in table.items()}
+        if name == "pandas":
+            columns = {k: _with_whole_numbers(v, library) for k, v in columns.items()}
+        made: IntoDataFrame = nw.from_dict(columns, backend=name).to_native()
+        return made
+    raise CurvewiseError(
+        f"{backend} is not installed. Install it, or pass another of "
+        f"{listed(BACKENDS)}."
+    )
+
+
+def _with_whole_numbers(cells: Any, pandas: Any) -> Any:
+    # pandas would turn whole numbers with a gap into fractions, and 64 layers into 64.0.
+    if isinstance(cells, list) and None in cells and int in {type(c) for c in cells}:
+        return pandas.array(cells, dtype="Int64")
+    return cells
+
+
+def _column(values: Any) -> Any:
+    # Frames disagree on arrays of objects; lists of plain values they all take alike.
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        return values
+    cells = list(values)
+    kinds = {type(v) for v in cells if v is not None}
+    if kinds <= {int, float} and float in kinds:
+        return [None if v is None else float(v) for v in cells]
+    # A seed may need more than 64 bits, and frames disagree on such integers too.
+    wide = kinds == {int} and any(v is not None and abs(v) >= 2**63 for v in cells)
+    mixed = len(kinds) > 1 or wide
+    return [None if v is None else str(v) for v in cells] if mixed else cells
+
+
+# --- print(trials) -----------------------------------------------------------------------
+
+
+def _facts(trials: "Trials") -> list[tuple[str, str]]:
+    core = trials.core
+    cell = core.task.astype(np.int64) * len(trials.algorithms) + core.algorithm
+    per_cell = np.unique(cell, return_counts=True)[1]
+    each = (
+        f"{per_cell.min():,} each"
+        if per_cell.min() == per_cell.max()
+        else f"{per_cell.min():,} to {per_cell.max():,} each"
+    )
+    broken = int((core.status != 0).sum())
+    facts = [
+        (
+            "trials",
+            f"{len(trials):,} ({each} of {count(len(per_cell), 'pair')} of task, "
+            f"algorithm)",
+        ),
+        ("tasks", _some(trials.tasks)),
+        ("algorithms", _some(trials.algorithms)),
+        ("metrics", _some(trials.metrics.values())),
+        ("steps", _steps(trials)),
+    ]
+    details = trials.details()
+    facts += [(kind, _names(getattr(details, kind))) for kind in ("params", "labels")]
+    if details.classes.any():
+        facts.append(("counts", f"of {int(details.classes.max())} classes"))
+    if (details.example_set >= 0).any():
+        facts.append(("correct", "example by example"))
+    if broken:
+        facts.append(("failed", f"{broken:,}"))
+    if trials.origin:
+        facts.append(("read from", trials.origin))
+    return [(name, text) for name, text in facts if text]
+
+
+def _steps(trials: "Trials") -> str:
+    core = trials.core
+    if len(core.steps) == 0 or core.lengths.max() <= 1:
+        return "one per trial"
+    low, high = core.lengths.min(), core.lengths.max()
+    many = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"{many} per trial, from {core.steps.min():g} to {core.steps.max():g}"
+
+
+def _some(names: Iterable[object], most: int = 8) -> str:
+    texts = [str(n) for n in names]
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(shortened(t, 50) for t in texts[:most]) + more
+
+
+def _names(texts: Any, most: int = 1000) -> str:
+    # A look at a thousand trials tells the names; parsing millions is no summary.
+    rows = np.unique(np.linspace(0, len(texts) - 1, most).astype(int))
+    dicts = [_loaded(texts[row]) for row in rows]
+    return _some(dict.fromkeys(name for d in dicts for name in d), 12)
+
+
+def summary(trials: "Trials") -> str:
+    """Return what was understood, a line for each fact."""
+    if len(trials) == 0:
+        return "Trials: none"
+    facts = _facts(trials)
+    width = max(len(name) for name, _ in facts)
+    return "\n".join(f"{name.ljust(width)}  {text}" for name, text in facts)
+
+
+def summary_html(trials: "Trials") -> str:
+    """Return what was understood, as a table for notebooks."""
+    facts = _facts(trials) if len(trials) else [("trials", "none")]
+    return html_table([{"": name, "what was understood": text} for name, text in facts])

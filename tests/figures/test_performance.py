@@ -1,0 +1,92 @@
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import curvewise as cw
+from curvewise import CurvewiseError, Trial, Trials
+from curvewise.figures.performance import quantile_chart
+from curvewise.figures.series import PALETTE, style
+from curvewise.report.charts import plotly_figure
+
+mpl.use("agg")
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def answer():
+    return cw.performance(cw.example("search"), "accuracy", failed="worst")
+
+
+def test_the_chart_shows_the_quantile_function_and_its_band(answer):
+    chart = quantile_chart(answer, "rings")
+    assert [s.name for s in chart.series] == ["net", "forest", "svm"]
+    forest, d = chart.series[1], answer.of("rings")[1]
+    np.testing.assert_array_equal(forest.y, d.quantile(forest.x))
+    assert (forest.lower <= forest.y).all()
+    assert (forest.y <= forest.upper).all()
+    assert "higher is better" in chart.y_label
+    assert "95 % band" in chart.caption
+
+
+def test_both_drawers_show_the_same_numbers(answer):
+    chart = quantile_chart(answer, "rings")
+    ax = cw.figures.plot_quantiles(answer, task="rings")
+    traces = [t for t in plotly_figure(chart)["data"] if t.get("showlegend", True)]
+    for series, line, trace in zip(chart.series, ax.lines, traces, strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), series.y)
+        np.testing.assert_allclose(trace["y"], series.y, rtol=1e-6)
+        assert line.get_label() == trace["name"] == series.name
+        assert mpl.colors.to_hex(line.get_color()) == trace["line"]["color"].lower()
+
+
+def test_it_draws_on_the_axes_it_is_given_and_returns_them(answer):
+    _, ax = plt.subplots()
+    assert cw.figures.plot_quantiles(answer, ax, task="waves") is ax
+    assert ax.get_title() == "Scores on waves"
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == [
+        "net",
+        "forest",
+        "svm",
+    ]
+
+
+def test_several_tasks_need_a_choice_or_panels(answer):
+    with pytest.raises(
+        CurvewiseError, match=r"shows one task.*2: 'rings', 'waves'\. Pass"
+    ):
+        cw.figures.plot_quantiles(answer)
+    with pytest.raises(CurvewiseError, match=r"no task 'ring'\. Did you mean 'rings'"):
+        cw.figures.plot_quantiles(answer, task="ring")
+    figure = cw.figures.plot_quantiles_by_task(answer)
+    assert [ax.get_title() for ax in figure.axes] == [
+        "Scores on rings",
+        "Scores on waves",
+    ]
+    assert [ax.get_legend() is not None for ax in figure.axes] == [True, False]
+
+
+def test_an_open_band_is_left_open():
+    trials = Trials(Trial("t", "a", i, {"return": i}) for i in range(30))
+    (series,) = quantile_chart(cw.performance(trials)).series
+    assert np.isnan(series.lower[0])
+    assert np.isnan(series.upper[-1])
+    band = plotly_figure(quantile_chart(cw.performance(trials)))["data"][0]
+    assert None not in band["y"]
+    cw.figures.plot_quantiles(cw.performance(trials)).figure.canvas.draw()
+
+
+def test_no_two_of_many_algorithms_look_alike():
+    assert len({style(i) for i in range(4 * len(PALETTE))}) == 4 * len(PALETTE)
+
+
+def test_plotly_accepts_the_figure(answer):
+    import plotly.graph_objects as go
+
+    figure = plotly_figure(quantile_chart(answer, "rings"))
+    assert len(go.Figure(figure).data) == 6

@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curvewise.stats.distribution import (
+    cvar,
+    ecdf,
+    functional,
+    quantile,
+    sorted_scores,
+    threshold,
+)
+
+TEN = list(range(1, 11))
+samples = st.lists(
+    st.integers(-1000, 1000).map(lambda i: i / 8), min_size=1, max_size=40
+)
+shares = st.floats(0.01, 0.99)
+
+
+def test_the_cdf_counts_ties_and_is_continuous_from_the_right():
+    assert ecdf([1, 2, 2, 4], [0.99, 1, 2, 3.9, 4]).tolist() == [0, 0.25, 0.75, 0.75, 1]
+
+
+@given(samples, shares)
+def test_the_quantile_is_the_smallest_score_whose_cdf_reaches_p(scores, p):
+    z = quantile(scores, p)
+    assert z in scores
+    assert ecdf(scores, z) >= p - 1e-9
+    below = [s for s in scores if s < z]
+    assert not below or ecdf(scores, max(below)) < p + 1e-9
+
+
+def test_rounding_of_p_does_not_move_the_quantile():
+    """0.7 * 10 is 7.000000000000001 in floating point; the 7th score is meant."""
+    assert [float(quantile(TEN, p / 10)) for p in range(1, 11)] == TEN
+    assert quantile(np.arange(1, 101), 0.29) == 29
+
+
+def test_quantiles_are_never_interpolated_as_numpy_does():
+    """The negative control: numpy's default invents a score."""
+    assert quantile([0, 1], 0.5) == 0
+    assert np.quantile([0, 1], 0.5) == 0.5
+
+
+@pytest.mark.paper
+@pytest.mark.parametrize(
+    ("scores", "integral", "conditional", "lower"),
+    [
+        (TEN, 8.0, 7.5, 3.0),
+        ([0] * 6 + [1] * 4, 0.8, 0.4, 0.0),
+        ([0] * 3 + [1] * 7, 1.0, 1.0, 0.4),
+    ],
+)
+def test_cvar_by_hand(scores, integral, conditional, lower):
+    """The printed, conditional form lets a whole tied block in; ours does not."""
+    assert cvar(scores, 0.5) == pytest.approx(integral)
+    assert cvar(scores, 0.5, definition="conditional") == pytest.approx(conditional)
+    assert cvar(scores, 0.5, tail="lower") == pytest.approx(lower)
+
+
+@given(samples, shares)
+def test_both_tails_together_are_the_mean(scores, alpha):
+    upper, lower = cvar(scores, alpha), cvar(scores, alpha, tail="lower")
+    assert alpha * lower + (1 - alpha) * upper == pytest.approx(np.mean(scores))
+    assert lower <= np.mean(scores) + 1e-9
+    assert upper >= np.mean(scores) - 1e-9
+
+
+@given(samples, shares)
+def test_cvar_moves_with_the_scores(scores, alpha):
+    c = cvar(scores, alpha)
+    assert cvar(np.array(scores) * 2 + 3, alpha) == pytest.approx(2 * c + 3)
+
+
+@given(samples, shares)
+def test_cvar_is_the_integral_of_the_quantile_function(scores, alpha):
+    """Checked against a fine sum, which knows nothing of our weights."""
+    p = alpha + (1 - alpha) * (np.arange(20_000) + 0.5) / 20_000
+    assert cvar(scores, alpha) == pytest.approx(quantile(scores, p).mean(), abs=0.05)
+
+
+@pytest.mark.paper
+def test_the_printed_threshold_statistic_rewards_missing_it():
+    assert threshold([-2, -1], -3).partial == -1.5
+    assert threshold([-2, -1], -1.5).partial == -0.5
+    assert threshold([-2, -1], -3).excess == 1.5
+    assert threshold([-2, -1], -1.5).excess == 0.25
+
+
+def test_a_threshold_that_nobody_reaches():
+    found = threshold([1, 2], 3)
+    assert (found.probability, found.partial, found.excess) == (0, 0, 0)
+    assert np.isnan(found.mean_reached)
+
+
+def test_any_functional_sees_sorted_scores():
+    assert functional([3, 1, 2], lambda z: z[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: quantile([1], 2), r"p is 2\. Pass shares between 0 and 1"),
+        (lambda: cvar([1], 1), r"alpha is 1\. Pass a share strictly between"),
+        (lambda: cvar([1], 0.5, tail="up"), r"tail is 'up'\. Pass one of upper, lower"),
+        (
+            lambda: cvar([1], 0.5, definition="x"),
+            r"definition is 'x'\. Pass one of integ",
+        ),
+        (lambda: sorted_scores([]), r"Scores have shape \(0,\)\. Pass one score per"),
+        (lambda: sorted_scores([[1]]), r"Scores have shape \(1, 1\)\."),
+        (
+            lambda: sorted_scores([1, np.nan]),
+            r"1 of 2 scores are not finite\. Give failed",
+        ),
+    ],
+)
+def test_bad_input_is_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

@@ -1,0 +1,24 @@
+"""What several tests need: rates that do not flake, real data where there is any."""
+
+import os
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+
+def assert_rate(hits: int, n: int, rate: float, *, false_alarm: float = 1e-6) -> None:
+    """Fail only if `hits` of `n` would be a one-in-a-million event under `rate`."""
+    p = stats.binomtest(int(hits), int(n), rate).pvalue
+    assert p > false_alarm, f"{hits}/{n} against {rate:g}: p = {p:.1e}"
+
+
+def data(name: str) -> Path:
+    """Return a file of the data folder, or skip the test where there is none."""
+    folder = os.environ.get("CURVEWISE_DATA")
+    if not folder:
+        pytest.skip("CURVEWISE_DATA names no data folder")
+    path = Path(folder) / name
+    if not path.exists():
+        pytest.skip(f"{name} is not in the data folder")
+    return path

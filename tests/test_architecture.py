@@ -1,0 +1,217 @@
+"""What holds for the package as a whole."""
+
+import ast
+import inspect
+import pkgutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import curvewise as cw
+
+PACKAGE = Path(cw.__file__).parent
+TESTS = Path(__file__).parent
+SNAPSHOT = TESTS / "assets" / "public_names.txt"
+HEAVY = (
+    "scipy.stats",
+    "sklearn",
+    "matplotlib",
+    "plotly",
+    "pyarrow",
+    "pandas",
+    "jinja2",
+)
+
+
+def modules():
+    found = pkgutil.walk_packages([str(PACKAGE)], "curvewise.")
+    return [m.name for m in found if m.name != "curvewise.__main__"]
+
+
+def after(statement):
+    """Return the modules that a fresh Python has loaded after a statement."""
+    code = f"{statement}\nimport sys\nprint(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+def test_importing_curvewise_imports_nothing_heavy():
+    assert not after("import curvewise").intersection(HEAVY)
+
+
+def test_the_waist_and_the_store_import_nothing_heavy_either():
+    use = "import curvewise as cw; cw.Trials; cw.Metric; cw.store; cw.read"
+    assert not after(use).intersection(HEAVY)
+
+
+def test_a_heavy_import_would_be_seen():
+    """The negative control."""
+    assert after("import scipy.stats").intersection(HEAVY)
+
+
+@pytest.mark.parametrize("name", [n for n in modules() if "cli" not in n])
+def test_every_module_can_be_imported_first(name):
+    """No import works only because another came before it."""
+    after(f"import {name}") if name.count(".") == 1 else import_module(name)
+
+
+def test_every_public_name_is_there_and_says_what_it_is():
+    assert sorted(cw.__all__) == sorted(dir(cw))
+    for name in cw.__all__:
+        assert getattr(cw, name) is not None
+        assert name == "__version__" or inspect.getdoc(getattr(cw, name))
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        cw.nonsense  # noqa: B018
+
+
+def signatures():
+    """Return the public names and how they are called, a line each."""
+    lines = []
+    for name in sorted(cw.__all__):
+        value = getattr(cw, name)
+        if inspect.ismodule(value):
+            members = getattr(value, "__all__", None) or [
+                n
+                for n, v in vars(value).items()
+                if not n.startswith("_")
+                and getattr(v, "__module__", "") == value.__name__
+            ]
+            lines += [
+                f"{name}.{m}{_called(getattr(value, m))}" for m in sorted(members)
+            ]
+        elif inspect.isclass(value):
+            lines.append(f"{name}{_called(value)}")
+            lines += [
+                f"{name}.{n}{_called(v)}"
+                for n, v in sorted(inspect.getmembers(value))
+                if not n.startswith("_") and not _inherited(value, n)
+            ]
+        else:
+            lines.append(f"{name}{_called(value)}")
+    for module in ("stats.bands", "stats.distribution", "stats.interval"):
+        home = import_module(f"curvewise.{module}")
+        lines += [
+            f"{module}.{n}{_called(v)}"
+            for n, v in sorted(vars(home).items())
+            if callable(v)
+            and getattr(v, "__module__", "") == home.__name__
+            and n[0] != "_"
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _inherited(owner, name):
+    return any(name in dir(base) for base in (ValueError, UserWarning)) and issubclass(
+        owner, Exception
+    )
+
+
+def _called(value):
+    if not callable(value):
+        return ""
+    try:
+        parameters = inspect.signature(value).parameters.values()
+    except ValueError:
+        return "(...)"
+    parts, starred = [], False
+    for p in parameters:
+        if p.kind is p.KEYWORD_ONLY and not starred:
+            parts.append("*")
+            starred = True
+        starred = starred or p.kind is p.VAR_POSITIONAL
+        star = "*" * ((p.kind is p.VAR_POSITIONAL) + 2 * (p.kind is p.VAR_KEYWORD))
+        default = "" if p.default is p.empty else f"={p.default!r}"
+        parts.append(star + p.name + default)
+    return f"({', '.join(parts)})"
+
+
+def test_public_names_and_signatures_change_only_on_purpose():
+    """If this change is on purpose: write the changelog, then copy the new lines to
+    tests/assets/public_names.txt (python tests/test_architecture.py does)."""
+    assert signatures() == SNAPSHOT.read_text(encoding="utf-8")
+
+
+def test_every_analysis_has_its_picture_its_tests_and_its_page():
+    docs = TESTS.parent / "docs" / "reference"
+    names = [p.stem for p in (PACKAGE / "analyses").glob("[a-z]*.py")]
+    assert names
+    for name in names:
+        assert (PACKAGE / "figures" / f"{name}.py").exists()
+        assert (TESTS / "analyses" / f"test_{name}.py").exists()
+        assert (docs / f"{name}.md").exists()
+
+
+def test_every_public_function_has_a_docstring_and_stats_have_doctests():
+    for name in modules():
+        module = import_module(name)
+        for member, value in vars(module).items():
+            if member[0] == "_" or getattr(value, "__module__", "") != name:
+                continue
+            if inspect.isfunction(value) or inspect.isclass(value):
+                assert inspect.getdoc(value), f"{name}.{member}"
+
+
+def test_no_module_keeps_a_random_generator_or_seeds_one():
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute):
+                legacy = ast.unparse(node) in (
+                    "np.random.seed",
+                    "np.random.rand",
+                    "random.seed",
+                )
+                assert not legacy, path
+
+
+# --- chance ------------------------------------------------------------------------------
+#
+# Every public function that takes `rng` must give the same result for the same seed and
+# another for another. A new one is found here by its signature, and the test fails until
+# it has an entry that says how to call it.
+
+RANDOM = {}
+
+
+def random_functions():
+    found = {}
+    for name in modules():
+        for member, value in vars(import_module(name)).items():
+            own = getattr(value, "__module__", "") == name and member[0] != "_"
+            if own and inspect.isfunction(value):
+                parameters = inspect.signature(value).parameters
+                if "rng" in parameters:
+                    found[f"{name}.{member}"] = parameters["rng"]
+    return found
+
+
+def is_reproducible(call):
+    """Whether the same seed gives the same, and another seed something else."""
+    one, again, other = (call(rng=np.random.default_rng(s)) for s in (1, 1, 2))
+    return repr(one) == repr(again) and repr(one) != repr(other)
+
+
+def test_every_random_function_is_held_to_its_seed():
+    found = random_functions()
+    assert set(found) == set(RANDOM)
+    for name, parameter in found.items():
+        assert parameter.kind is parameter.KEYWORD_ONLY, name
+        assert parameter.default is parameter.empty, name
+        assert is_reproducible(RANDOM[name]), name
+
+
+def test_a_function_that_ignores_its_seed_or_has_one_of_its_own_would_be_found():
+    """The negative controls, and one that is as it should be."""
+    own = np.random.default_rng(0)
+    assert is_reproducible(lambda *, rng: float(rng.random()))
+    assert not is_reproducible(lambda *, rng: own.random())
+    assert not is_reproducible(lambda *, rng: 4)
+
+
+if __name__ == "__main__":
+    SNAPSHOT.write_text(signatures(), encoding="utf-8")

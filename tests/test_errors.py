@@ -1,0 +1,88 @@
+"""One error, one warning, and messages that name the fix."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curvewise.errors import (
+    CurvewiseError,
+    CurvewiseWarning,
+    listed,
+    shortened,
+    unknown,
+)
+
+
+def test_our_error_is_a_value_error_and_our_warning_a_user_warning():
+    assert issubclass(CurvewiseError, ValueError)
+    assert issubclass(CurvewiseWarning, UserWarning)
+
+
+def test_an_unknown_name_is_answered_with_the_nearest_and_with_all():
+    error = unknown("task", "Hoper", ["Hopper", "Walker"])
+    assert isinstance(error, CurvewiseError)
+    assert str(error) == (
+        "There is no task 'Hoper'. Did you mean 'Hopper'? "
+        "There are: 'Hopper', 'Walker'."
+    )
+
+
+def test_the_nearest_name_is_found_whatever_its_case():
+    assert "Did you mean 'ACC'?" in str(unknown("metric", "acc", ["loss", "ACC"]))
+
+
+def test_a_name_like_none_of_the_others_gets_no_guess():
+    message = str(unknown("metric", "zzz", ["loss", "accuracy"]))
+    assert message == "There is no metric 'zzz'. There are: 'loss', 'accuracy'."
+
+
+def test_where_nothing_is_known_the_message_says_so():
+    assert (
+        str(unknown("label", "seed", [])) == "There is no label 'seed'. There are none."
+    )
+
+
+def test_of_two_names_that_differ_in_case_the_first_is_offered():
+    assert "Did you mean 'Acc'?" in str(unknown("metric", "acc1", ["Acc", "ACC"]))
+
+
+def test_names_need_not_be_texts():
+    assert "There is no step '12'." in str(unknown("step", 12, [1, 2, 120]))
+
+
+def test_a_long_list_of_names_is_cut_and_the_rest_counted():
+    message = str(unknown("task", "x", [f"task {i}" for i in range(100)]))
+    assert "'task 11' and 88 more." in message
+    assert "'task 12'" not in message
+
+
+def test_a_very_long_name_does_not_fill_the_screen():
+    assert len(str(unknown("task", "é" * 10_000, ["ü" * 10_000] * 50))) < 1200
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ([], ""),
+        (["a"], "'a'"),
+        (["a", "b"], "'a', 'b'"),
+        (["a", "b", "c"], "'a', 'b' and 1 more"),
+        ([1, None], "'1', 'None'"),
+    ],
+)
+def test_names_are_listed_in_quotes(names, text):
+    assert listed(names, most=2) == text
+
+
+@given(st.text(), st.integers(2, 80))
+def test_a_shortened_name_is_one_line_of_bounded_length(name, most):
+    short = shortened(name, most)
+    assert len(short) <= most
+    assert len(short.splitlines()) <= 1
+    assert shortened(short, most) == short
+
+
+def test_a_name_that_fits_keeps_all_its_words():
+    assert shortened(" two\n words\t") == "two words"
+    assert shortened("a" * 60) == "a" * 60
+    assert shortened("a" * 61) == "a" * 59 + "…"

@@ -1,0 +1,289 @@
+"""What a score means, and rates from confusion counts."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from curvewise import metrics
+from curvewise.errors import CurvewiseError
+from curvewise.metrics import FROM_COUNTS, Metric, find, register
+
+PAPER = [[60, 12], [9, 40]]  # tn, fp / fn, tp
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    """What a test registers must not mean anything to the next one."""
+    monkeypatch.setattr(metrics, "_REGISTRY", dict(metrics._REGISTRY))
+
+
+# --- Metric --------------------------------------------------------------------------
+
+
+def test_a_metric_is_higher_is_better_and_unbounded_unless_it_says_otherwise():
+    metric = Metric("zorp")
+    assert metric.direction == "higher"
+    assert metric.range == (-math.inf, math.inf)
+    assert (metric.unit, metric.label) == ("", "zorp")
+
+
+def test_direction_decides_sign_and_worst():
+    up, down = Metric("a", "higher", (0, 1)), Metric("b", "lower", (0, 5))
+    assert (up.sign, up.worst) == (1, 0.0)
+    assert (down.sign, down.worst) == (-1, 5.0)
+    assert Metric("c").worst == -math.inf
+    assert Metric("d", "lower").worst == math.inf
+
+
+def test_only_what_lies_between_0_and_1_is_a_rate():
+    assert Metric("a", range=(0, 1)).is_rate
+    assert not Metric("a", range=(-1, 1)).is_rate
+    assert not Metric("a").is_rate
+
+
+def test_a_metric_prints_its_direction_and_the_bounds_that_it_has():
+    assert str(Metric("acc", range=(0, 1))) == "acc (higher is better, 0 to 1)"
+    assert str(Metric("r2", range=(-math.inf, 1))) == "r2 (higher is better, -inf to 1)"
+    assert str(Metric("loss", "lower")) == "loss (lower is better)"
+
+
+def test_a_metric_is_frozen_and_equal_by_value():
+    metric = Metric("a", range=(0, 1))
+    assert metric == Metric("a", range=(0.0, 1.0))
+    assert hash(metric) == hash(Metric("a", range=(0.0, 1.0)))
+    with pytest.raises(AttributeError):
+        metric.direction = "lower"
+
+
+@pytest.mark.parametrize("name", ["", "  ", None, 3])
+def test_a_metric_needs_a_name(name):
+    with pytest.raises(CurvewiseError, match="A metric needs a name, not "):
+        Metric(name)
+
+
+def test_a_direction_is_one_of_two_words():
+    with pytest.raises(
+        CurvewiseError,
+        match=r"The direction of metric 'a' is 'up'\. Say 'higher' or 'lower': which "
+        r"way",
+    ):
+        Metric("a", "up")
+
+
+@pytest.mark.parametrize(
+    "range_", [(1, 0), (0, 0), (0,), (0, 1, 2), "ab", None, (0, math.nan)]
+)
+def test_a_range_is_two_numbers_the_lower_first(range_):
+    with pytest.raises(
+        CurvewiseError,
+        match=r"The range of metric 'a' is .*Pass two numbers, the lower first, such "
+        r"as",
+    ):
+        Metric("a", range=range_)
+
+
+# --- the registry --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "direction", "range_"),
+    [
+        ("accuracy", "higher", (0, 1)),
+        ("acc", "higher", (0, 1)),
+        ("val_acc", "higher", (0, 1)),
+        ("Test/Accuracy", "higher", (0, 1)),
+        ("eval-f1.macro", "higher", (0, 1)),
+        ("train loss", "lower", (-math.inf, math.inf)),
+        ("error", "lower", (0, 1)),
+        ("mean_squared_error", "lower", (0, math.inf)),
+        ("RMSE", "lower", (0, math.inf)),
+        ("r2", "higher", (-math.inf, 1)),
+        ("mcc", "higher", (-1, 1)),
+        ("ppl", "lower", (1, math.inf)),
+        ("episode_reward", "higher", (-math.inf, math.inf)),
+        ("rollout/ep_rew_mean", "higher", (-math.inf, math.inf)),
+        ("AverageEpRet", "higher", (-math.inf, math.inf)),
+    ],
+)
+def test_usual_metrics_are_known_under_their_usual_names(name, direction, range_):
+    metric = find(name)
+    assert (metric.name, metric.direction, metric.range) == (name, direction, range_)
+
+
+def test_a_metric_that_nobody_registered_is_not_found():
+    assert find("zorp") is None
+
+
+def test_a_metric_of_ones_own_takes_one_call(registry):
+    own = register(Metric("bleu", range=(0, 1)), "sacre bleu")
+    assert find("bleu") is own
+    assert find("Sacre-BLEU") == Metric("Sacre-BLEU", range=(0, 1))
+    assert find("val_bleu").range == (0, 1)
+
+
+def test_registering_again_replaces_the_meaning(registry):
+    register(Metric("accuracy", "lower", (0, 100)))
+    assert find("accuracy").direction == "lower"
+
+
+def test_a_prefix_does_not_hide_a_metric_of_that_very_name(registry):
+    """``mean_absolute_error`` is no mean of something called absolute error."""
+    register(Metric("test_loss", "higher"))
+    assert find("test_loss").direction == "higher"
+    assert find("loss").direction == "lower"
+
+
+def test_every_metric_from_counts_is_registered_as_a_rate():
+    for name in FROM_COUNTS:
+        assert find(name).is_rate
+        assert find(name).direction == ("lower" if name == "error" else "higher")
+
+
+# --- from counts ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("accuracy", 0.8264),
+        ("error", 0.1736),
+        ("precision", 0.7692),
+        ("recall", 0.8163),
+        ("specificity", 0.8333),
+        ("f1", 0.7921),
+        ("jaccard", 0.6557),
+    ],
+)
+def test_two_classes_give_the_rates_of_class_1(name, value):
+    assert FROM_COUNTS[name](PAPER) == pytest.approx(value, abs=5e-5)
+
+
+def test_three_classes_are_averaged_class_against_rest():
+    c = [[5, 1, 0], [2, 6, 1], [0, 1, 4]]
+    p = np.mean([5 / 7, 6 / 8, 4 / 5])
+    r = np.mean([5 / 6, 6 / 9, 4 / 5])
+    s = np.mean([12 / 14, 9 / 11, 14 / 15])
+    f = np.mean([10 / 13, 12 / 17, 8 / 10])
+    j = np.mean([5 / 8, 6 / 11, 4 / 6])
+    assert metrics.precision(c) == pytest.approx(p)
+    assert metrics.recall(c) == pytest.approx(r)
+    assert metrics.specificity(c) == pytest.approx(s)
+    assert metrics.f1(c) == pytest.approx(f)
+    assert metrics.jaccard(c) == pytest.approx(j)
+    assert metrics.accuracy(c) == pytest.approx(15 / 20)
+    assert metrics.error(c) == pytest.approx(5 / 20)
+
+
+def test_macro_f1_is_not_the_harmonic_mean_of_the_averages():
+    """Two conventions exist; ours is scikit-learn's, the mean of each class's F1."""
+    c = [[8, 0, 0], [6, 2, 0], [0, 0, 9]]
+    p, r = metrics.precision(c), metrics.recall(c)
+    assert metrics.f1(c) != pytest.approx(2 * p * r / (p + r), abs=1e-3)
+
+
+@pytest.mark.parametrize("name", FROM_COUNTS)
+def test_0_over_0_is_the_worst_value_unless_stated(name):
+    nothing = np.zeros((2, 2))
+    assert FROM_COUNTS[name](nothing) == find(name).worst
+    assert FROM_COUNTS[name](nothing, undefined=0.5) == 0.5
+    assert math.isnan(FROM_COUNTS[name](nothing, undefined=math.nan))
+
+
+def test_a_class_that_is_never_predicted_has_precision_0():
+    assert metrics.precision([[10, 0], [5, 0]]) == 0.0
+    assert metrics.recall([[10, 0], [5, 0]]) == 0.0
+    assert metrics.f1([[10, 0], [5, 0]]) == 0.0
+    assert metrics.precision([[10, 0], [5, 0]], undefined=1.0) == 1.0
+
+
+def test_a_class_without_examples_counts_in_the_macro_average():
+    c = [[4, 0, 0], [0, 4, 0], [0, 0, 0]]
+    assert metrics.recall(c) == pytest.approx(2 / 3)
+    assert metrics.recall(c, undefined=1.0) == 1.0
+
+
+def scalar(name, c):
+    """Return a metric written out the long way, class by class."""
+    k, total = len(c), sum(map(sum, c))
+    hits = sum(c[i][i] for i in range(k))
+    if name in ("accuracy", "error"):
+        if not total:
+            return float(name == "error")
+        return hits / total if name == "accuracy" else (total - hits) / total
+    rates = []
+    for i in range(k):
+        tp = c[i][i]
+        fp = sum(c[j][i] for j in range(k) if j != i)
+        fn = sum(c[i][j] for j in range(k) if j != i)
+        tn = total - tp - fp - fn
+        above, below = {
+            "precision": (tp, tp + fp),
+            "recall": (tp, tp + fn),
+            "specificity": (tn, tn + fp),
+            "f1": (2 * tp, 2 * tp + fp + fn),
+            "jaccard": (tp, tp + fp + fn),
+        }[name]
+        rates.append(above / below if below else 0.0)
+    return rates[1] if k == 2 else sum(rates) / k
+
+
+def counts(k, steps=()):
+    return hnp.arrays(np.int64, (*steps, k, k), elements=st.integers(0, 50))
+
+
+@given(st.integers(2, 4).flatmap(counts), st.sampled_from(sorted(FROM_COUNTS)))
+def test_counts_give_what_the_scalar_formula_gives(c, name):
+    assert FROM_COUNTS[name](c) == pytest.approx(scalar(name, c.tolist()), abs=1e-12)
+
+
+@given(counts(3, (2, 4)), st.sampled_from(sorted(FROM_COUNTS)))
+def test_a_stack_of_counts_is_the_stack_of_its_values(c, name):
+    values = FROM_COUNTS[name](c)
+    assert values.shape == (2, 4)
+    assert values[1, 2] == FROM_COUNTS[name](c[1, 2])
+    assert ((values >= 0) & (values <= 1)).all()
+
+
+@given(counts(2))
+def test_f1_is_the_harmonic_mean_of_precision_and_recall(c):
+    p, r, f = metrics.precision(c), metrics.recall(c), metrics.f1(c)
+    assert f == pytest.approx(2 * p * r / (p + r) if p + r else 0.0)
+    assert metrics.error(c) == pytest.approx(1 - metrics.accuracy(c))
+
+
+@given(counts(3), st.permutations(range(3)), st.sampled_from(sorted(FROM_COUNTS)))
+def test_the_order_of_more_than_two_classes_does_not_matter(c, order, name):
+    turned = c[np.ix_(order, order)]
+    assert FROM_COUNTS[name](turned) == pytest.approx(FROM_COUNTS[name](c))
+
+
+@pytest.mark.parametrize("bad", [3, [1, 2], [[1]], [[1, 2, 3], [4, 5, 6]]])
+def test_counts_must_be_square(bad):
+    with pytest.raises(
+        CurvewiseError,
+        match=r"Confusion counts have shape .*Pass \(\.\.\., K, K\) with K >= 2: "
+        r"rows are true classes, columns what they were called\.",
+    ):
+        metrics.accuracy(bad)
+
+
+@pytest.mark.parametrize("bad", [-1, math.nan, math.inf])
+def test_counts_must_be_counts(bad):
+    with pytest.raises(
+        CurvewiseError,
+        match=r"Confusion counts are negative or not finite\. Pass counts",
+    ):
+        metrics.f1([[1, bad], [2, 3]])
+
+
+@pytest.mark.parametrize("bad", [[["a", "b"], ["c", "d"]], [[1, 2], [3]], [[None, {}]]])
+def test_counts_must_be_numbers(bad):
+    with pytest.raises(
+        CurvewiseError,
+        match=r"Confusion counts are not numbers\. Pass counts >= 0, shape",
+    ):
+        metrics.f1(bad)
