@@ -4,7 +4,7 @@ A claim is a ratio against a named peer, both measured here and now; names of fi
 the command line measure only those.
 """
 
-import datetime
+import datetime as dt
 import importlib
 import platform
 import sqlite3
@@ -39,7 +39,7 @@ def page(sections: list) -> str:
     lines = [
         "# Results",
         "",
-        f"Measured on {datetime.datetime.now(datetime.UTC):%Y-%m-%d} with "
+        f"Measured on {dt.datetime.now(dt.UTC):%Y-%m-%d} with "
         f"Python {platform.python_version()}, {versions}, SQLite {sqlite3.sqlite_version}, "
         f"on {platform.system()} {platform.machine()}. `make bench` measures it again.",
     ]

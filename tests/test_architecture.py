@@ -208,9 +208,19 @@ def test_every_random_function_is_held_to_its_seed():
 def test_a_function_that_ignores_its_seed_or_has_one_of_its_own_would_be_found():
     """The negative controls, and one that is as it should be."""
     own = np.random.default_rng(0)
-    assert is_reproducible(lambda *, rng: float(rng.random()))
-    assert not is_reproducible(lambda *, rng: own.random())
-    assert not is_reproducible(lambda *, rng: 4)
+
+    def honest(*, rng):
+        return rng.random()
+
+    def with_its_own(*, rng):
+        return own.random()
+
+    def deaf(*, rng):
+        return 4
+
+    assert is_reproducible(honest)
+    assert not is_reproducible(with_its_own)
+    assert not is_reproducible(deaf)
 
 
 if __name__ == "__main__":
