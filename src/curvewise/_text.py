@@ -150,16 +150,13 @@ def html_table(rows: Sequence[Row], caption: str = "") -> str:
     """Return `rows` as an HTML table, every name and text escaped.
 
     >>> print(html_table([{"a": "<b>", "n": 0.5}], "c"))
-    <table class="curvewise"><caption>c</caption><thead><tr><th scope="col">a</th>\
+    <table class="curvewise"><caption>c</caption><thead><tr><th scope="col" class="short">a</th>\
 <th scope="col" class="number">n</th></tr></thead><tbody>
-    <tr><td>&lt;b&gt;</td><td class="number">0.5000</td></tr>
+    <tr><td class="short">&lt;b&gt;</td><td class="number">0.5000</td></tr>
     </tbody></table>
     """
     names = columns(rows)
-    kind = {
-        n: "" if any(isinstance(row.get(n), str) for row in rows) else ' class="number"'
-        for n in names
-    }
+    kind = {n: _html_class([row.get(n) for row in rows]) for n in names}
     head = "".join(f'<th scope="col"{kind[n]}>{html.escape(n)}</th>' for n in names)
     body = "\n".join(
         "<tr>"
@@ -172,3 +169,11 @@ def html_table(rows: Sequence[Row], caption: str = "") -> str:
         f'<table class="curvewise">{title}<thead><tr>{head}</tr></thead><tbody>\n'
         f"{body}\n</tbody></table>"
     )
+
+
+def _html_class(cells: Sequence[Cell]) -> str:
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    if not texts:
+        return ' class="number"'
+    # What is short is kept on one line.
+    return ' class="short"' if max(map(len, texts)) <= 30 else ""

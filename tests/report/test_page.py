@@ -47,7 +47,7 @@ def page():
 def test_the_page_holds_the_answer_and_its_numbers(page):
     outline = Outline(page)
     assert outline.open == []
-    assert "How good is it, and how hard to tune? accuracy" in outline.headings
+    assert "How good is it, and how hard to tune? (accuracy)" in outline.headings
     assert "Task rings" in outline.headings
     answer = cw.performance(cw.example("search"), failed="worst")
     for row in answer.table("waves"):
@@ -84,7 +84,7 @@ def test_every_metric_has_its_section_unless_one_is_asked_for():
         Trial("t", "a", i, {"loss": i, "accuracy": i / 9}) for i in range(9)
     )
     both = [h for h in Outline(render(trials)).headings if h.startswith("How good")]
-    assert [h.split("? ")[1] for h in both] == ["loss", "accuracy"]
+    assert [h.split("? ")[1] for h in both] == ["(loss)", "(accuracy)"]
     one = [
         h for h in Outline(render(trials, metric="loss")).headings if "How good" in h
     ]

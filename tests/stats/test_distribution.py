@@ -3,12 +3,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from curvewise.stats._sample import sorted_scores
 from curvewise.stats.distribution import (
     cvar,
     ecdf,
     functional,
     quantile,
-    sorted_scores,
     threshold,
 )
 

@@ -182,6 +182,74 @@ def test_a_metric_that_means_something_else_is_refused_and_nothing_is_written(tm
         assert len(s) == 2
 
 
+def test_a_store_whose_making_was_cut_short_is_made_anew(tmp_path):
+    """A process can die between making the file and making its tables."""
+    (tmp_path / "empty.db").touch()
+    db = sqlite3.connect(tmp_path / "blank.db")
+    db.execute("PRAGMA journal_mode = WAL")
+    db.close()
+    for name in ("empty.db", "blank.db"):
+        store.write(everything(), tmp_path / name)
+        assert store.read(tmp_path / name) == everything()
+
+
+MAKER = """
+import sys
+from curvewise import Trial, Trials
+from curvewise.store import Store
+for i in range(20):
+    with Store(sys.argv[1]) as store:
+        store.write(Trials([Trial("t", "a" + sys.argv[2], i, {"loss": i})]))
+"""
+
+
+def test_many_makers_of_one_store_make_one(tmp_path):
+    makers = [
+        subprocess.Popen([sys.executable, "-c", MAKER, str(tmp_path / "a.db"), str(i)])
+        for i in range(4)
+    ]
+    assert [maker.wait(60) for maker in makers] == [0] * 4
+    assert len(store.read(tmp_path / "a.db")) == 80
+
+
+def test_a_large_set_is_written_block_by_block(tmp_path, monkeypatch):
+    from curvewise.store import sqlite
+
+    monkeypatch.setattr(sqlite, "_BLOCK", 4)
+    for batch in (1, 3, 100):
+        with Store(tmp_path / f"{batch}.db") as s:
+            s.write(everything(), batch=batch)
+            assert s.read() == everything()
+
+
+def test_a_store_in_a_folder_that_is_not_ours_can_be_read(tmp_path, monkeypatch):
+    """SQLite wants to write beside the file even to read it, and may not."""
+    store.write(everything(), tmp_path / "a.db")
+    connect = sqlite3.connect
+
+    class Refusing:
+        def execute(self, *_):
+            raise sqlite3.OperationalError("unable to open database file")
+
+        def close(self):
+            pass
+
+    def refused(path, **keywords):
+        usual = keywords.get("uri") or path == ":memory:"
+        return connect(path, **keywords) if usual else Refusing()
+
+    monkeypatch.setattr(sqlite3, "connect", refused)
+    assert store.read(tmp_path / "a.db") == everything()
+
+
+def test_details_are_found_after_a_change_of_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store.write(everything(), "a.db")
+    trials = store.read("a.db")
+    monkeypatch.chdir("/")
+    assert trials == everything()
+
+
 def test_two_open_stores_agree_on_codes(tmp_path):
     """Names that another process added since must not be given a second code."""
     with Store(tmp_path / "a.db") as one, Store(tmp_path / "a.db") as two:

@@ -292,4 +292,5 @@ def _metric_of(trials: Trials, metric: str | None) -> str:
 def _failed_score(metric: Metric, failed: Failed) -> str:
     if failed == "worst" and not math.isfinite(metric.worst):
         return "as bad as the worst of their task"
-    return shown(metric.worst if failed == "worst" else failed)
+    score = metric.worst if failed == "worst" else failed
+    return score if isinstance(score, str) else f"{score:g}"

@@ -6,9 +6,9 @@ import numpy as np
 
 from curvewise.metrics import Floats
 
-# Okabe and Ito's colours, which people with any kind of colour vision can tell apart,
-# in an order that also works in print; the yellow is left out (too light on white).
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+# Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
+# Their yellow is left out (too light on white), their black a grey (pages may be dark).
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A")
 DASHES = ("solid", "dash", "dot", "dashdot")
 
 

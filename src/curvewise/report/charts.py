@@ -20,6 +20,7 @@ def plotly_figure(chart: Chart) -> dict[str, Any]:
         "hovermode": "closest",
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         "margin": {"l": 64, "r": 16, "t": 32, "b": 48},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)"},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
     }

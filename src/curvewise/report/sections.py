@@ -31,6 +31,7 @@ class Block:
     sentence: str
     chart: Chart | None
     table: Sequence[dict[str, Cell]]
+    caption: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def performance_sections(trials: Trials, settings: Settings) -> list[Section]:
         out.append(
             Section(
                 f"performance-{len(out)}",
-                f"How good is it, and how hard to tune? {answer.metric.label}",
+                f"How good is it, and how hard to tune? ({answer.metric.label})",
                 f"{count(len(trials), 'trial')} of {listed(trials.algorithms)}; "
                 f"{answer.metric.label}, {answer.metric.direction} is better.",
                 blocks,
@@ -102,12 +103,14 @@ def _performance_block(answer: Performance, task: str) -> Block:
         )
     else:
         sentence = (
-            f"In the best {top} of the trials, {best.algorithm} averages most "
-            f"favourably ({shown(best.best(answer.alpha))}); over all trials it is "
-            f"{mean.algorithm} ({shown(mean.mean)}). {_verdict(own)}"
+            f"Over the best {top} of its trials {best.algorithm} is ahead "
+            f"({shown(best.best(answer.alpha))} on average), over all trials "
+            f"{mean.algorithm} is ({shown(mean.mean)}). {_verdict(own)}"
         )
     heading = f"Task {task}"
-    return Block(heading, sentence, quantile_chart(answer, task), answer.table(task))
+    caption = f"{answer.metric.label} of each algorithm on {task}"
+    chart = quantile_chart(answer, task)
+    return Block(heading, sentence, chart, answer.table(task), caption)
 
 
 def _verdict(own: Sequence[Distribution]) -> str:
@@ -127,6 +130,9 @@ def _verdict(own: Sequence[Distribution]) -> str:
 # --- what a careful reader would ask -----------------------------------------------------
 
 
+_FINDINGS = "What was found, where, why it matters and what to do"
+
+
 def check_sections(trials: Trials, _settings: Settings) -> list[Section]:
     """Return the findings about the results themselves."""
     found = check(trials)
@@ -141,7 +147,7 @@ def check_sections(trials: Trials, _settings: Settings) -> list[Section]:
             "check",
             "Can these results be trusted?",
             sentence,
-            [Block("Findings", "", None, found.rows())] if n else [],
+            [Block("Findings", "", None, found.rows(), _FINDINGS)] if n else [],
             [],
             str(found.provenance),
         )

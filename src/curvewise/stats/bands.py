@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.distribution import Floats, rank, sorted_scores
+from curvewise.stats._sample import Floats, rank, sorted_scores
 from curvewise.stats.interval import Interval
 
 Kind: TypeAlias = Literal["kolmogorov", "dkw"]

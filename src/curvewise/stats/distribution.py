@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
+from curvewise.stats._sample import Floats, rank, sorted_scores
 
-Floats: TypeAlias = NDArray[np.float64]
 Tail: TypeAlias = Literal["upper", "lower"]
 Definition: TypeAlias = Literal["integral", "conditional"]
 
@@ -69,11 +69,6 @@ def quantile(scores: ArrayLike, p: ArrayLike) -> Floats:
         raise CurvewiseError(f"p is {p!r}. Pass shares between 0 and 1.")
     order_statistic: Floats = z[np.maximum(rank(len(z), share), 1) - 1]
     return order_statistic
-
-
-def rank(n: int, p: Floats) -> NDArray[np.int64]:
-    """Return ceil(n p), safe against the rounding of p: rank(10, 0.7) is 7, not 8."""
-    return np.ceil(n * p - 1e-9 * max(n, 1)).astype(np.int64)
 
 
 def cvar(
@@ -211,19 +206,6 @@ def functional(scores: ArrayLike, of: Callable[[Floats], float]) -> float:
     2.0
     """
     return float(of(sorted_scores(scores)))
-
-
-def sorted_scores(scores: ArrayLike) -> Floats:
-    """Return scores in ascending order; refuse what is no sample of finite numbers."""
-    z = np.asarray(scores, dtype=np.float64)
-    if z.ndim != 1 or len(z) == 0:
-        raise CurvewiseError(f"Scores have shape {z.shape}. Pass one score per trial.")
-    if not np.isfinite(z).all():
-        raise CurvewiseError(
-            f"{(~np.isfinite(z)).sum()} of {len(z)} scores are not finite. Give failed "
-            f"trials a score."
-        )
-    return z if (z[1:] >= z[:-1]).all() else np.sort(z)
 
 
 def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:

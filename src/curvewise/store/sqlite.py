@@ -17,6 +17,7 @@ from curvewise.trials.trial import Key
 
 _MAGIC = b"SQLite format 3\0"
 _WAIT_SECONDS = 30.0
+_BLOCK = 50_000
 
 
 class Store:
@@ -47,21 +48,27 @@ class Store:
     def __init__(self, path: str | Path, *, create: bool = True) -> None:
         self.path = Path(path)
         _refuse_what_is_no_store(self.path, create=create)
-        new = not self.path.exists()
         with self._explained():
-            self._db = sqlite3.connect(
-                self.path, timeout=_WAIT_SECONDS, isolation_level=None
-            )
-            if new:
-                self._make()
-            self._check_version()
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._codes = codes.load(self._db)
-        self._seen = self._data_version()
+            self._db = _connected(self.path)
+            try:
+                if create and self._is_blank():
+                    self._make()
+                self._check_version()
+                self._db.execute("PRAGMA synchronous = NORMAL")
+                self._codes = codes.load(self._db)
+                self._seen = self._data_version()
+            except BaseException:
+                self._db.close()
+                raise
+
+    def _is_blank(self) -> bool:
+        return self._db.execute("SELECT 1 FROM sqlite_master").fetchone() is None
 
     def _make(self) -> None:
         self._db.execute("PRAGMA journal_mode = WAL")
         with self._transaction():
+            if not self._is_blank():
+                return  # another process was faster
             for statement in schema.TABLES.split(";\n"):
                 self._db.execute(statement)
             facts = [("version", str(schema.VERSION)), ("made by", __version__)]
@@ -97,13 +104,18 @@ class Store:
         """
         with self._explained():
             self._refresh()
-            rows = self._encoded(trials)
-            while some := list(itertools.islice(rows, batch)):
-                with self._transaction():
-                    revision = (self._next_revision(),)
-                    self._db.executemany(
-                        schema.UPSERT, [row + revision for row in some]
-                    )
+            # A block of rows at a time, so that memory does not grow with the trials.
+            block = max(_BLOCK // batch, 1) * batch
+            for start in range(0, len(trials), block):
+                whole = len(trials) <= block
+                rows = self._encoded(trials if whole else trials[start : start + block])
+                while some := list(itertools.islice(rows, batch)):
+                    self._commit(some)
+
+    def _commit(self, rows: list[writing.Row]) -> None:
+        with self._transaction():
+            revision = (self._next_revision(),)
+            self._db.executemany(schema.UPSERT, [row + revision for row in rows])
 
     def _encoded(self, trials: Trials) -> Iterator[writing.Row]:
         try:
@@ -142,7 +154,7 @@ class Store:
             known = codes.load(self._db)
             last, revision = self._last_id(), self._revision()
             core = reading.core(self._db, known, last)
-        path = self.path
+        path = self.path.absolute()  # somebody may change the folder before asking
 
         def details() -> Details:
             with Store(path, create=False) as again:
@@ -231,6 +243,21 @@ class Store:
         self.close()
 
 
+def _connected(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
+    try:
+        db.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as problem:
+        db.close()
+        log = path.with_name(path.name + "-wal")
+        if "locked" in str(problem) or not path.exists() or log.exists():
+            raise
+        # A colleague's folder that we may not write to: nobody is writing there now.
+        uri = f"{path.absolute().as_uri()}?immutable=1"
+        db = sqlite3.connect(uri, uri=True, isolation_level=None)
+    return db
+
+
 def is_sqlite(path: str | Path) -> bool:
     """Return whether a file begins as SQLite files do."""
     try:
@@ -251,7 +278,7 @@ def _refuse_what_is_no_store(path: Path, *, create: bool) -> None:
                 f"There is no folder {path.parent} for the store {path.name}. "
                 f"Make it first."
             )
-    elif not is_sqlite(path):
+    elif not is_sqlite(path) and not (create and path.stat().st_size == 0):
         raise CurvewiseError(
             f"{path} is no store: it is not a SQLite file. Pass the path of a store, or "
             f"of a file that does not exist yet."
