@@ -108,7 +108,7 @@ def test_latex_escapes_its_special_characters():
 def test_html_marks_numbers_and_captions_only_where_there_is_one():
     table = html_table(ROWS)
     assert "<caption>" not in table
-    assert '<th scope="col">algorithm</th>' in table
+    assert '<th scope="col" class="short">algorithm</th>' in table
     assert '<td class="number">0.8765</td>' in table
     assert "<caption>a &amp; b</caption>" in html_table(ROWS, "a & b")
 

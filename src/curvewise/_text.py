@@ -150,7 +150,8 @@ def html_table(rows: Sequence[Row], caption: str = "") -> str:
     """Return `rows` as an HTML table, every name and text escaped.
 
     >>> print(html_table([{"a": "<b>", "n": 0.5}], "c"))
-    <table class="curvewise"><caption>c</caption><thead><tr><th scope="col" class="short">a</th>\
+    <table class="curvewise"><caption>c</caption><thead><tr>\
+<th scope="col" class="short">a</th>\
 <th scope="col" class="number">n</th></tr></thead><tbody>
     <tr><td class="short">&lt;b&gt;</td><td class="number">0.5000</td></tr>
     </tbody></table>
