@@ -103,7 +103,6 @@ class Store:
             How many go into one commit.
         """
         with self._explained():
-            self._refresh()
             # A block of rows at a time, so that memory does not grow with the trials.
             block = max(_BLOCK // batch, 1) * batch
             for start in range(0, len(trials), block):
@@ -120,6 +119,7 @@ class Store:
     def _encoded(self, trials: Trials) -> Iterator[writing.Row]:
         try:
             with self._transaction():  # new names come first, in a commit of their own
+                self._refresh()
                 return writing.encode(self._db, trials, self._codes)
         except BaseException:
             self._codes = codes.load(self._db)
@@ -139,7 +139,8 @@ class Store:
         return int(row[0]) if row else 0
 
     def _refresh(self) -> None:
-        # Another process may have added names since; codes must be the file's.
+        # Another process may have added names since; codes must be the file's. Inside
+        # the transaction, so that none is added between the look and the writing.
         if (now := self._data_version()) != self._seen:
             self._codes, self._seen = codes.load(self._db), now
 
