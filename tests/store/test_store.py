@@ -222,14 +222,20 @@ def test_a_large_set_is_written_block_by_block(tmp_path, monkeypatch):
             assert s.read() == everything()
 
 
-def test_a_store_in_a_folder_that_is_not_ours_can_be_read(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "complaint",
+    ["attempt to write a readonly database", "unable to open database file"],
+)
+def test_a_store_in_a_folder_that_is_not_ours_can_be_read(
+    tmp_path, monkeypatch, complaint
+):
     """SQLite wants to write beside the file even to read it, and may not."""
     store.write(everything(), tmp_path / "a.db")
     connect = sqlite3.connect
 
     class Refusing:
         def execute(self, *_):
-            raise sqlite3.OperationalError("unable to open database file")
+            raise sqlite3.OperationalError(complaint)
 
         def close(self):
             pass

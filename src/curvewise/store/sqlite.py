@@ -248,10 +248,11 @@ def _connected(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=_WAIT_SECONDS, isolation_level=None)
     try:
         db.execute("SELECT 1 FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError as problem:
+    except sqlite3.Error as problem:
         db.close()
-        log = path.with_name(path.name + "-wal")
-        if "locked" in str(problem) or not path.exists() or log.exists():
+        shut_out = any(w in str(problem) for w in ("readonly", "unable to open"))
+        busy = path.with_name(path.name + "-wal").exists()
+        if not shut_out or busy or not path.exists():
             raise
         # A colleague's folder that we may not write to: nobody is writing there now.
         uri = f"{path.absolute().as_uri()}?immutable=1"
