@@ -30,6 +30,7 @@ autodoc_typehints = "none"  # the docstrings say it in words
 napoleon_google_docstring = False
 napoleon_use_ivar = True  # else a dataclass documents its fields twice
 myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
 
 
 def plain_references(_app, _what, _name, _obj, _options, lines):

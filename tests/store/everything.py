@@ -44,7 +44,7 @@ def everything() -> Trials:
                 counts=np.arange(27).reshape(3, 3, 3),
                 correct=correct,
                 examples=[3, 1, 2**40],
-                seconds=1 / 3,
+                seconds=0.123456789,
                 attempts=2,
             ),
             Trial("moons", "svm", 1, {"accuracy": [None, 0.5, None]}, steps=steps),

@@ -21,6 +21,8 @@ from curvewise.store.codes import Codes
 from curvewise.trials.columns import Core, Details, Ints
 from curvewise.trials.ragged import empty_rows, joined, starts
 
+_UNKNOWN = -(2**62)  # no time that a run can take
+
 
 def core(db: sqlite3.Connection, codes: Codes, last: int) -> Core:
     """Return who, how it ended, and the curves of the trials up to id `last`."""
@@ -49,27 +51,25 @@ def details(db: sqlite3.Connection, codes: Codes, last: int) -> Details:
         f"SELECT {counted} FROM trials WHERE id <= ?", (last,)
     ).fetchone()
     used = [b for b, n in zip(blobs, found, strict=True) if n]
-    # SQLite writes a REAL with 15 digits unless told otherwise.
-    seconds = "CASE WHEN seconds IS NULL THEN 'nan' ELSE printf('%!.17g', seconds) END"
     columns = [
         *(ints("attempts"), ints("classes"), ints("ifnull(example_set, 0)")),
-        f"group_concat({seconds})",
+        ints(f"ifnull(nanoseconds, {_UNKNOWN})"),
         *(part for b in used for part in (lengths(b), cells(b))),
     ]
     numbers: list[list[Any]] = []
     texts: list[list[Any]] = []
     for _, _, row in chunks(db, ", ".join(columns), 1, last):
-        whole = [parsed(text) for text in row[:3]]
-        numbers.append([np.fromstring(row[3], float, sep=","), *whole])
+        whole = [parsed(text) for text in row[:4]]
+        numbers.append(whole)
         cell = {b: (row[4 + 2 * i], row[5 + 2 * i]) for i, b in enumerate(used)}
         texts.append([
             ragged(*cell[b], _type(b)) if b in cell else empty_rows(len(whole[0]), _type(b))
             for b in blobs
         ])  # fmt: skip
     if not numbers:
-        numbers = [[np.empty(0), *(np.empty(0, np.int64) for _ in range(3))]]
+        numbers = [[np.empty(0, np.int64) for _ in range(4)]]
         texts = [[empty_rows(0, _type(b)) for b in blobs]]
-    secs, attempts, classes, example_set = (
+    attempts, classes, example_set, nanoseconds = (
         np.concatenate(column) for column in zip(*numbers, strict=True)
     )
     params, labels, error, counts, correct, asked = (
@@ -79,8 +79,9 @@ def details(db: sqlite3.Connection, codes: Codes, last: int) -> Details:
     place = np.full(_room(codes.example_sets.values()), -1, np.int64)
     for i, (_, code) in enumerate(ids):
         place[code] = i
+    seconds = np.where(nanoseconds == _UNKNOWN, np.nan, nanoseconds / 1e9)
     return Details(
-        *(params, labels, error, secs, attempts, counts, classes, correct, asked),
+        *(params, labels, error, seconds, attempts, counts, classes, correct, asked),
         place[example_set],
         tuple(np.frombuffer(blob, "<i8").astype(np.int64) for blob, _ in ids),
     )

@@ -7,6 +7,7 @@ A trial's ``scores`` blob is a matrix (metric, step) in the order of its metric 
 ``steps`` is NULL for the single step 0; ``recorded`` (packed bits, the same matrix) is
 NULL where every metric was recorded at every step. ``revision`` grows with every commit
 that touches a row, so that a reader can tell whether a row changed since it looked.
+Times are whole nanoseconds, because SQLite writes a REAL with 15 digits only.
 """
 
 VERSION = 1
@@ -26,7 +27,7 @@ CREATE TABLE trials (
   task INTEGER NOT NULL, algorithm INTEGER NOT NULL, number INTEGER NOT NULL,
   status INTEGER NOT NULL, metric_set INTEGER NOT NULL,
   steps BLOB, scores BLOB NOT NULL, recorded BLOB,
-  params TEXT, labels TEXT, seconds REAL, attempts INTEGER NOT NULL, error TEXT,
+  params TEXT, labels TEXT, nanoseconds INTEGER, attempts INTEGER NOT NULL, error TEXT,
   counts BLOB, classes INTEGER NOT NULL,
   correct BLOB, asked BLOB, example_set INTEGER,
   revision INTEGER NOT NULL,
@@ -36,7 +37,7 @@ CREATE TABLE trials (
 
 COLUMNS = (
     *("task", "algorithm", "number", "status", "metric_set", "steps", "scores"),
-    *("recorded", "params", "labels", "seconds", "attempts", "error", "counts"),
+    *("recorded", "params", "labels", "nanoseconds", "attempts", "error", "counts"),
     *("classes", "correct", "asked", "example_set", "revision"),
 )
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from curvewise.errors import CurvewiseError
-from curvewise.metrics import Metric
+from curvewise.metrics import Floats, Metric
 from curvewise.store import codes
 from curvewise.store.codes import Codes
 from curvewise.trials import Trials
@@ -43,7 +43,7 @@ def encode(db: sqlite3.Connection, trials: Trials, known: Codes) -> Iterator[Row
         recorded,
         _texts(details.params),
         _texts(details.labels),
-        [None if s != s else s for s in details.seconds.tolist()],  # noqa: PLR0124  NaN
+        _nanoseconds(details.seconds),
         details.attempts.tolist(),
         _texts(details.error),
         _blobs(details.counts, "<i8"),
@@ -139,6 +139,12 @@ def _steps(core: Core) -> list[bytes | None]:
     blobs = to_bytes(Ragged(core.offsets, np.ascontiguousarray(core.steps, "<f8")))
     zero = np.zeros(1, "<f8").tobytes()
     return [None if blob == zero else blob for blob in blobs]
+
+
+def _nanoseconds(seconds: Floats) -> list[int | None]:
+    known = np.abs(seconds) < 9e9  # also false for NaN; 285 years fit into 64 bits
+    whole = np.rint(np.where(known, seconds, 0) * 1e9).astype(np.int64).tolist()
+    return [n if k else None for n, k in zip(whole, known.tolist(), strict=True)]
 
 
 def _texts(ragged: Ragged) -> list[str | None]:
