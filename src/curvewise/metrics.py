@@ -6,14 +6,15 @@ what bounds are allowed to use.
 """
 
 import math
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, CurvewiseWarning, listed, shortened
 
 Direction: TypeAlias = Literal["higher", "lower"]
 Floats: TypeAlias = NDArray[np.float64]
@@ -142,6 +143,49 @@ def _folded(name: str) -> str:
     for separator in "-/. ":
         name = name.replace(separator, "_")
     return name.casefold()
+
+
+def declared(
+    names: Iterable[str],
+    metrics: Iterable[Metric],
+    *,
+    hint: str = "metrics=",
+    example: str = "{{{!r}: 'lower'}}",
+    stacklevel: int = 3,
+) -> dict[str, Metric]:
+    """Return what each name means: as declared, registered, or assumed with a warning.
+
+    Parameters
+    ----------
+    names : iterable of str
+    metrics : iterable of Metric
+        Those that the caller declared.
+    hint, example : str
+        What the warning tells the caller to use, and how with a name filled in.
+    stacklevel : int
+        How far up the caller is whom the warning is for.
+    """
+    stated = {_a_metric(metric).name: metric for metric in metrics}
+    found = {name: stated.get(name) or find(name) for name in names}
+    assumed = [name for name, metric in found.items() if metric is None]
+    if assumed:
+        warnings.warn(
+            f"Nobody said what {listed(assumed)} mean: taken as higher is better, "
+            f"without bounds. State it with {hint}, such as "
+            f"{example.format(shortened(assumed[0]))}.",
+            CurvewiseWarning,
+            stacklevel=stacklevel,
+        )
+    return {name: metric or Metric(name) for name, metric in found.items()}
+
+
+def _a_metric(metric: object) -> Metric:
+    if not isinstance(metric, Metric):
+        raise CurvewiseError(
+            f"metrics holds {metric!r}. Pass Metric objects, such as "
+            f"Metric('loss', 'lower')."
+        )
+    return metric
 
 
 # --- metrics from confusion counts -----------------------------------------------------

@@ -544,7 +544,7 @@ RAGGED = [
 def test_lines_of_unequal_steps_are_refused():
     with pytest.raises(
         CurvewiseError,
-        match=r"The lines of task 't' have different steps: 2 to 3 of them, ending "
+        match=r"The lines have different steps: 2 to 3 of them, ending "
         r"between "
         r"6 and 8\. Pass fill='linear' \(interpolate\) or fill='last' \(carry "
         r"forward\), "
@@ -699,7 +699,7 @@ def test_where_all_lines_broke_off_they_share_the_longest_steps_that_fill_gives(
 def test_where_no_line_was_begun_there_are_none():
     with pytest.raises(
         CurvewiseError,
-        match=r"None of 2 trials has a value of 'accuracy', so there are no lines\. "
+        match=r"None of 2 trials has a value, so there are no lines\. "
         r"scores\(\.\.\.\) can still count their failures\.",
     ):
         Trials([failure(0), failure(1)]).lines("accuracy", failed="worst")

@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, listed, shortened, unknown
-from curvewise.exchange.roles import Metrics, Roles, Unit, assign, group_codes, nulls
+from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.exchange.grouping import group_codes, nulls
+from curvewise.exchange.joining import joined
+from curvewise.exchange.roles import Metrics, Roles, Unit, assign
 from curvewise.exchange.tables import load
-from curvewise.metrics import Metric
+from curvewise.metrics import Metric, declared
 from curvewise.trials import STATUSES, Trials
 from curvewise.trials.columns import Core, Details, no_details
 from curvewise.trials.ragged import Ragged, empty_rows, from_texts, starts
-from curvewise.trials.table import declared
 from curvewise.trials.trial import canonical
 
 ONLY = "all"  # the name of the one task or algorithm of a table that names none
@@ -49,7 +50,7 @@ def read_results(
     run_level: list[str] = []
     if runs is not None:
         labels, runs_name = load(runs)
-        table, run_level = _joined(table, labels, on, name, runs_name)
+        table, run_level = joined(table, labels, on, name, runs_name)
         name = f"{name} + {runs_name}"
     elif on is not None:
         raise CurvewiseError(
@@ -57,78 +58,6 @@ def read_results(
         )
     roles = assign(table, metrics=metrics, run_level=run_level, **stated)
     return _trials(table, roles, unit, name), roles
-
-
-# --- two tables --------------------------------------------------------------------------
-
-
-def _joined(
-    curves: pa.Table,
-    runs: pa.Table,
-    on: str | Sequence[str] | None,
-    curves_name: str,
-    runs_name: str,
-) -> tuple[pa.Table, list[str]]:
-    """Return curves with their run's labels; a run without a curve keeps one row."""
-    shared = [c for c in curves.column_names if c in runs.column_names]
-    keys = _join_keys(on, shared, curves, runs)
-    both = pa.concat_tables([_keys_of(curves, keys), _keys_of(runs, keys)])
-    code = group_codes(both, keys)
-    of_curve, of_run = code[: curves.num_rows], code[curves.num_rows :]
-    if len(np.unique(of_run)) < len(of_run):
-        twice = of_run[np.bincount(of_run)[of_run] > 1][0]
-        first = (
-            runs.select(keys).slice(int(np.argmax(of_run == twice)), 1).to_pylist()[0]
-        )
-        raise CurvewiseError(
-            f"{runs_name} has more than one row with {first}. Pass one row per run, or "
-            f"another on=."
-        )
-    row_of = np.full(int(code.max()) + 1, -1)
-    row_of[of_run] = np.arange(len(of_run))
-    place = row_of[of_curve]
-    if (place < 0).any():
-        first = curves.select(keys).slice(int(np.argmax(place < 0)), 1).to_pylist()[0]
-        raise CurvewiseError(
-            f"{(place < 0).sum()} rows of {curves_name} have no run in {runs_name}, first "
-            f"{first}. Add the runs, or pass another on=."
-        )
-    without = np.setdiff1d(np.arange(len(of_run)), place)
-    extra = [c for c in runs.column_names if c not in curves.column_names]
-    rows = pa.array(np.concatenate([place, without]))
-    columns = {c: runs.column(c).take(rows) for c in (*keys, *extra)}
-    for c in curves.column_names:
-        if c not in keys:
-            own = curves.column(c)
-            missing = pa.nulls(len(without), own.type)
-            columns[c] = pa.chunked_array([*own.chunks, missing], own.type)
-    return pa.table(columns), [*keys, *extra]
-
-
-def _join_keys(
-    on: str | Sequence[str] | None,
-    shared: Sequence[str],
-    curves: pa.Table,
-    runs: pa.Table,
-) -> list[str]:
-    keys = [on] if isinstance(on, str) else list(on or ())
-    if not keys and len(shared) == 1:
-        return list(shared)
-    if not keys:
-        raise CurvewiseError(
-            f"Which column joins the two tables? They share {listed(shared) or 'none'}. "
-            f"Pass on=<column>."
-        )
-    for key in keys:
-        for table in (curves, runs):
-            if key not in table.column_names:
-                raise unknown("column", key, table.column_names)
-    return keys
-
-
-def _keys_of(table: pa.Table, keys: Sequence[str]) -> pa.Table:
-    # Text on one side and numbers on the other still name the same run.
-    return pa.table({k: table.column(k).cast(pa.string()) for k in keys})
 
 
 # --- one table ---------------------------------------------------------------------------

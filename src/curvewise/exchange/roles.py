@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.exchange.grouping import columns_varying, is_number, rows_per_run
 from curvewise.metrics import Direction, Metric, find
 
 Metrics: TypeAlias = Sequence[str] | Mapping[str, Metric | Direction]
@@ -211,8 +209,8 @@ def assign(
     step = step or _step_column(table, [*who, *trials], left)
     for column in (*trials, step or "", *counts):
         left.pop(column, None)
-    single = _rows_per_run(table, [*who, *trials]) == 1 if trials else step is None
-    varying = [] if single else _varying(table, [*who, *trials], left)
+    single = rows_per_run(table, [*who, *trials]) == 1 if trials else step is None
+    varying = [] if single else columns_varying(table, [*who, *trials], left)
     chosen = _stated_metrics(metrics)
     if metrics is None:
         names = [c for c in left if c not in set(run_level)]
@@ -271,7 +269,7 @@ def _trial_columns(
     for size in (1, 2, 3):
         for some in combinations(candidates, size):
             for extra in ([], steps):
-                if _rows_per_run(table, [*who, *some, *extra]) == 1:
+                if rows_per_run(table, [*who, *some, *extra]) == 1:
                     return some
     return tuple(candidates[:1])
 
@@ -281,10 +279,10 @@ def _step_column(
 ) -> str | None:
     """Return the usual step column, if the table has several rows per run."""
     name = _first(_STEP, columns)
-    if name is None or not _is_number(table, name):
+    if name is None or not is_number(table, name):
         return None
     surely = name.casefold() in (*_SIZE, "step")
-    if not surely and _rows_per_run(table, keys) == 1:
+    if not surely and rows_per_run(table, keys) == 1:
         return None
     return name
 
@@ -292,9 +290,7 @@ def _step_column(
 def _guess_metrics(
     table: pa.Table, columns: Sequence[str], varying: Sequence[str]
 ) -> list[str]:
-    numeric = [
-        c for c in columns if _is_number(table, c) and not _PARAM_PREFIX.match(c)
-    ]
+    numeric = [c for c in columns if is_number(table, c) and not _PARAM_PREFIX.match(c)]
     numeric = [c for c in numeric if c not in _OURS and not c.startswith("label.")]
     usual = [c for c in numeric if _is_score(c)]
     if varying:
@@ -312,7 +308,7 @@ def _is_score(column: str) -> bool:
 
 
 def _no_metric(table: pa.Table, left: Iterable[str]) -> CurvewiseError:
-    numeric = [c for c in left if _is_number(table, c)]
+    numeric = [c for c in left if is_number(table, c)]
     texts = [c for c in left if c not in numeric and _is_score(c)]
     if texts:
         return CurvewiseError(
@@ -377,7 +373,7 @@ def _count_columns(
     places = {"tn": (0, 0), "fp": (0, 1), "fn": (1, 0), "tp": (1, 1)}
     if not found and all(name in by_name for name in places):
         found = {by_name[name]: place for name, place in places.items()}
-    return found if all(_is_number(table, c) for c in found) else {}
+    return found if all(is_number(table, c) for c in found) else {}
 
 
 def _is_param(column: str) -> bool:
@@ -391,51 +387,3 @@ def _is_param(column: str) -> bool:
 
 def _without_prefix(column: str) -> str:
     return _PARAM_PREFIX.sub("", column) or column
-
-
-def _is_number(table: pa.Table, column: str) -> bool:
-    kind = table.schema.field(column).type
-    return bool(
-        pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_boolean(kind)
-        or pa.types.is_decimal(kind)
-        or pa.types.is_null(kind)
-    )
-
-
-# --- how rows group into runs ------------------------------------------------------------
-
-
-def group_codes(table: pa.Table, columns: Sequence[str]) -> NDArray[np.int64]:
-    """Return, for each row, which combination of the columns it has, from 0 on."""
-    code = np.zeros(table.num_rows, np.int64)
-    for column in columns:
-        encoded = table.column(column).combine_chunks().dictionary_encode("encode")
-        indices = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        code = code * (len(encoded.dictionary) + 1) + indices
-        code = np.unique(code, return_inverse=True)[1].astype(np.int64)
-    return code
-
-
-def _rows_per_run(table: pa.Table, columns: Sequence[str]) -> int:
-    return int(np.bincount(group_codes(table, columns)).max())
-
-
-def _varying(table: pa.Table, keys: Sequence[str], columns: Iterable[str]) -> list[str]:
-    """Return the columns that take more than one value within a run."""
-    code = group_codes(table, keys)
-    order = np.argsort(code, kind="stable")
-    same_run = np.diff(code[order]) == 0
-    out = []
-    for column in columns:
-        value = group_codes(table, [column])[order]
-        if (np.diff(value)[same_run] != 0).any():
-            out.append(column)
-    return out
-
-
-def nulls(table: pa.Table, column: str) -> NDArray[np.bool_]:
-    """Return which cells of a column are missing."""
-    missing: NDArray[np.bool_] = pc.is_null(table.column(column)).to_numpy()
-    return missing

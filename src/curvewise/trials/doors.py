@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from curvewise.errors import CurvewiseError, listed, shortened, unknown
 from curvewise.metrics import FROM_COUNTS, Floats, Metric, find
 from curvewise.trials.columns import Bools, Ints, was_recorded
+from curvewise.trials.grids import Fill, common_steps, on_steps
 from curvewise.trials.trial import shown_key
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 At: TypeAlias = Literal["last", "mean", "best"] | float
 Failed: TypeAlias = Literal["raise", "worst"] | float
-Fill: TypeAlias = Literal["error", "last", "linear"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,22 +132,62 @@ def lines(
     broken, score = _broken_curves(trials, meant, values, known, failed)
     # What was recorded and is no number scores a failure: no fill may bridge it.
     values = np.where(known & ~np.isfinite(values), score, values)
+    same = None if broken.any() else _on_same_steps(trials, values, known)
+    if grid is None and same is not None:
+        steps, table = same
+    else:
+        steps, table = _gridded(trials, values, known, broken, grid, fill)
+        # From where a failed run breaks off, it scores what a failure scores.
+        table[broken] = np.where(np.isfinite(table[broken]), table[broken], score)
+    return Lines(steps, {a: table[r] for a, r in _rows_by_algorithm(trials).items()})
+
+
+def _on_same_steps(
+    trials: "Trials", values: Floats, known: Bools
+) -> tuple[Floats, Floats] | None:
+    """Return steps and lines where all curves have the same steps, which is the rule."""
+    core = trials.core
+    n = int(core.lengths[0])
+    if n == 0 or not known.all() or (core.lengths != n).any():
+        return None
+    steps = core.steps.reshape(-1, n)
+    same = (steps == steps[0]).all()
+    return (steps[0].copy(), values.reshape(-1, n)) if same else None
+
+
+def _gridded(
+    trials: "Trials",
+    values: Floats,
+    known: Bools,
+    broken: Bools,
+    grid: int | ArrayLike | None,
+    fill: Fill,
+) -> tuple[Floats, Floats]:
+    """Return the steps and each trial's line on them, NaN where a failed run has none."""
     curves = [_curve(trials, row, values, known) for row in range(len(trials))]
     whole = [steps for (steps, _), bad in zip(curves, broken, strict=True) if not bad]
     begun = whole or [steps for steps, _ in curves if len(steps)]
     if not begun:
         raise CurvewiseError(
-            f"None of {len(trials)} trials has a value of '{shortened(metric)}', so there "
-            f"are no lines. scores(...) can still count their failures."
+            f"None of {len(trials)} trials has a value, so there are no lines. "
+            f"scores(...) can still count their failures."
         )
-    steps = _grid(trials, grid, fill, begun)
-    table = np.empty((len(curves), len(steps)))
-    for row, (own, v) in enumerate(curves):
-        name = "" if broken[row] else shown_key(trials.key(row))
-        table[row] = _on_grid(own, v, steps, fill, name)
-    # From where a failed run breaks off, it scores what a failure scores.
-    table[broken] = np.where(np.isfinite(table[broken]), table[broken], score)
-    return Lines(steps, {a: table[r] for a, r in _rows_by_algorithm(trials).items()})
+    steps = common_steps(grid, fill, begun)
+    table = np.stack([
+        # A failed run is not carried beyond its end: there it scores a failure.
+        on_steps(own, line, steps, fill, carry=not bad)
+        for (own, line), bad in zip(curves, broken, strict=True)
+    ])  # fmt: skip
+    lacking = np.isnan(table).any(axis=1) & ~broken
+    if lacking.any():
+        row = int(np.argmax(lacking))
+        missing, own = steps[np.argmax(np.isnan(table[row]))], curves[row][0]
+        raise CurvewiseError(
+            f"Trial {shown_key(trials.key(row))} has no value at step {missing:g}: its "
+            f"curve goes from {own[0]:g} to {own[-1]:g}. Pass fill='last' or "
+            f"fill='linear', or a grid that all lines reach."
+        )
+    return steps, table
 
 
 # --- values ------------------------------------------------------------------------------
@@ -363,87 +403,3 @@ def _rows_by_algorithm(trials: "Trials") -> dict[str, NDArray[np.int64]]:
         for i, name in enumerate(trials.algorithms)
         if edges[i] < edges[i + 1]
     }
-
-
-# --- grids -------------------------------------------------------------------------------
-
-
-def _grid(
-    trials: "Trials", grid: int | ArrayLike | None, fill: Fill, curves: list[Floats]
-) -> Floats:
-    first = max((s[0] for s in curves if len(s)), default=0.0)
-    shortest = min((s[-1] for s in curves if len(s)), default=0.0)
-    longest = max((s[-1] for s in curves if len(s)), default=0.0)
-    end = longest if fill == "last" else shortest
-    if grid is None:
-        if all(np.array_equal(s, curves[0]) for s in curves):
-            return curves[0]
-        if fill == "error":
-            raise _ragged(trials, curves)
-        _refuse_apart(first, end)
-        union = np.unique(np.concatenate(curves))
-        return union[(union >= first) & (union <= end)]
-    if isinstance(grid, int | np.integer):
-        _refuse_apart(first, end)
-        if grid < 1 or (first == end and grid > 1):
-            raise CurvewiseError(
-                f"grid is {grid} over the shared steps {first:g} to {end:g}. "
-                f"Pass at least 1, and no more than 1 where they share one step."
-            )
-        return np.linspace(first, end, int(grid)) if grid > 1 else np.array([end])
-    try:
-        steps = np.array(grid, dtype=np.float64)
-    except (TypeError, ValueError):
-        steps = np.empty(0)
-    increase = steps.ndim == 1 and len(steps) > 0 and (np.diff(steps) > 0).all()
-    if not increase or not np.isfinite(steps).all():
-        raise CurvewiseError(
-            f"grid is {shortened(grid)}. Pass how many steps, or steps that increase."
-        )
-    return steps
-
-
-def _refuse_apart(first: float, end: float) -> None:
-    if end < first:
-        raise CurvewiseError(
-            f"The lines share no steps: one begins at {first:g} and another has ended at "
-            f"{end:g}. Pass fill='last', or choose lines that overlap."
-        )
-
-
-def _ragged(trials: "Trials", curves: list[Floats]) -> CurvewiseError:
-    lengths = sorted({len(s) for s in curves})
-    ends = [f"{s[-1]:g}" for s in curves if len(s)]
-    return CurvewiseError(
-        f"The lines of task {listed(trials.tasks)} have different steps: {lengths[0]} to "
-        f"{lengths[-1]} of them, ending between {min(ends, key=float)} and "
-        f"{max(ends, key=float)}. Pass fill='linear' (interpolate) or fill='last' (carry "
-        f"forward), and grid=<number of steps> for a common grid."
-    )
-
-
-def _on_grid(
-    own: Floats, values: Floats, steps: Floats, fill: Fill, name: str
-) -> Floats | Any:
-    """Return a curve on the grid; NaN where it has none. `name` is empty if that may be."""
-    place = np.searchsorted(own, steps, side="right") - 1
-    exact = (
-        (place >= 0) & (own[place] == steps) if len(own) else np.zeros(len(steps), bool)
-    )
-    out = np.full(len(steps), np.nan)
-    out[exact] = values[place[exact]]
-    if fill == "last" and len(own):
-        # A failed run is not carried beyond its end: there it scores a failure.
-        usable = (place >= 0) & ((steps <= own[-1]) | bool(name))
-        out[usable] = values[place[usable]]
-    elif fill == "linear" and len(own):
-        inside = (steps >= own[0]) & (steps <= own[-1])
-        out[inside] = np.interp(steps[inside], own, values)
-    if name and np.isnan(out).any():
-        missing = steps[np.argmax(np.isnan(out))]
-        span = f"{own[0]:g} to {own[-1]:g}" if len(own) else "nowhere"
-        raise CurvewiseError(
-            f"Trial {name} has no value at step {missing:g}: its curve goes from {span}. "
-            f"Pass fill='last' or fill='linear', or a grid that all lines reach."
-        )
-    return out

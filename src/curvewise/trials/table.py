@@ -1,11 +1,8 @@
 """The waist: an immutable set of trials, columns inside, three doors into arrays."""
 
 import functools
-import hashlib
-import json
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
@@ -14,13 +11,9 @@ from numpy.typing import ArrayLike
 
 from curvewise.errors import (
     CurvewiseError,
-    CurvewiseWarning,
-    listed,
-    shortened,
-    unknown,
 )
-from curvewise.metrics import Floats, Metric, find
-from curvewise.trials import doors, view
+from curvewise.metrics import Floats, Metric, declared
+from curvewise.trials import arranging, choosing, doors, identity, view
 from curvewise.trials.columns import (
     Core,
     Details,
@@ -28,9 +21,9 @@ from curvewise.trials.columns import (
     from_records,
     join_cores,
     join_details,
-    was_recorded,
 )
-from curvewise.trials.doors import At, Failed, Fill, Lines, Points
+from curvewise.trials.doors import At, Failed, Lines, Points
+from curvewise.trials.grids import Fill
 from curvewise.trials.ragged import to_texts
 from curvewise.trials.trial import (
     STATUSES,
@@ -38,8 +31,6 @@ from curvewise.trials.trial import (
     Scalar,
     Status,
     Trial,
-    canonical,
-    shown_key,
 )
 
 if TYPE_CHECKING:
@@ -121,12 +112,12 @@ class Trials:
         origin: str,
     ) -> None:
         lazy = details if callable(details) else lambda: details
-        core, *names = _used(core, tuple(tasks), tuple(algorithms))
-        order = _order(core, len(names[1]))
+        core, *names = arranging.used(core, tuple(tasks), tuple(algorithms))
+        order = arranging.order(core, len(names[1]))
         if order is not None:
             core, unsorted = core.take(order), lazy
             lazy = lambda: unsorted().take(order)  # noqa: E731  a closure, not a name
-        _refuse_duplicates(core, *names)
+        arranging.refuse_duplicates(core, *names)
         fill = object.__setattr__
         fill(self, "tasks", names[0])
         fill(self, "algorithms", names[1])
@@ -214,18 +205,18 @@ class Trials:
         core = self.core
         keep = np.ones(len(self), bool)
         if task is not None:
-            keep &= np.isin(core.task, _codes("task", task, self.tasks))
+            keep &= np.isin(core.task, choosing.codes("task", task, self.tasks))
         if algorithm is not None:
-            codes = _codes("algorithm", algorithm, self.algorithms)
+            codes = choosing.codes("algorithm", algorithm, self.algorithms)
             keep &= np.isin(core.algorithm, codes)
         if status is not None:
-            keep &= np.isin(core.status, _codes("status", status, STATUSES))
+            keep &= np.isin(core.status, choosing.codes("status", status, STATUSES))
         if number is not None:
-            keep &= np.isin(core.number, _numbers(number))
+            keep &= np.isin(core.number, choosing.numbers(number))
         for kind, asked in (("label", labels), ("param", params)):
             if asked:
                 texts = to_texts(getattr(self.details(), f"{kind}s"))
-                keep &= _matches(kind, texts, asked)
+                keep &= choosing.matches(kind, texts, asked)
         return self._only(np.flatnonzero(keep))
 
     def _only(self, rows: Ints) -> "Trials":
@@ -327,36 +318,7 @@ class Trials:
 
     def digest(self) -> str:
         """Return a hash of the results that does not depend on the order of rows."""
-        # Codes follow the order of appearance; a hash must not.
-        task_rank, algorithm_rank = _rank(self.tasks), _rank(self.algorithms)
-        core, details = self.core, self.details()
-        group = (
-            task_rank[core.task] * len(self.algorithms) + algorithm_rank[core.algorithm]
-        )
-        if (np.diff(group) < 0).any():
-            order = np.argsort(group, kind="stable")
-            core, details = core.take(order), details.take(order)
-        hashed = hashlib.sha256()
-        names = [sorted(set(self.tasks)), sorted(set(self.algorithms))]
-        # A metric that none of these trials recorded is nothing that they hold.
-        scored = sorted(n for n in core.values if was_recorded(core, n).any())
-        meaning = [asdict(self.metrics[n]) for n in scored]
-        hashed.update(json.dumps([names, meaning]).encode())
-        texts = [details.params, details.labels, details.correct, details.asked]
-        sets = [hashlib.sha256(ids.tobytes()).digest() for ids in details.example_sets]
-        for array in (
-            *(task_rank[core.task], algorithm_rank[core.algorithm], core.number),
-            *(core.status, core.offsets, core.steps + 0.0),
-            *(_canonical(core, name) for name in scored),
-            *(array for ragged in texts for array in (ragged.offsets, ragged.flat)),
-            *(details.counts.offsets, details.counts.flat, details.classes),
-        ):
-            hashed.update(np.ascontiguousarray(array).tobytes())
-        # Asked of the rows: after where(...) a set may be there that none has.
-        if (details.example_set >= 0).any():
-            own = (sets[i] if i >= 0 else b"-" for i in details.example_set.tolist())
-            hashed.update(b"".join(own))
-        return hashed.hexdigest()
+        return identity.digest(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trials):
@@ -384,49 +346,6 @@ class Trials:
         return view.summary_html(self)
 
 
-def declared(
-    names: Iterable[str],
-    metrics: Iterable[Metric],
-    *,
-    hint: str = "metrics=",
-    example: str = "{{{!r}: 'lower'}}",
-    stacklevel: int = 3,
-) -> dict[str, Metric]:
-    """Return what each name means: as declared, registered, or assumed with a warning.
-
-    Parameters
-    ----------
-    names : iterable of str
-    metrics : iterable of Metric
-        Those that the caller declared.
-    hint, example : str
-        What the warning tells the caller to use, and how with a name filled in.
-    stacklevel : int
-        How far up the caller is whom the warning is for.
-    """
-    stated = {_a_metric(metric).name: metric for metric in metrics}
-    found = {name: stated.get(name) or find(name) for name in names}
-    assumed = [name for name, metric in found.items() if metric is None]
-    if assumed:
-        warnings.warn(
-            f"Nobody said what {listed(assumed)} mean: taken as higher is better, "
-            f"without bounds. State it with {hint}, such as "
-            f"{example.format(shortened(assumed[0]))}.",
-            CurvewiseWarning,
-            stacklevel=stacklevel,
-        )
-    return {name: metric or Metric(name) for name, metric in found.items()}
-
-
-def _a_metric(metric: object) -> Metric:
-    if not isinstance(metric, Metric):
-        raise CurvewiseError(
-            f"metrics holds {metric!r}. Pass Metric objects, such as "
-            f"Metric('loss', 'lower')."
-        )
-    return metric
-
-
 def _unpickled(
     tasks: tuple[str, ...],
     algorithms: tuple[str, ...],
@@ -440,109 +359,9 @@ def _unpickled(
     return Trials.from_columns(tasks, algorithms, metrics, core, details, origin=origin)
 
 
-def _used(
-    core: Core, tasks: Sequence[str], algorithms: Sequence[str]
-) -> tuple[Core, tuple[str, ...], tuple[str, ...]]:
-    """Return codes and names without the names that no trial has."""
-    task, tasks = _compact(core.task, tasks)
-    algorithm, algorithms = _compact(core.algorithm, algorithms)
-    if task is not core.task or algorithm is not core.algorithm:
-        core = replace(core, task=task, algorithm=algorithm)
-    return core, tuple(tasks), tuple(algorithms)
-
-
-def _compact(codes: Any, names: Sequence[str]) -> tuple[Any, Sequence[str]]:
-    used = np.bincount(codes, minlength=len(names)) > 0
-    if used.all():
-        return codes, names
-    new = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    return new[codes], [
-        name for name, is_used in zip(names, used, strict=True) if is_used
-    ]
-
-
-def _order(core: Core, n_algorithms: int) -> Ints | None:
-    """Return the rows by task, algorithm and number, or None if they already are."""
-    group = core.task.astype(np.int64) * max(n_algorithms, 1) + core.algorithm
-    if (np.diff(group) >= 0).all():
-        same_group = np.diff(group) == 0
-        if (np.diff(core.number)[same_group] >= 0).all():
-            return None
-    # Two stable sorts: numbers arrive nearly sorted, and small codes sort in one pass.
-    by_number = np.argsort(core.number, kind="stable")
-    small = group.astype(np.uint16) if group.max(initial=0) < 2**16 else group
-    return by_number[np.argsort(small[by_number], kind="stable")]
-
-
-def _refuse_duplicates(
-    core: Core, tasks: Sequence[str], algorithms: Sequence[str]
-) -> None:
-    same = (
-        (np.diff(core.number) == 0)
-        & (np.diff(core.algorithm) == 0)
-        & (np.diff(core.task) == 0)
-    )
-    if not same.any():
-        return
-    row = int(np.argmax(same))
-    names = tasks[core.task[row]], algorithms[core.algorithm[row]]
-    key = shown_key((*names, int(core.number[row])))
-    raise CurvewiseError(
-        f"{same.sum()} of {len(core)} trials have a key that another has too, first "
-        f"(task, algorithm, number) = {key}. Give every run of an algorithm on a task "
-        f"a number of its own."
-    )
-
-
-def _canonical(core: Core, name: str) -> Floats:
-    values, known = core.values[name] + 0.0, was_recorded(core, name)
-    values[np.isnan(values) | ~known] = np.nan
-    # Recorded and not a number differs from not recorded.
-    return np.concatenate([values, known.astype(np.float64)])
-
-
-def _codes(kind: str, asked: Any, names: Sequence[str]) -> list[int]:
-    several = isinstance(asked, Iterable) and not isinstance(asked, str)
-    wanted = list(asked) if several else [asked]
-    for name in wanted:
-        if name not in names:
-            raise unknown(kind, name, names)
-    return [names.index(name) for name in wanted]
-
-
-def _numbers(asked: Any) -> Ints:
-    several = isinstance(asked, Iterable) and not isinstance(asked, str)
-    wanted = list(asked) if several else [asked]
-    for number in wanted:
-        if isinstance(number, bool) or not isinstance(number, int | np.integer):
-            raise CurvewiseError(
-                f"number is {number!r}. Pass a whole number or several of them."
-            )
-    return np.array(wanted, np.int64)
-
-
-def _matches(kind: str, texts: Sequence[str], asked: Mapping[str, Scalar]) -> Any:
-    # Through JSON, as the texts are: a tuple was kept as a list.
-    wanted = json.loads(canonical(asked, f"{kind}s"))
-    have = {text: json.loads(text) if text else {} for text in set(texts)}
-    names = sorted({name for one in have.values() for name in one})
-    for name in wanted:
-        if texts and name not in names:
-            raise unknown(kind, name, names)
-    fits = {
-        text: all(n in one and one[n] == value for n, value in wanted.items())
-        for text, one in have.items()
-    }
-    return np.array([fits[text] for text in texts], bool)
-
-
 def _merged(names: Iterable[Sequence[str]]) -> list[str]:
     return list(dict.fromkeys(name for some in names for name in some))
 
 
 def _lookup(names: Sequence[str], codes: Mapping[str, int]) -> Any:
     return np.array([codes[name] for name in names], np.int32)
-
-
-def _rank(names: Sequence[str]) -> Ints:
-    return np.argsort(np.argsort(np.array(names, dtype=object))).astype(np.int64)

@@ -1,0 +1,78 @@
+"""Curves in one table, labels in another."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.exchange.grouping import group_codes
+
+
+def joined(
+    curves: pa.Table,
+    runs: pa.Table,
+    on: str | Sequence[str] | None,
+    curves_name: str,
+    runs_name: str,
+) -> tuple[pa.Table, list[str]]:
+    """Return curves with their run's labels; a run without a curve keeps one row."""
+    shared = [c for c in curves.column_names if c in runs.column_names]
+    keys = _join_keys(on, shared, curves, runs)
+    both = pa.concat_tables([_keys_of(curves, keys), _keys_of(runs, keys)])
+    code = group_codes(both, keys)
+    of_curve, of_run = code[: curves.num_rows], code[curves.num_rows :]
+    if len(np.unique(of_run)) < len(of_run):
+        twice = of_run[np.bincount(of_run)[of_run] > 1][0]
+        first = (
+            runs.select(keys).slice(int(np.argmax(of_run == twice)), 1).to_pylist()[0]
+        )
+        raise CurvewiseError(
+            f"{runs_name} has more than one row with {first}. Pass one row per run, or "
+            f"another on=."
+        )
+    row_of = np.full(int(code.max()) + 1, -1)
+    row_of[of_run] = np.arange(len(of_run))
+    place = row_of[of_curve]
+    if (place < 0).any():
+        first = curves.select(keys).slice(int(np.argmax(place < 0)), 1).to_pylist()[0]
+        raise CurvewiseError(
+            f"{(place < 0).sum()} rows of {curves_name} have no run in {runs_name}, first "
+            f"{first}. Add the runs, or pass another on=."
+        )
+    without = np.setdiff1d(np.arange(len(of_run)), place)
+    extra = [c for c in runs.column_names if c not in curves.column_names]
+    rows = pa.array(np.concatenate([place, without]))
+    columns = {c: runs.column(c).take(rows) for c in (*keys, *extra)}
+    for c in curves.column_names:
+        if c not in keys:
+            own = curves.column(c)
+            missing = pa.nulls(len(without), own.type)
+            columns[c] = pa.chunked_array([*own.chunks, missing], own.type)
+    return pa.table(columns), [*keys, *extra]
+
+
+def _join_keys(
+    on: str | Sequence[str] | None,
+    shared: Sequence[str],
+    curves: pa.Table,
+    runs: pa.Table,
+) -> list[str]:
+    keys = [on] if isinstance(on, str) else list(on or ())
+    if not keys and len(shared) == 1:
+        return list(shared)
+    if not keys:
+        raise CurvewiseError(
+            f"Which column joins the two tables? They share {listed(shared) or 'none'}. "
+            f"Pass on=<column>."
+        )
+    for key in keys:
+        for table in (curves, runs):
+            if key not in table.column_names:
+                raise unknown("column", key, table.column_names)
+    return keys
+
+
+def _keys_of(table: pa.Table, keys: Sequence[str]) -> pa.Table:
+    # Text on one side and numbers on the other still name the same run.
+    return pa.table({k: table.column(k).cast(pa.string()) for k in keys})
