@@ -93,8 +93,10 @@ class Answer(ABC):
     def to_json(self) -> str:
         """Return `rows` and provenance as JSON; what is not finite becomes null."""
         rows = [{n: _finite(v) for n, v in row.items()} for row in self.rows()]
-        content = {"rows": rows, "provenance": asdict(self.provenance)}
-        return json.dumps(content, indent=2, ensure_ascii=False)
+        told = asdict(self.provenance)
+        told["settings"] = {n: _finite(v) for n, v in self.provenance.settings.items()}
+        content = {"rows": rows, "provenance": told}
+        return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
 
     def _repr_html_(self) -> str:
         return html_table(self.rows(), str(self.provenance))

@@ -40,6 +40,15 @@ def _rounded(value: float, digits: int) -> str:
     return f"{value:.{places}f}"
 
 
+def percent(share: float) -> str:
+    """Return a share as percent, without rounding it to 100.
+
+    >>> percent(0.5), percent(0.999)
+    ('50 %', '99.9 %')
+    """
+    return f"{round(100 * share, 6):g} %"
+
+
 def count(n: int, noun: str) -> str:
     """Return a number with its noun in singular or plural.
 

@@ -74,6 +74,8 @@ def read(
         "params": params,
         "unit": unit,
     }
+    if isinstance(source, str) and source.startswith("~"):
+        source = Path(source).expanduser()
     if isinstance(source, str | Path) and store.is_sqlite(source):
         given = [f"{name}=" for name, value in stated.items() if value is not None]
         if given:

@@ -61,6 +61,24 @@ def test_example_prints_a_file_that_can_be_read():
     assert ran("example", "search").stdout == SEARCH
 
 
+@pytest.mark.parametrize("command", ["check", "performance", "report"])
+def test_a_score_that_is_no_number_is_a_failed_trial_to_every_command(
+    tmp_path, command
+):
+    (tmp_path / "r.csv").write_text("model,seed,loss\na,0,nan\na,1,2\na,2,3\n")
+    more = [] if command == "check" else ["--failed", 9]
+    more += ["-o", tmp_path / "r.html"] if command == "report" else []
+    assert ran(command, tmp_path / "r.csv", *more).exit_code == 3
+
+
+def test_a_report_never_replaces_results(results):
+    before = results.read_text()
+    done = ran("report", results, "-o", results, "--failed", "worst")
+    assert done.exit_code == 1
+    assert "is there already and is no HTML page" in done.stderr
+    assert results.read_text() == before
+
+
 @pytest.mark.parametrize("command", ["check", "performance"])
 def test_json_is_for_machines(results, command):
     more = ["--failed", "worst"] if command == "performance" else []
@@ -119,7 +137,7 @@ def test_a_warning_is_one_line_on_standard_error(tmp_path):
             ["performance", "RESULTS", "--metric", "seed"],
             "read among the labels, not as",
         ),
-        (["performance", "RESULTS"], "Pass failed='worst'"),
+        (["performance", "RESULTS"], "Pass --failed worst or --failed <score"),
         (["performance", "RESULTS", "--failed", "0", "--alpha", "7"], "alpha is 7.0"),
         (["report", "RESULTS", "-o", "."], "is a folder"),
         (["performance", "RESULTS", "--failed", "bad"], "failed is 'bad'"),

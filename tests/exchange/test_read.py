@@ -150,9 +150,11 @@ def test_a_column_that_looks_like_a_step_is_none_where_every_row_is_a_run(tmp_pa
     assert trials[0].labels["iteration"] == 5
 
 
-def test_training_sizes_without_a_run_are_one_trial_each(tmp_path):
+def test_training_sizes_without_a_run_are_one_trial_each_if_one_says_so(tmp_path):
     text = "model,size,error\n" + "a,25,0.5\n" * 3 + "a,50,0.4\n" * 2
-    trials = cw.read(written(tmp_path, text))
+    with pytest.raises(CurvewiseError, match=r"Which column tells the runs apart\?"):
+        cw.read(written(tmp_path, text))
+    trials = cw.read(written(tmp_path, text), trial=[])
     assert [t.steps.tolist() for t in trials] == [[25]] * 3 + [[50]] * 2
 
 
@@ -405,8 +407,8 @@ def test_reading_is_the_inverse_of_writing_a_table(rows):
         (LONG + "x,hop,3,inf,2.0\n", {}, r"Column 'step' holds infinite steps"),
         (
             "model,seed,acc,status\na,0,.5,meh\n",
-            {},
-            r"Column 'status' says 'meh'\. curvewise",
+            {"status": "status"},
+            r"Column 'status' says 'meh'\. curvewise knows",
         ),
         (
             "model,seed,acc\na,0,190\n",

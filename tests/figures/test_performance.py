@@ -90,3 +90,25 @@ def test_plotly_accepts_the_figure(answer):
 
     figure = plotly_figure(quantile_chart(answer, "rings"))
     assert len(go.Figure(figure).data) == 6
+
+
+def test_names_are_drawn_as_they_are_written():
+    """matplotlib reads $...$ as mathematics and hides "_x"; Plotly reads tags."""
+    names = ["_base", r"$\frac$", "a$b", "<b>bold</b>"]
+    trials = Trials(
+        Trial("$t$", name, i, {"return": i}) for name in names for i in range(9)
+    )
+    answer = cw.performance(trials)
+    ax = cw.figures.plot_quantiles(answer)
+    ax.figure.canvas.draw()
+    shown = [t.get_text().strip("\u200b") for t in ax.get_legend().get_texts()]
+    assert [text.replace(r"\$", "$") for text in shown] == names
+    figure = plotly_figure(quantile_chart(answer))
+    assert figure["data"][-1]["name"] == "&lt;b&gt;bold&lt;/b&gt;"
+
+
+def test_a_figure_needs_an_answer():
+    with pytest.raises(
+        CurvewiseError, match=r"shows an answer, and Trials came\. Pass"
+    ):
+        cw.figures.plot_quantiles(cw.example("search"))

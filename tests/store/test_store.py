@@ -76,6 +76,29 @@ def test_batches_do_not_change_what_is_stored(tmp_path):
         assert len(one) == len(everything())
 
 
+@pytest.mark.parametrize("batch", [0, -1, 2.5, True])
+def test_a_batch_that_is_none_is_refused(tmp_path, batch):
+    with Store(tmp_path / "a.db") as s:
+        with pytest.raises(
+            CurvewiseError, match=r"batch is .*Pass a whole number from 1"
+        ):
+            s.write(everything(), batch=batch)
+        assert len(s) == 0
+
+
+def test_what_is_no_trials_leaves_no_file(tmp_path):
+    with pytest.raises(CurvewiseError, match=r"Trials were asked for, and str came"):
+        store.write("results.csv", tmp_path / "a.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_closed_store_says_so(tmp_path):
+    with Store(tmp_path / "a.db") as s:
+        pass
+    with pytest.raises(CurvewiseError, match=r"closed database\. Open a Store in each"):
+        s.read()
+
+
 def test_an_empty_store_and_trials_without_metrics(tmp_path):
     with Store(tmp_path / "a.db") as empty:
         assert len(empty.read()) == 0

@@ -728,3 +728,42 @@ def test_an_interpolated_line_stays_between_its_values_and_keeps_its_ends(rows, 
     assert table[:, [0, -1]] == pytest.approx(given_[:, [0, -1]])
     assert (table.max(1) <= given_.max(1) + 1e-12).all()
     assert (table.min(1) >= given_.min(1) - 1e-12).all()
+
+
+# --- what a failure may not be worth ---------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["return", "loss"])
+def test_no_failure_scores_better_than_the_failed_run_itself_did(metric):
+    """An unbounded metric's worst is taken over all values, the failed runs' own too."""
+    sign = 1 if metric == "return" else -1
+    some = [
+        *(Trial("t", "ok", i, {metric: sign * (100 + i)}) for i in range(5)),
+        *(
+            Trial("t", "bad", i, {metric: sign * -500}, status="crashed")
+            for i in range(5)
+        ),
+    ]
+    trials = Trials(some)
+    assert (trials.scores(metric, failed="worst")["bad"] == sign * -500).all()
+    lines = trials.lines(metric, failed="worst")["bad"]
+    assert (sign * lines <= sign * -500).all()
+
+
+def test_a_value_just_outside_the_range_is_on_its_edge():
+    trials = Trials([Trial("t", "a", 0, {"accuracy": 1 + 1e-10})])
+    assert trials.scores("accuracy")["a"].tolist() == [1.0]
+
+
+def test_trials_of_different_sizes_are_not_pooled():
+    some = [
+        Trial("t", "a", 10 * n + i, {"error": 1 / n}, steps=[n])
+        for n in (25, 50)
+        for i in range(3)
+    ]
+    trials = Trials([*some, Trial("t", "a", 999, status="failed")])
+    with pytest.raises(
+        CurvewiseError, match=r"one step, and the steps differ, from 25 to"
+    ):
+        trials.scores("error", failed=1)
+    assert trials.scores("error", at=50, failed=1)["a"].tolist() == [0.02] * 3 + [1]

@@ -1,16 +1,19 @@
 """How good is it, and how hard to tune? The distribution of scores, task by task."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from numpy.typing import ArrayLike
+
 from curvewise._answer import Answer, Provenance
-from curvewise._text import Cell, count, plain, shown
+from curvewise._text import Cell, count, html_table, percent, plain, shown
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.metrics import Floats, Metric
 from curvewise.stats.bands import Band, Kind, cdf_band
 from curvewise.stats.distribution import Threshold, cvar, quantile, threshold
 from curvewise.stats.interval import Interval
-from curvewise.trials import Trials, doors
+from curvewise.trials import Trials, doors, must_be_trials
 from curvewise.trials.doors import At, Failed
 
 
@@ -44,9 +47,19 @@ class Distribution:
         """The mean score."""
         return float(self.scores.mean())
 
-    def quantile(self, p: object) -> Floats:
+    def quantile(self, p: ArrayLike) -> Floats:
         """Return the score that a share `p` of the trials do not exceed."""
-        return quantile(self.scores, p)  # type: ignore[arg-type]
+        return quantile(self.scores, p)
+
+    @property
+    def median(self) -> float:
+        """The score that half of the trials, or just less, are better than.
+
+        Of an even number of trials it is the worse one of the two in the middle, so
+        that an accuracy and its error have the same median.
+        """
+        up = self.metric.sign
+        return up * float(quantile(up * self.scores, 0.5))
 
     def best(self, alpha: float) -> float:
         """Return the mean of the best ``1 - alpha`` of the trials (upper CVaR)."""
@@ -112,7 +125,7 @@ class Performance(Answer):
             "trials": len(d.scores),
             "failed": d.failed,
             "mean": d.mean,
-            "median": float(d.quantile(0.5)),
+            "median": d.median,
             "median_lower": median.lower,
             "median_upper": median.upper,
             "cvar_best": d.best(self.alpha),
@@ -130,8 +143,8 @@ class Performance(Answer):
 
     def table(self, task: str) -> list[dict[str, Cell]]:
         """Return the rows of one task with headings for people."""
-        level = f"{self.distributions[0].band.confidence:.0%}".replace("%", " %")
-        best, worst = f"best {1 - self.alpha:.0%}", f"worst {self.alpha:.0%}"
+        level = percent(self.distributions[0].band.confidence)
+        best, worst = f"best {percent(1 - self.alpha)}", f"worst {percent(self.alpha)}"
         out: list[dict[str, Cell]] = []
         for d in self.of(task):
             median = d.median_interval()
@@ -140,9 +153,9 @@ class Performance(Answer):
                 "trials": len(d.scores),
                 "failed": d.failed,
                 "mean": d.mean,
-                best.replace("%", " %"): d.best(self.alpha),
-                worst.replace("%", " %"): d.worst(self.alpha),
-                "median": float(d.quantile(0.5)),
+                best: d.best(self.alpha),
+                worst: d.worst(self.alpha),
+                "median": d.median,
                 f"{level} band of the median": _span(median),
             }
             if self.threshold is not None:
@@ -157,21 +170,38 @@ class Performance(Answer):
         band = self.distributions[0].band
         failed = sum(d.failed for d in self.distributions)
         notes = [
-            f"best and worst: the mean of the best {1 - self.alpha:.0%} and of the worst "
-            f"{self.alpha:.0%} of the trials (CVaR {self.alpha:g}).",
-            f"band: with {band.confidence:.0%} confidence all quantiles of one algorithm "
-            f"on one task lie in its band at once, if trials are independent (exact "
-            f"{band.kind.capitalize()}).",
+            f"best and worst: the mean of the best {percent(1 - self.alpha)} and of the "
+            f"worst {percent(self.alpha)} of the trials (CVaR {self.alpha:g}).",
+            f"band: with {percent(band.confidence)} confidence all quantiles of one "
+            f"algorithm on one task lie in its band at once, if trials are independent "
+            f"({_BANDS[band.kind]}).",
         ]
         if failed:
             notes.append(
                 f"{count(failed, 'failed trial')} counted with score {self.failed_score}."
             )
-        return [note.replace("%", " %") for note in notes]
+        return notes
+
+    def verdict(self, task: str) -> str:
+        """Return in words who is ahead on a task, and what the bands tell apart."""
+        own = self.of(task)
+        up, top = self.metric.sign, percent(1 - self.alpha)
+        best = {d.algorithm: d.best(self.alpha) for d in own}
+        mean = {d.algorithm: d.mean for d in own}
+        if len(own) == 1:
+            (name,) = best
+            return (
+                f"{name} scores {shown(mean[name])} on average, and {shown(best[name])} "
+                f"over the best {top} of its trials."
+            )
+        return (
+            f"Over the best {top} of the trials {_ahead(best, up)}, over all trials "
+            f"{_ahead(mean, up)}. {_apart(own)}"
+        )
 
     def __str__(self) -> str:
         at = self.provenance.settings["at"]
-        lines = [f"{self.metric}, {f'at step {at}' if at not in _AT else _AT[str(at)]}"]
+        lines = [f"{self.metric}, {_AT.get(str(at), f'at step {at}')}"]
         for task in self.tasks:
             lines += ["", f"task {task}", plain(self.table(task), indent="  ")]
         return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
@@ -179,8 +209,6 @@ class Performance(Answer):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from curvewise._text import html_table
-
         tables = [
             html_table(self.table(t), f"{self.metric}, task {t}") for t in self.tasks
         ]
@@ -188,6 +216,32 @@ class Performance(Answer):
 
 
 _AT = {"last": "last step", "mean": "mean over the steps", "best": "best step"}
+
+
+_BANDS = {"kolmogorov": "exact Kolmogorov", "dkw": "DKW"}
+
+
+def _ahead(scores: dict[str, float], up: int) -> str:
+    top = max(scores.values(), key=lambda score: up * score)
+    first = [name for name, score in scores.items() if score == top]
+    if len(first) == len(scores):
+        return f"all are level ({shown(top)})"
+    verb = "is ahead" if len(first) == 1 else "are ahead"
+    return f"{' and '.join(first)} {verb} ({shown(top)})"
+
+
+def _apart(own: Sequence[Distribution]) -> str:
+    """Return which medians the bands tell apart; nothing more is claimed."""
+    spans = [(d.algorithm, d.median_interval()) for d in own]
+    apart = [
+        f"{a} and {b}"
+        for i, (a, one) in enumerate(spans)
+        for b, other in spans[i + 1 :]
+        if one.lower > other.upper or other.lower > one.upper
+    ]
+    if not apart:
+        return "The bands tell no two medians apart: more trials may."
+    return f"The bands tell the medians of {listed(apart)} apart."
 
 
 def _span(interval: Interval) -> str:
@@ -244,11 +298,18 @@ def performance(
     >>> answer.tasks
     ('rings', 'waves')
     """
+    must_be_trials(trials)
     if len(trials) == 0:
         raise CurvewiseError("There are no trials to judge. Check what was read.")
     name = _metric_of(trials, metric)
-    if not 0 < alpha < 1:
+    if isinstance(alpha, str) or not 0 < alpha < 1:
         raise CurvewiseError(f"alpha is {alpha!r}. Pass a share between 0 and 1.")
+    if threshold is not None and (
+        isinstance(threshold, str) or not math.isfinite(threshold)
+    ):
+        raise CurvewiseError(
+            f"threshold is {threshold!r}. Pass a score worth reaching."
+        )
     meant = trials.metric(name)
     found = []
     for task in trials.tasks:
@@ -264,8 +325,8 @@ def performance(
         "metric": name,
         "alpha": alpha,
         "threshold": threshold,
-        "at": at,
-        "failed": failed,
+        "at": _plain(at),
+        "failed": _plain(failed),
         "confidence": confidence,
         "band": band,
     }
@@ -277,6 +338,10 @@ def performance(
         tuple(found),
         Provenance.of(trials, "performance", settings),
     )
+
+
+def _plain(value: At | Failed) -> Cell:
+    return value if isinstance(value, str) else float(value)
 
 
 def _metric_of(trials: Trials, metric: str | None) -> str:

@@ -1,5 +1,6 @@
 """The command line: each command calls the Python API and prints what it returns."""
 
+import re
 import sys
 
 import click
@@ -17,6 +18,21 @@ Start with your own file, or let 'curvewise example search > results.csv' show w
 one looks like."""
 
 
+_KEYWORDS = re.compile(
+    r"\b(failed|at|metrics?|params|unit|trial|step|status|on|runs|algorithm|task)="
+    r"(?:'([^']*)')?"
+)
+
+
+def _as_typed(message: str) -> str:
+    """Return a message of the Python API with its keywords as options.
+
+    >>> _as_typed("Pass failed='worst' or failed=<score>.")
+    'Pass --failed worst or --failed <score>.'
+    """
+    return _KEYWORDS.sub(lambda found: f"--{found[1]} {found[2] or ''}", message)
+
+
 class Group(click.Group):
     """Commands whose errors are one line on standard error and status 1."""
 
@@ -25,7 +41,7 @@ class Group(click.Group):
         try:
             return super().invoke(ctx)
         except (CurvewiseError, OSError) as problem:
-            click.echo(f"curvewise: {problem}", err=True)
+            click.echo(f"curvewise: {_as_typed(str(problem))}", err=True)
             ctx.exit(1)
 
 

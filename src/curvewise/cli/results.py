@@ -74,7 +74,7 @@ def check(as_json: bool, **keywords: Any) -> None:
     trials = _read(**keywords)
     found = cw.check(trials)
     click.echo(found.to_json() if as_json else str(found))
-    _leave(int((trials.core.status != 0).sum()))
+    _leave(trials.count_failed())
 
 
 @click.command()
@@ -155,7 +155,7 @@ def report(
             failed=_number_or_word(failed),
         )
     click.echo(json.dumps({"report": str(path)}) if as_json else f"wrote {path}")
-    _leave(int((trials.core.status != 0).sum()))
+    _leave(trials.count_failed(metric))
 
 
 @click.command()

@@ -8,7 +8,7 @@ from curvewise._answer import Answer, Provenance
 from curvewise._text import Cell, count
 from curvewise.exchange.finding import SEVERITIES, Finding, Severity
 from curvewise.exchange.rules import RULES
-from curvewise.trials import Trials
+from curvewise.trials import Trials, must_be_trials
 
 __all__ = ["Finding", "Findings", "Severity", "check"]
 
@@ -55,9 +55,10 @@ class Findings(Answer):
 def check(trials: Trials) -> Findings:
     """Return what a careful reviewer would object to in these results.
 
-    Looked for: episodes or steps counted as runs, duplicates, curves of unequal length,
-    missing seeds, too few runs, percent mixed with fractions, scores that are constant,
-    tied, or missing, and hyperparameters that were plainly not drawn at random.
+    Looked for: episodes or steps counted as runs, tasks or algorithms that were pooled,
+    duplicates, curves of unequal length, missing seeds, too few runs, percent mixed with
+    fractions, scores that are constant, tied, or missing, and hyperparameters that were
+    plainly not drawn at random.
 
     Parameters
     ----------
@@ -92,6 +93,7 @@ def check(trials: Trials) -> Findings:
     >>> print(found.findings[0].where)
     percent: 'knn' on 'moons' (5); fractions: 'svm' on 'moons' (5)
     """
+    must_be_trials(trials)
     found = [finding for rule in RULES for finding in rule(trials)]
     looked: dict[str, Cell] = {
         "trials": len(trials),

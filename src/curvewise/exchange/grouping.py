@@ -9,13 +9,21 @@ from numpy.typing import NDArray
 
 
 def group_codes(table: pa.Table, columns: Sequence[str]) -> NDArray[np.int64]:
-    """Return, for each row, which combination of the columns it has, from 0 on."""
-    code = np.zeros(table.num_rows, np.int64)
+    """Return, for each row, which combination of the columns it has.
+
+    Codes are small numbers, though not every one may occur.
+    """
+    n = table.num_rows
+    code, size = np.zeros(n, np.int64), 1
     for column in columns:
-        encoded = table.column(column).combine_chunks().dictionary_encode("encode")
-        indices = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        code = code * (len(encoded.dictionary) + 1) + indices
-        code = np.unique(code, return_inverse=True)[1].astype(np.int64)
+        cells = table.column(column).combine_chunks()
+        encoded = pc.dictionary_encode(cells, null_encoding="encode")
+        code = code * max(len(encoded.dictionary), 1)
+        code += encoded.indices.to_numpy(zero_copy_only=False)
+        size *= max(len(encoded.dictionary), 1)
+        if size > 4 * n + 1024:  # sparse: give those that occur new codes
+            found, code = np.unique(code, return_inverse=True)
+            code, size = code.astype(np.int64), len(found)
     return code
 
 
@@ -31,17 +39,19 @@ def columns_varying(
     code = group_codes(table, keys)
     order = np.argsort(code, kind="stable")
     same_run = np.diff(code[order]) == 0
-    out = []
-    for column in columns:
-        value = group_codes(table, [column])[order]
-        if (np.diff(value)[same_run] != 0).any():
-            out.append(column)
-    return out
+    return [
+        column
+        for column in columns
+        if (np.diff(group_codes(table, [column])[order])[same_run] != 0).any()
+    ]
 
 
 def nulls(table: pa.Table, column: str) -> NDArray[np.bool_]:
-    """Return which cells of a column are missing."""
-    missing: NDArray[np.bool_] = pc.is_null(table.column(column)).to_numpy()
+    """Return which cells of a column are missing; an empty text is."""
+    cells = table.column(column)
+    missing: NDArray[np.bool_] = pc.is_null(cells).to_numpy()
+    if pa.types.is_string(cells.type):
+        missing = missing | pc.equal(pc.fill_null(cells, ""), "").to_numpy()
     return missing
 
 

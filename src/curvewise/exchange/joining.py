@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.exchange.grouping import group_codes
@@ -47,8 +48,7 @@ def joined(
     for c in curves.column_names:
         if c not in keys:
             own = curves.column(c)
-            missing = pa.nulls(len(without), own.type)
-            columns[c] = pa.chunked_array([*own.chunks, missing], own.type)
+            columns[c] = pa.chunked_array([*own.chunks, *_told(runs, c, without, own)])
     return pa.table(columns), [*keys, *extra]
 
 
@@ -76,3 +76,19 @@ def _join_keys(
 def _keys_of(table: pa.Table, keys: Sequence[str]) -> pa.Table:
     # Text on one side and numbers on the other still name the same run.
     return pa.table({k: table.column(k).cast(pa.string()) for k in keys})
+
+
+def _told(
+    runs: pa.Table, column: str, rows: NDArray[np.int64], own: pa.ChunkedArray
+) -> list[pa.Array]:
+    """Return what the table of runs says in a column that both have, else nothing."""
+    missing = [pa.nulls(len(rows), own.type)]
+    if column not in runs.column_names:
+        return missing
+    try:
+        told: list[pa.Array] = (
+            runs.column(column).take(pa.array(rows)).cast(own.type).chunks
+        )
+    except pa.ArrowException:
+        return missing
+    return told

@@ -1,14 +1,18 @@
 """From a table and its roles to trials."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.errors import CurvewiseError, CurvewiseWarning, listed, shortened
 from curvewise.exchange.grouping import group_codes, nulls
 from curvewise.exchange.joining import joined
+from curvewise.exchange.names import STATUSES as WORDS
+from curvewise.exchange.names import metric_name, status_of
 from curvewise.exchange.roles import Metrics, Roles, Unit, assign
 from curvewise.exchange.tables import load
 from curvewise.metrics import Metric, declared
@@ -18,17 +22,6 @@ from curvewise.trials.ragged import Ragged, empty_rows, from_texts, starts
 from curvewise.trials.trial import canonical
 
 ONLY = "all"  # the name of the one task or algorithm of a table that names none
-
-_STATUS_WORDS = {
-    "ok": "ok finished finish complete completed success succeeded done passed",
-    "failed": "failed fail failure error diverged nan",
-    "crashed": "crashed crash killed oom",
-    "timeout": "timeout timed_out timedout",
-    "cancelled": "cancelled canceled pruned stopped aborted running",
-}
-_STATUS = {
-    word: status for status, words in _STATUS_WORDS.items() for word in words.split()
-}
 
 
 def read_results(
@@ -56,7 +49,7 @@ def read_results(
         raise CurvewiseError(
             "on= names the column that joins two tables. Pass runs= too."
         )
-    roles = assign(table, metrics=metrics, run_level=run_level, **stated)
+    roles = assign(table, metrics=metrics, unit=unit, run_level=run_level, **stated)
     return _trials(table, roles, unit, name), roles
 
 
@@ -78,16 +71,18 @@ def _trials(table: pa.Table, roles: Roles, unit: Unit | None, name: str) -> Tria
     owner = np.cumsum(new) - 1
     values = {c: _scores(table, c) for c in roles.metrics}
     absent = {c: nulls(table, c) for c in roles.metrics}
-    blank = _blank(table, roles, step, absent)
+    blank = _blank(table, roles, step, values, absent)
     kept = ~blank
     lengths = np.bincount(owner[kept], minlength=len(first)).astype(np.int64)
     lone = blank & (np.bincount(owner)[owner] > 1) & np.isnan(step)
     if lone.any():
         raise _missing_step(table, roles, int(np.argmax(lone)))
     recorded = _recorded(absent, kept, owner, len(first))
-    status, errors = _status(table, roles, first, lengths)
-    # A metric that would clash with a column of ours is written as "metric.NAME".
-    name_of = {c: c.removeprefix("metric.") for c in roles.metrics}
+    # How a run ended, its last row tells.
+    last = np.append(first[1:], len(new)) - 1
+    status, errors = _status(table, roles, last, lengths)
+    # "metrics.acc" is another tool's, "metric.step" our own way to say: a metric.
+    name_of = {c: metric_name(c) for c in roles.metrics}
     meant = _meanings({name_of[c]: m for c, m in roles.metrics.items()}, unit)
     core = Core(
         task[first].astype(np.int32),
@@ -119,9 +114,9 @@ def _names(table: pa.Table, column: str | None) -> tuple[Any, list[str]]:
 def _numbers(table: pa.Table, roles: Roles, task: Any, algorithm: Any) -> Any:
     """Return the replicate of each row: whole numbers as they are, else counted."""
     if len(roles.trial) == 1:
-        column = table.column(roles.trial[0])
-        if pa.types.is_integer(column.type) and column.null_count == 0:
-            return column.cast(pa.int64()).to_numpy()
+        whole = _whole_numbers(table.column(roles.trial[0]), roles.trial[0])
+        if whole is not None:
+            return whole
     if roles.trial:
         # Counted over all algorithms, so that equal labels stay pairs.
         codes = group_codes(table, roles.trial)
@@ -140,6 +135,27 @@ def _numbers(table: pa.Table, roles: Roles, task: Any, algorithm: Any) -> Any:
     return number
 
 
+def _whole_numbers(column: pa.ChunkedArray, name: str) -> Any:
+    """Return a column as 64-bit integers, or None where it holds something else."""
+    if column.null_count:
+        return None
+    if pa.types.is_floating(column.type):
+        values = column.to_numpy()
+        if (np.abs(values) >= 2**53).any():
+            raise CurvewiseError(
+                f"Column '{name}' holds numbers such as {values.max():.0f}, too large to "
+                f"be told apart. Write them as text, with a letter before the digits."
+            )
+        same = (values == np.rint(values)).all()
+        return values.astype(np.int64) if same else None
+    if not pa.types.is_integer(column.type):
+        return None
+    try:
+        return column.cast(pa.int64()).to_numpy()
+    except pa.ArrowInvalid:  # beyond 64 bits with a sign: they are names, then
+        return None
+
+
 def _steps(table: pa.Table, roles: Roles) -> Any:
     if roles.step is None:
         return np.zeros(table.num_rows)
@@ -156,10 +172,15 @@ def _scores(table: pa.Table, column: str) -> Any:
     try:
         if pa.types.is_boolean(values.type):
             values = values.cast(pa.int8())
-        numbers = values.cast(pa.float64())
+        if pa.types.is_string(values.type):
+            values = pc.if_else(pc.equal(values, ""), None, values)
+        # Not safe: an integer beyond 2**53 loses its last digits, as any float would.
+        safe = not pa.types.is_integer(values.type)
+        numbers = values.cast(pa.float64(), safe=safe)
     except pa.ArrowException:
-        texts = values.cast(pa.string()).to_pylist()
-        row, text = next((i, t) for i, t in enumerate(texts) if t and not _is_float(t))
+        texts = [str(v) for v in values.to_pylist()]
+        odd = ((i, t) for i, t in enumerate(texts) if t != "None" and not _is_float(t))
+        row, text = next(odd, (0, texts[0]))
         raise CurvewiseError(
             f"Column '{column}' should hold numbers, but row {row + 1} holds "
             f"'{shortened(text)}'. Leave the cell of a failed run empty."
@@ -197,16 +218,22 @@ def _refuse_repeated(table: pa.Table, roles: Roles, new: Any, step: Any) -> None
     )
 
 
-def _blank(table: pa.Table, roles: Roles, step: Any, absent: Mapping[str, Any]) -> Any:
+def _blank(
+    table: pa.Table,
+    roles: Roles,
+    step: Any,
+    values: Mapping[str, Any],
+    absent: Mapping[str, Any],
+) -> Any:
     """Return which rows hold no step of a curve: a run that never scored."""
-    blank = np.isnan(step) if roles.step is not None else np.ones(table.num_rows, bool)
-    if roles.step is not None and not roles.counts:
-        return blank
-    for missing in absent.values():
-        blank = blank & missing
-    for column in roles.counts:
-        blank = blank & nulls(table, column)
-    return blank
+    counted = [nulls(table, c) for c in roles.counts]
+    if roles.step is None:
+        return np.logical_and.reduce([*absent.values(), *counted])
+    without_step = np.isnan(step)
+    scored = ~np.logical_and.reduce([*map(np.isnan, values.values()), *counted])
+    if (without_step & scored).any():
+        raise _missing_step(table, roles, int(np.argmax(without_step & scored)))
+    return without_step
 
 
 def _missing_step(table: pa.Table, roles: Roles, row: int) -> CurvewiseError:
@@ -238,7 +265,10 @@ def _recorded(
             continue
         place = np.flatnonzero(known)
         gaps = np.diff(place)[np.diff(runs[place]) == 0] - 1
-        rhythm = gaps.max(initial=0)
+        if len(gaps) == 0:  # logged once per run: no rhythm to break
+            out[name] = known
+            continue
+        rhythm = gaps.max()
         last_row = np.flatnonzero(np.diff(runs, append=-1) != 0)
         last_known = np.full(n, -1)
         last_known[runs[place]] = place
@@ -251,12 +281,13 @@ def _recorded(
     return out
 
 
-def _status(table: pa.Table, roles: Roles, first: Any, lengths: Any) -> tuple[Any, Any]:
+def _status(table: pa.Table, roles: Roles, last: Any, lengths: Any) -> tuple[Any, Any]:
     """Return each trial's status code, and what went wrong."""
-    status = np.zeros(len(first), np.int8)
+    status = np.zeros(len(last), np.int8)
     if roles.status is not None:
-        words = table.column(roles.status).take(pa.array(first))
-        encoded = words.cast(pa.string()).combine_chunks().dictionary_encode("encode")
+        words = table.column(roles.status).take(pa.array(last))
+        texts = words.cast(pa.string()).combine_chunks()
+        encoded = pc.dictionary_encode(texts, null_encoding="encode")
         codes = [_status_code(w, roles.status) for w in encoded.dictionary.to_pylist()]
         status = np.array(codes, np.int8)[
             encoded.indices.to_numpy(zero_copy_only=False)
@@ -267,15 +298,15 @@ def _status(table: pa.Table, roles: Roles, first: Any, lengths: Any) -> tuple[An
 
 
 def _status_code(word: str | None, column: str) -> int:
-    if word is None:
+    if not word:
         return 0
-    folded = word.strip().casefold().replace(" ", "_").rpartition(".")[2]
-    if folded not in _STATUS:
+    ours = status_of(word)
+    if ours is None:
         raise CurvewiseError(
             f"Column '{column}' says '{shortened(word)}'. curvewise knows "
-            f"{listed(_STATUS, most=99)}. Rename it, or pass status=<another column>."
+            f"{listed(WORDS, most=99)}. Rename it, or pass status=<another column>."
         )
-    return STATUSES.index(_STATUS[folded])
+    return STATUSES.index(ours)
 
 
 def _meanings(
@@ -284,11 +315,9 @@ def _meanings(
     stated = [metric for metric in metrics.values() if metric is not None]
     meant = declared(metrics, stated, hint="read(..., metrics=...)", stacklevel=6)
     meant = {n: m if m.name == n else _renamed(m, n) for n, m in meant.items()}
-    if unit == "percent":
-        unbounded = (-np.inf, np.inf)
-        meant = {
-            n: Metric(n, m.direction, (0, 1), "fraction") if m.range == unbounded else m
-            for n, m in meant.items()
+    if unit == "percent":  # what nobody described is a rate, then
+        meant |= {
+            n: Metric(n, "higher", (0, 1)) for n, m in metrics.items() if m is None
         }
     return meant
 
@@ -304,7 +333,17 @@ def _scaled(values: Any, metric: Metric, unit: Unit | None) -> Any:
     if outside.any():
         raise CurvewiseError(
             f"unit='percent', but '{metric.name}' holds {values[np.argmax(outside)]:g}. "
-            f"Percent lie between 0 and 100; leave unit= out for other scales."
+            f"Percent lie between 0 and 100; declare other scales with metrics=, such as "
+            f"{{'{metric.name}': Metric('{metric.name}', '{metric.direction}')}}."
+        )
+    small = (values > 0) & (values <= 1)
+    if metric.direction == "higher" and small.any() and (values > 1).any():
+        warnings.warn(
+            f"unit='percent', and {small.sum()} of {len(values)} values of '{metric.name}' "
+            f"are at most 1, such as {values[np.argmax(small)]:g}: taken as percent too. "
+            f"Are fractions mixed in?",
+            CurvewiseWarning,
+            stacklevel=6,
         )
     return values / 100
 
@@ -355,6 +394,8 @@ def _plain(column: pa.ChunkedArray) -> list[Any]:
         return [
             None if v is None or not np.isfinite(v) else v for v in column.to_pylist()
         ]
+    if pa.types.is_string(kind):
+        return [text or None for text in column.to_pylist()]
     simple = pa.types.is_integer(kind) or pa.types.is_boolean(kind)
     values: list[Any] = (column if simple else column.cast(pa.string())).to_pylist()
     return values

@@ -9,105 +9,12 @@ from typing import Literal, TypeAlias
 import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.exchange import names
 from curvewise.exchange.grouping import columns_varying, is_number, rows_per_run
 from curvewise.metrics import Direction, Metric, find
 
-Metrics: TypeAlias = Sequence[str] | Mapping[str, Metric | Direction]
+Metrics: TypeAlias = str | Sequence[str] | Mapping[str, Metric | Direction]
 Unit: TypeAlias = Literal["fraction", "percent"]
-
-_USUAL = {
-    "algorithm": (
-        *("algorithm", "algo", "alg", "agent", "model", "method", "learner"),
-        *("classifier", "estimator", "approach"),
-    ),
-    "task": (
-        *("task", "env", "environment", "env_id", "env_name", "dataset", "data_set"),
-        *("benchmark", "problem", "game"),
-    ),
-    "status": ("status", "state"),
-}
-# What tells replicates apart, best first: equal seeds pair the runs of two algorithms.
-_TRIAL = (
-    *(
-        "number",
-        "seed",
-        "random_seed",
-        "fold",
-        "repeat",
-        "rep",
-        "replicate",
-        "replication",
-    ),
-    *("run", "trial", "run_id", "trial_id", "run_name", "id"),
-)
-_SIZE = (
-    "size",
-    "train_size",
-    "training_size",
-    "n_train",
-    "anchor",
-    "n_samples",
-    "samples",
-)
-_STEP = (
-    *("step", "steps", "_step", "global_step", "env_step", "env_steps", "timestep"),
-    *("timesteps", "time_step", "total_timesteps", "num_timesteps", "total_steps"),
-    *("epoch", "episode", "iteration", "iter", "round", *_SIZE),
-)
-_SCORE = ("score", "final", "best", "value", "result", "performance", "objective")
-_OURS = ("number", "seconds", "attempts", "error_text")  # what our own tables call them
-_PARAM_PREFIX = re.compile(r"^(params?|config|hparams?|hp|hyperparameters?)[._/]", re.I)
-_PARAM_WORDS = frozenset(
-    [
-        "lr",
-        "rate",
-        "batch",
-        "epochs",
-        "momentum",
-        "decay",
-        "dropout",
-        "drop",
-        "warmup",
-        "smoothing",
-        "gamma",
-        "lambda",
-        "alpha",
-        "beta",
-        "clip",
-        "hidden",
-        "layers",
-        "layer",
-        "width",
-        "depth",
-        "units",
-        "kernel",
-        "degree",
-        "c",
-        "estimators",
-        "neighbors",
-        "penalty",
-        "l1",
-        "l2",
-        "tau",
-        "entropy",
-        "optimizer",
-        "activation",
-        "init",
-        "temperature",
-        "noise",
-        "eps",
-        "epsilon",
-        "horizon",
-        "capacity",
-        "heads",
-        "embedding",
-        "criterion",
-        "leaf",
-        "split",
-        "solver",
-        "regularization",
-    ]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +27,15 @@ class Roles:
         None where the table has no such column.
     trial : tuple of str
         The columns that tell the replicates apart; empty where rows are counted.
-    metrics, params : dict of str to str
-        From the column to the name it gets.
-    labels : dict of str to str
-        What nobody gave a meaning is kept as a label, so that nothing is lost.
+    metrics : dict of str to Metric or None
+        What a column with scores means; None where nobody said.
+    params, labels : dict of str to str
+        From the column to the name it gets. What nobody gave a meaning is kept as a
+        label, so that nothing is lost.
+    counts : dict of str to (int, int)
+        Columns of confusion counts and their place (true class, called class).
     dropped : tuple of str
-        Columns that vary within a run and are no numbers: a trial has no place for them.
+        Columns that vary within a run and are no scores: a trial has no place for them.
     guessed : bool
         Whether anything was not stated.
     """
@@ -143,28 +53,27 @@ class Roles:
     guessed: bool
 
     def __str__(self) -> str:
-        single = {"task": self.task, "algorithm": self.algorithm}
-        many: dict[str, Iterable[str]] = {"trial": self.trial}
-        rest: dict[str, Iterable[str]] = {
+        single = {"step": self.step, "status": self.status}
+        many: dict[str, Iterable[str]] = {
             "metrics": self.metrics,
             "params": self.params,
             "counts": self.counts,
             "labels": self.labels,
             "left out": self.dropped,
         }
-        parts = [f"{role}={column or '(one)'}" for role, column in single.items()]
-        parts += [f"{role}={'+'.join(c) or '(counted)'}" for role, c in many.items()]
-        parts += [
-            f"{r}={c}" for r, c in (("step", self.step), ("status", self.status)) if c
+        parts = [
+            f"task={self.task or '(one)'}",
+            f"algorithm={self.algorithm or '(one)'}",
+            f"trial={'+'.join(self.trial) or '(counted)'}",
+            *(f"{role}={column}" for role, column in single.items() if column),
+            *(f"{role}={_cut(list(c))}" for role, c in many.items() if list(c)),
         ]
-        parts += [f"{role}={', '.join(_cut(c))}" for role, c in rest.items() if list(c)]
         return "; ".join(parts)
 
 
-def _cut(names: Iterable[str], most: int = 6) -> list[str]:
-    names = list(names)
-    more = [f"and {len(names) - most} more"] if len(names) > most else []
-    return names[:most] + more
+def _cut(columns: Sequence[str], most: int = 6) -> str:
+    more = f", and {len(columns) - most} more" if len(columns) > most else ""
+    return ", ".join(columns[:most]) + more
 
 
 def assign(
@@ -176,7 +85,8 @@ def assign(
     step: str | None = None,
     status: str | None = None,
     metrics: Metrics | None = None,
-    params: Sequence[str] | None = None,
+    params: str | Sequence[str] | None = None,
+    unit: Unit | None = None,
     run_level: Iterable[str] = (),
 ) -> Roles:
     """Return the roles of a table's columns.
@@ -184,88 +94,128 @@ def assign(
     Parameters
     ----------
     table : pyarrow.Table
-    task, algorithm, trial, step, status, metrics, params
+    task, algorithm, trial, step, status, metrics, params, unit
         What the caller states; the rest is guessed.
     run_level : iterable of str
         Columns that come from a table of runs: no metrics among them unless stated.
     """
-    left = dict.fromkeys(table.column_names)  # an ordered set
-    trials = (trial,) if isinstance(trial, str) else tuple(trial or ())
-    stated = [c for c in (task, algorithm, *trials, step, status) if c is not None]
-    stated += [*(metrics or ()), *(params or ())]
-    for column in stated:
-        if column not in left:
-            raise unknown("column", column, left)
-    for column in stated:
-        left.pop(column, None)
-    given = {"task": task, "algorithm": algorithm, "status": status}
-    found = {role: given[role] or _first(usual, left) for role, usual in _USUAL.items()}
-    for name in found.values():
-        left.pop(name or "", None)
-    who = [c for c in (found["task"], found["algorithm"]) if c]
+    chosen = _stated_metrics(metrics, unit)
+    stated_params = _several(params, "params")
+    trials = _several(trial, "trial")
+    single = {"task": task, "algorithm": algorithm, "step": step, "status": status}
+    left = _unstated(table, single, (*trials, *chosen, *stated_params))
+    stated = table.num_columns - len(left)
+    task = task or _taken(names.first(names.TASK, left), left)
+    algorithm = algorithm or _taken(names.first(names.ALGORITHM, left), left)
+    status = status or _taken(_status_column(table, left), left)
+    who = [c for c in (task, algorithm) if c]
     counts = _count_columns(table, left)
-    if not trials:
+    if trial is None:
         trials = _trial_columns(table, who, step, left)
-    step = step or _step_column(table, [*who, *trials], left)
-    for column in (*trials, step or "", *counts):
+    for column in (*trials, *counts):
         left.pop(column, None)
-    single = rows_per_run(table, [*who, *trials]) == 1 if trials else step is None
-    varying = [] if single else columns_varying(table, [*who, *trials], left)
-    chosen = _stated_metrics(metrics)
+    step = step or _taken(_step_column(table, [*who, *trials], left), left)
+    if trial is None and not trials and step is not None:
+        _refuse_unknown_runs(table, who, step, left)
+    curves = step is not None and rows_per_run(table, [*who, *trials]) > 1
+    varying = columns_varying(table, [*who, *trials], left) if curves else []
     if metrics is None:
-        names = [c for c in left if c not in set(run_level)]
-        chosen = {
-            c: find(c.removeprefix("metric."))
-            for c in _guess_metrics(table, names, varying)
-        }
-        if not chosen and not counts:
-            raise _no_metric(table, left)
+        chosen = _guessed_metrics(table, left, varying, run_level, bool(counts))
     for column in chosen:
         left.pop(column, None)
-    if params is None:
-        kept = {
-            c: _without_prefix(c) for c in left if _is_param(c) and c not in varying
-        }
-    else:
-        kept = {c: _without_prefix(c) for c in params}
-    labels = {
-        c: c.removeprefix("label.")
-        for c in (*trials, *left)
-        if c not in kept and c not in varying and c not in _OURS
-    }
-    guessed = len(stated) < len(
-        [*who, *trials, *filter(None, [step, found["status"]]), *chosen]
-    )
+    steady = [c for c in left if c not in varying]
+    kept = stated_params or [c for c in steady if params is None and names.is_param(c)]
+    fields = {*names.FIELDS, "number"} if trials == ("number",) else {*names.FIELDS}
+    labels = [c for c in (*trials, *steady) if c not in kept and c not in fields]
+    used = [*who, *trials, *filter(None, (step, status)), *chosen]
     return Roles(
-        found["task"],
-        found["algorithm"],
-        trials,
-        step,
-        found["status"],
-        chosen,
-        kept,
-        labels,
+        *(task, algorithm, trials, step, status, chosen),
+        {c: names.param_name(c) for c in kept},
+        {c: c.removeprefix("label.") for c in labels},
         counts,
         tuple(c for c in varying if c in left),
-        guessed,
+        stated < len(used),
     )
 
 
-# --- guesses -----------------------------------------------------------------------------
+# --- what was stated ---------------------------------------------------------------------
 
 
-def _first(usual: Iterable[str], columns: Iterable[str]) -> str | None:
-    by_name = {c.casefold().replace("-", "_").replace(" ", "_"): c for c in columns}
-    return next((by_name[name] for name in usual if name in by_name), None)
+def _several(value: str | Sequence[str] | None, keyword: str) -> tuple[str, ...]:
+    if value is None or isinstance(value, str):
+        return () if value is None else (value,)
+    if not isinstance(value, Iterable) or any(not isinstance(c, str) for c in value):
+        raise CurvewiseError(
+            f"{keyword} is {value!r}. Pass the name of a column or a list of them."
+        )
+    return tuple(value)
+
+
+def _unstated(
+    table: pa.Table, single: Mapping[str, str | None], several: Sequence[str]
+) -> dict[str, None]:
+    """Return the columns that the caller gave no role, as an ordered set."""
+    left = dict.fromkeys(table.column_names)
+    seen: set[str] = set()
+    for column in (*filter(None, single.values()), *several):
+        if column not in table.column_names:
+            raise unknown("column", column, table.column_names)
+        if column in seen:
+            raise CurvewiseError(
+                f"Column '{column}' was given two roles. Name it once."
+            )
+        seen.add(column)
+        left.pop(column, None)
+    return left
+
+
+def _taken(column: str | None, left: dict[str, None]) -> str | None:
+    left.pop(column or "", None)
+    return column
+
+
+def _stated_metrics(
+    metrics: Metrics | None, unit: Unit | None
+) -> dict[str, Metric | None]:
+    if metrics is None or not isinstance(metrics, Mapping):
+        return {c: find(names.metric_name(c)) for c in _several(metrics, "metrics")}
+    out: dict[str, Metric | None] = {}
+    for column, meant in metrics.items():
+        if isinstance(meant, Metric):
+            out[column] = meant
+        elif meant in ("higher", "lower"):
+            usual = find(names.metric_name(column))
+            agrees = usual is not None and usual.direction == meant
+            # In percent and otherwise unknown: a rate.
+            bounds = (0.0, 1.0) if unit == "percent" else (-float("inf"), float("inf"))
+            out[column] = usual if agrees else Metric(column, meant, bounds)
+        else:
+            raise CurvewiseError(
+                f"metrics says {meant!r} of '{column}'. Say 'higher', 'lower' or pass a "
+                f"Metric."
+            )
+    return out
+
+
+# --- who and when ------------------------------------------------------------------------
+
+
+def _status_column(table: pa.Table, columns: Iterable[str]) -> str | None:
+    """Return the usual status column, if it holds words that we know."""
+    column = names.first(names.STATUS, columns)
+    if column is None or is_number(table, column):
+        return None
+    words = table.column(column).cast(pa.string()).unique().to_pylist()
+    known = all(word is None or names.status_of(word) or not word for word in words)
+    return column if known else None
 
 
 def _trial_columns(
     table: pa.Table, who: Sequence[str], step: str | None, columns: Iterable[str]
 ) -> tuple[str, ...]:
     """Return the fewest usual columns that tell the runs apart."""
-    by_name = {c.casefold().removeprefix("label."): c for c in reversed(list(columns))}
-    candidates = [by_name[name] for name in _TRIAL if name in by_name]
-    steps = [step] if step else [c for c in [_first(_STEP, columns)] if c]
+    candidates = names.every(names.TRIAL, columns)
+    steps = [step] if step else [c for c in [names.first(names.STEP, columns)] if c]
     for size in (1, 2, 3):
         for some in combinations(candidates, size):
             for extra in ([], steps):
@@ -278,87 +228,97 @@ def _step_column(
     table: pa.Table, keys: Sequence[str], columns: Iterable[str]
 ) -> str | None:
     """Return the usual step column, if the table has several rows per run."""
-    name = _first(_STEP, columns)
-    if name is None or not is_number(table, name):
+    column = names.first(names.STEP, columns)
+    if column is None or not is_number(table, column):
         return None
-    surely = name.casefold() in (*_SIZE, "step")
-    if not surely and rows_per_run(table, keys) == 1:
-        return None
-    return name
+    surely = column.casefold() in (*names.SIZE, "step")
+    return column if surely or rows_per_run(table, keys) > 1 else None
 
 
-def _guess_metrics(
-    table: pa.Table, columns: Sequence[str], varying: Sequence[str]
-) -> list[str]:
-    numeric = [c for c in columns if is_number(table, c) and not _PARAM_PREFIX.match(c)]
-    numeric = [c for c in numeric if c not in _OURS and not c.startswith("label.")]
-    usual = [c for c in numeric if _is_score(c)]
-    if varying:
-        return [c for c in numeric if c in varying or c in usual]
-    if usual:
-        return usual
-    floats = [c for c in numeric if pa.types.is_floating(table.schema.field(c).type)]
-    rest = [c for c in floats if not _is_param(c)]
-    return rest if len(rest) == 1 else []
+def _refuse_unknown_runs(
+    table: pa.Table, who: Sequence[str], step: str, left: Iterable[str]
+) -> None:
+    """Raise where steps repeat and nothing tells whose they are."""
+    times = rows_per_run(table, [*who, step])
+    if times == 1:
+        return
+    whole = [c for c in left if not pa.types.is_floating(table.schema.field(c).type)]
+    raise CurvewiseError(
+        f"Which column tells the runs apart? Step '{step}' occurs up to {times} times per "
+        f"algorithm and task, and no column has a usual name for a run. "
+        f"Pass trial=<column>, perhaps {listed(whole) or 'a new one'}; or trial=[] if "
+        f"every row is a run of its own."
+    )
 
 
-def _is_score(column: str) -> bool:
-    ours = column.startswith("metric.")
-    return ours or find(column) is not None or column.casefold() in _SCORE
+# --- scores ------------------------------------------------------------------------------
 
 
-def _no_metric(table: pa.Table, left: Iterable[str]) -> CurvewiseError:
-    numeric = [c for c in left if is_number(table, c)]
-    texts = [c for c in left if c not in numeric and _is_score(c)]
-    if texts:
-        return CurvewiseError(
-            f"Column {listed(texts)} should hold scores but holds text, such as "
-            f"{_example_text(table, texts[0])!r}. Leave the cell of a failed run empty, "
-            f"and write numbers elsewhere."
+def _guessed_metrics(
+    table: pa.Table,
+    left: Iterable[str],
+    varying: Sequence[str],
+    run_level: Iterable[str],
+    has_counts: bool,
+) -> dict[str, Metric | None]:
+    free = [c for c in left if c not in set(run_level)]
+    _refuse_text_scores(table, free)
+    other = {*names.every(names.STEP, free), *names.every(names.TRIAL, free)}
+    numeric = [
+        c
+        for c in free
+        if is_number(table, c)
+        and c not in other
+        and c not in names.FIELDS
+        and not names.has_param_prefix(c)
+        and not c.startswith("label.")
+    ]
+    usual = [c for c in numeric if names.is_score(c)]
+    # What changes along a run was measured; what does not, may be anything.
+    found = [c for c in numeric if c in varying or c in usual]
+    if not found:
+        floats = [
+            c for c in numeric if pa.types.is_floating(table.schema.field(c).type)
+        ]
+        rest = [c for c in floats if not names.is_param(c)]
+        found = rest if len(rest) == 1 else []
+    if not found and not has_counts:
+        have = (
+            f"Numbers are in {listed(numeric)}." if numeric else "None holds numbers."
         )
-    have = (
-        f"Numbers are in {listed(numeric)}." if numeric else "No column holds numbers."
-    )
-    return CurvewiseError(
-        f"Which columns are scores? None has a usual name. {have} "
-        f"Pass metrics=[...] or metrics={{'name': 'higher'}}."
-    )
+        raise CurvewiseError(
+            f"Which columns are scores? None has a usual name. {have} "
+            f"Pass metrics=[...] or metrics={{'name': 'higher'}}."
+        )
+    return {c: find(names.metric_name(c)) for c in found}
 
 
-def _example_text(table: pa.Table, column: str) -> str:
-    values = table.column(column).cast(pa.string()).drop_null().to_pylist()
-    return next((v for v in values if not _parses(v)), "")
-
-
-def _parses(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _stated_metrics(metrics: Metrics | None) -> dict[str, Metric | None]:
-    if metrics is None:
-        return {}
-    if isinstance(metrics, str):
-        return {metrics: find(metrics)}
-    if not isinstance(metrics, Mapping):
-        return {name: find(name) for name in metrics}
-    out: dict[str, Metric | None] = {}
-    for name, meant in metrics.items():
-        if isinstance(meant, Metric):
-            out[name] = meant
-        elif meant in ("higher", "lower"):
-            usual = find(name)
-            agrees = usual is not None and usual.direction == meant
-            out[name] = usual if agrees else Metric(name, meant)
-        else:
+def _refuse_text_scores(table: pa.Table, columns: Iterable[str]) -> None:
+    """Raise for a column of scores that a few words turned into text."""
+    for column in columns:
+        if is_number(table, column) or not names.is_score(column):
+            continue
+        cells = table.column(column).cast(pa.string()).drop_null().to_pylist()
+        cells = [cell for cell in cells if cell]
+        numbers = [_as_number(cell) is not None for cell in cells]
+        if 2 * sum(numbers) >= max(len(cells), 1):
+            odd = next((c for c in cells if not _is_plain_number(c)), cells[0])
             raise CurvewiseError(
-                f"metrics says {meant!r} of '{name}'. Say 'higher', 'lower' or pass a "
-                f"Metric."
+                f"Column '{column}' should hold scores but holds text, such as {odd!r}. "
+                f"Write numbers with a decimal point and nothing else, and leave the cell "
+                f"of a failed run empty; or pass metrics= without it."
             )
-    return out
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        return float(text.strip().rstrip("%").replace(",", "."))
+    except ValueError:
+        return None
+
+
+def _is_plain_number(text: str) -> bool:
+    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", text, re.I) is not None
 
 
 def _count_columns(
@@ -367,23 +327,10 @@ def _count_columns(
     """Return columns of confusion counts and their place (true class, called class)."""
     found = {}
     for column in columns:
-        if match := re.fullmatch(r"count\.(\d+)\.(\d+)", column):
+        if match := re.fullmatch(r"count\.(\d{1,3})\.(\d{1,3})", column):
             found[column] = (int(match[1]), int(match[2]))
     by_name = {c.casefold(): c for c in columns}
     places = {"tn": (0, 0), "fp": (0, 1), "fn": (1, 0), "tp": (1, 1)}
     if not found and all(name in by_name for name in places):
         found = {by_name[name]: place for name, place in places.items()}
     return found if all(is_number(table, c) for c in found) else {}
-
-
-def _is_param(column: str) -> bool:
-    if _PARAM_PREFIX.match(column):
-        return True
-    if column.startswith("label."):
-        return False
-    words = re.split(r"[^a-z0-9]+", column.casefold())
-    return any(word in _PARAM_WORDS for word in words)
-
-
-def _without_prefix(column: str) -> str:
-    return _PARAM_PREFIX.sub("", column) or column

@@ -19,6 +19,7 @@ from curvewise.exchange.rules_design import (
     missing_seeds,
 )
 from curvewise.exchange.rules_params import params_not_drawn_at_random
+from curvewise.exchange.rules_pooled import pooled_groups
 from curvewise.exchange.rules_scores import failed_runs, ties, units_and_ranges
 from curvewise.trials import Trials
 
@@ -26,6 +27,7 @@ Rule: TypeAlias = Callable[[Trials], Iterator[Finding]]
 
 RULES: tuple[Rule, ...] = (
     wrong_replication_axis,
+    pooled_groups,
     duplicates,
     unequal_lengths,
     missing_seeds,

@@ -143,8 +143,7 @@ def few_runs(trials: Trials) -> Iterator[Finding]:
             some(one),
             "One run shows neither spread nor chance: no band, no test and no ranking "
             "can be had from it.",
-            "Run each algorithm several times with other seeds; curvewise.plan says "
-            "how many are needed.",
+            "Run each algorithm several times with other seeds.",
         )
     if few:
         low, high = min(n for _, n in few), max(n for _, n in few)

@@ -1,12 +1,14 @@
-"""Any table as an Arrow table: files, frames, dicts of arrays."""
+"""Any table as an Arrow table of plain columns: files, frames, dicts of arrays."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from curvewise.errors import CurvewiseError, listed, shortened
 
@@ -23,6 +25,7 @@ _FILES = {
     ".ndjson": "JSON lines",
     ".json": "JSON lines",
 }
+_PACKED = (".gz", ".bz2", ".zst")
 
 
 def load(source: object) -> tuple[pa.Table, str]:
@@ -35,21 +38,13 @@ def load(source: object) -> tuple[pa.Table, str]:
         (pandas, polars, pyarrow); columns by name.
     """
     if isinstance(source, str | Path):
-        table, name = _from_file(Path(source)), Path(source).name
+        table, name = _from_file(source), Path(source).name
     elif isinstance(source, Mapping):
         table, name = _from_dict(source), "a dict of arrays"
     else:
-        table, name = (
-            _from_frame(source),
-            f"a {type(source).__module__.split('.')[0]} frame",
-        )
-    twice = [
-        c for c in dict.fromkeys(table.column_names) if table.column_names.count(c) > 1
-    ]
-    if twice:
-        raise CurvewiseError(
-            f"{name} has more than one column {listed(twice)}. Give each its own name."
-        )
+        library = type(source).__module__.split(".")[0]
+        table, name = _from_frame(source), f"a {library} frame"
+    table = _plain(table, name)
     if table.num_rows == 0:
         raise CurvewiseError(
             f"{name} has no rows; its columns are {listed(table.column_names)}. "
@@ -58,7 +53,35 @@ def load(source: object) -> tuple[pa.Table, str]:
     return table, name
 
 
-def _from_file(path: Path) -> pa.Table:
+# --- files -------------------------------------------------------------------------------
+
+
+def _from_file(source: str | Path) -> pa.Table:
+    path = _existing(source)
+    suffixes = [s.lower() for s in path.suffixes if s.lower() not in _PACKED]
+    kind = _FILES.get(suffixes[-1] if suffixes else "")
+    if kind is None:
+        raise CurvewiseError(
+            f"{path} ends in '{path.suffix}'. Pass a file that ends in {listed(_FILES)}, "
+            f"a store, a frame or a dict of arrays."
+        )
+    try:
+        return {"CSV": _csv, "Parquet": _parquet, "JSON lines": _json}[kind](path)
+    except CurvewiseError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, RecursionError) as problem:
+        raise CurvewiseError(
+            f"{path} cannot be read as {kind}: {shortened(problem, 300)} "
+            f"The file may be damaged, cut short or of another kind."
+        ) from problem
+
+
+def _existing(source: str | Path) -> Path:
+    if "://" in str(source):
+        raise CurvewiseError(f"{source} is an address. Download it and pass the file.")
+    if not str(source) or "\0" in str(source):
+        raise CurvewiseError(f"The path is {source!r}. Pass the path of a file.")
+    path = Path(source).expanduser()
     if path.is_dir():
         raise CurvewiseError(f"{path} is a folder. Pass a file of results.")
     if not path.exists():
@@ -69,36 +92,61 @@ def _from_file(path: Path) -> pa.Table:
         )
     if path.stat().st_size == 0:
         raise CurvewiseError(f"{path} is empty. Pass a file of results.")
-    suffixes = [
-        s.lower() for s in path.suffixes if s.lower() not in (".gz", ".bz2", ".zst")
-    ]
-    kind = _FILES.get(suffixes[-1] if suffixes else "")
-    if kind is None:
-        raise CurvewiseError(
-            f"{path} ends in '{path.suffix}'. Pass a file that ends in {listed(_FILES)}, "
-            f"a store, a frame or a dict of arrays."
-        )
-    try:
-        return {"CSV": _csv, "Parquet": _parquet, "JSON lines": _json}[kind](path)
-    except (pa.ArrowException, OSError, UnicodeError, ValueError) as problem:
-        if isinstance(problem, CurvewiseError):
-            raise
-        raise CurvewiseError(
-            f"{path} cannot be read as {kind}: {shortened(problem, 300)} "
-            f"The file may be damaged, cut short or of another kind."
-        ) from problem
+    return path
 
 
 def _csv(path: Path) -> pa.Table:
     from pyarrow import csv
 
     with pa.input_stream(path) as stream:
-        head = stream.read(65536).decode("utf-8-sig", "replace").partition("\n")[0]
-    delimiter = max(_DELIMITERS, key=head.count)  # the first one wins a draw: the comma
-    convert = csv.ConvertOptions(null_values=_MISSING, strings_can_be_null=True)
+        head = stream.read(65536)
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise _not_utf8(path.name, "UTF-16")
+    first = head.decode("utf-8-sig", "replace").partition("\n")[0]
+    delimiter = max(
+        _DELIMITERS, key=first.count
+    )  # the first one wins a draw: the comma
+    convert = csv.ConvertOptions(null_values=_MISSING)
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     with pa.input_stream(path) as stream:
-        return csv.read_csv(stream, parse_options=parse, convert_options=convert)
+        try:
+            table = csv.read_csv(stream, parse_options=parse, convert_options=convert)
+            names = table.column_names
+        except UnicodeDecodeError:
+            raise _not_utf8(path.name) from None
+    if 2 * sum(_is_number(name) for name in names) >= len(names):
+        raise CurvewiseError(
+            f"The first row of {path.name} is {listed(names)}, which looks like data. "
+            f"Put the names of the columns there."
+        )
+    return _without_padding(table) if any(n != n.strip() for n in names) else table
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _without_padding(table: pa.Table) -> pa.Table:
+    """Return a table written with spaces after commas as if they were not there."""
+    for i, name in enumerate(table.column_names):
+        column = table.column(i)
+        if not pa.types.is_string(column.type):
+            continue
+        trimmed = pc.utf8_trim_whitespace(column)
+        missing = pc.is_in(trimmed, value_set=pa.array(_MISSING))
+        numbers = pc.if_else(missing, None, trimmed)
+        for kind in (pa.int64(), pa.float64()):
+            try:
+                trimmed = numbers.cast(kind)
+                break
+            except pa.ArrowInvalid:
+                continue
+        table = table.set_column(i, name, trimmed)
+    return table
 
 
 def _parquet(path: Path) -> pa.Table:
@@ -111,19 +159,44 @@ def _json(path: Path) -> pa.Table:
     from pyarrow import json as arrow_json
 
     with pa.input_stream(path) as stream:
-        first = stream.read(64).lstrip()[:1]
-    if first == b"[":
-        with pa.input_stream(path) as stream:
-            return pa.Table.from_pylist(json.loads(stream.read()))
-    with pa.input_stream(path) as stream:
-        return arrow_json.read_json(stream)
+        text = stream.read()
+    if text.lstrip()[:1] == b"[":
+        records = json.loads(text)
+        if not all(isinstance(record, dict) for record in records):
+            raise _no_records(path)
+        # Arrow would take the columns of the first record for those of all.
+        names = dict.fromkeys(name for record in records for name in record)
+        rows = [{name: record.get(name) for name in names} for record in records]
+        return pa.Table.from_pylist(rows)
+    table = arrow_json.read_json(pa.BufferReader(text))
+    kinds = [field.type for field in table.schema]
+    if table.num_rows == 1 and all(pa.types.is_nested(kind) for kind in kinds):
+        raise _no_records(path)
+    return table
+
+
+def _no_records(path: Path) -> CurvewiseError:
+    return CurvewiseError(
+        f"{path.name} holds no records. Write one object per row, as pandas does with "
+        f"to_json(orient='records', lines=True)."
+    )
+
+
+def _not_utf8(name: str, found: str = "another encoding") -> CurvewiseError:
+    return CurvewiseError(
+        f"{name} is text in {found}, not in UTF-8. Save it as UTF-8, or read it with "
+        f"pandas.read_csv(..., encoding=...) and pass the frame."
+    )
+
+
+# --- objects -----------------------------------------------------------------------------
 
 
 def _from_dict(source: Mapping[Any, Any]) -> pa.Table:
-    columns = {}
-    for name, values in source.items():
-        array = values if isinstance(values, pa.Array) else _array(name, values)
-        columns[str(name)] = array
+    columns = {
+        str(name): values if isinstance(values, pa.Array) else _array(name, values)
+        for name, values in source.items()
+    }
     lengths = {name: len(array) for name, array in columns.items()}
     if len(set(lengths.values())) > 1:
         facts = ", ".join(f"'{shortened(n)}' has {k}" for n, k in lengths.items())
@@ -135,7 +208,7 @@ def _from_dict(source: Mapping[Any, Any]) -> pa.Table:
 
 
 def _array(name: object, values: Any) -> pa.Array:
-    if np.ndim(values) != 1:
+    if np.ndim(np.asarray(values, dtype=object)) != 1:
         raise CurvewiseError(
             f"Column '{shortened(name)}' has {np.ndim(values)} dimensions. "
             f"Pass a dict of columns, each with one value per row."
@@ -143,7 +216,7 @@ def _array(name: object, values: Any) -> pa.Array:
     try:
         # An array of numbers has no other way to say "missing" than NaN.
         return pa.array(values, from_pandas=True)
-    except (pa.ArrowException, TypeError) as problem:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
         raise CurvewiseError(
             f"Column '{shortened(name)}' holds {shortened(list(values)[:4])}: "
             f"{shortened(problem, 200)}. Pass numbers or texts of one kind."
@@ -153,6 +226,11 @@ def _array(name: object, values: Any) -> pa.Array:
 def _from_frame(source: Any) -> pa.Table:
     import narwhals as nw
 
+    is_pandas = type(source).__module__.startswith("pandas")
+    if is_pandas and getattr(getattr(source, "columns", None), "nlevels", 1) > 1:
+        raise CurvewiseError(
+            "The frame has columns of several levels. Give each column one name."
+        )
     try:
         frame = nw.from_native(source, pass_through=False)
     except TypeError:
@@ -160,8 +238,57 @@ def _from_frame(source: Any) -> pa.Table:
             f"Results came as {type(source).__name__}. Pass a path, a pandas, polars or "
             f"pyarrow frame, or a dict of arrays."
         ) from None
-    eager = frame.collect("pyarrow") if isinstance(frame, nw.LazyFrame) else frame
-    table = eager.to_arrow()
+    try:
+        eager = frame.collect("pyarrow") if isinstance(frame, nw.LazyFrame) else frame
+        table = eager.to_arrow()
+    except Exception as problem:  # whatever the library of the frame raises
+        raise CurvewiseError(
+            f"The frame cannot be read: {shortened(problem, 300)}. Pass columns of one "
+            f"kind each, every name once."
+        ) from problem
     # pandas keeps its index as a column of this name.
     kept = [c for c in table.column_names if not c.startswith("__index_level_")]
     return table.select(kept)
+
+
+# --- plain columns -----------------------------------------------------------------------
+
+
+def _plain(table: pa.Table, name: str) -> pa.Table:
+    """Return columns of numbers, texts and booleans, their names without padding."""
+    while any(pa.types.is_struct(field.type) for field in table.schema):
+        table = table.flatten()  # {"config": {"lr": 1}} becomes config.lr
+    table = table.rename_columns([c.strip() for c in table.column_names])
+    twice = [c for c, n in Counter(table.column_names).items() if n > 1]
+    if twice:
+        raise CurvewiseError(
+            f"{name} has more than one column {listed(twice)}. Give each its own name."
+        )
+    for i, column in enumerate(table.column_names):
+        old = table.column(i)
+        new = _simple(old, name)
+        if new is not old:
+            table = table.set_column(i, column, new)
+    return table
+
+
+def _simple(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _simple(column.cast(kind.value_type), name)
+    if pa.types.is_nested(kind):
+        texts = [
+            None if v is None else json.dumps(v, default=str)
+            for v in column.to_pylist()
+        ]
+        return pa.chunked_array([pa.array(texts, pa.string())])
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        try:
+            column = column.cast(pa.string())
+        except pa.ArrowInvalid:
+            raise _not_utf8(name) from None
+        kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        # A name with a space behind it is the same name.
+        return pc.utf8_trim_whitespace(column)
+    return column

@@ -45,10 +45,20 @@ def draw(chart: Chart, ax: "Axes") -> "Axes":
             drawstyle="steps-mid",
             color=colour,
             linestyle=_DASHES[dash],
-            label=series.name,
+            label=_literal(series.name),
         )
-    ax.set(xlabel=chart.x_label, ylabel=chart.y_label, title=chart.title)
+    ax.set(
+        xlabel=_literal(chart.x_label),
+        ylabel=_literal(chart.y_label),
+        title=_literal(chart.title),
+    )
     ax.margins(x=0.01)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False)
     return ax
+
+
+def _literal(text: str) -> str:
+    # matplotlib takes $...$ for mathematics, and hides labels that begin with "_".
+    text = text.replace("$", r"\$")
+    return "\u200b" + text if text.startswith("_") else text

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from curvewise._text import percent
 from curvewise.analyses.performance import Performance
 from curvewise.errors import CurvewiseError, listed
 from curvewise.figures.draw import draw, new_axes
@@ -27,6 +28,11 @@ def quantile_chart(answer: Performance, task: str | None = None) -> Chart:
     task : str, optional
         Needed where the answer has several.
     """
+    if not isinstance(answer, Performance):
+        raise CurvewiseError(
+            f"A figure shows an answer, and {type(answer).__name__} came. "
+            f"Pass what curvewise.performance returns."
+        )
     if task is None:
         if len(answer.tasks) > 1:
             raise CurvewiseError(
@@ -41,7 +47,7 @@ def quantile_chart(answer: Performance, task: str | None = None) -> Chart:
         series.append(
             Series(d.algorithm, _GRID, d.quantile(_GRID), finite(lower), finite(upper))
         )
-    level = f"{chosen[0].band.confidence:.0%}".replace("%", " %")
+    level = percent(chosen[0].band.confidence)
     better = "further up" if answer.metric.direction == "higher" else "further down"
     return Chart(
         title=f"Scores on {task}",
@@ -93,8 +99,7 @@ def plot_quantiles_by_task(answer: Performance) -> "Figure":
     matplotlib.figure.Figure
     """
     first = new_axes(columns=len(answer.tasks))
-    figure = first.get_figure(root=True)
-    assert figure is not None  # noqa: S101  new axes are on a figure
+    figure: Figure = first.figure  # type: ignore[assignment]  # never a SubFigure
     for ax, task in zip(figure.axes, answer.tasks, strict=True):
         draw(quantile_chart(answer, task), ax)
         if ax is not figure.axes[0]:

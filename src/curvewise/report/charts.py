@@ -1,5 +1,6 @@
 """The Plotly drawer: charts in, figures as plain dicts out."""
 
+import html
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,12 @@ def plotly_figure(chart: Chart) -> dict[str, Any]:
         colour, dash = style(i)
         data += [_band(series, colour), _line(series, colour, dash)]
     layout = {
-        "xaxis": {"title": {"text": chart.x_label}, "range": [0, 1], "zeroline": False},
-        "yaxis": {"title": {"text": chart.y_label}, "zeroline": False},
+        "xaxis": {
+            "title": {"text": _literal(chart.x_label)},
+            "range": [0, 1],
+            "zeroline": False,
+        },
+        "yaxis": {"title": {"text": _literal(chart.y_label)}, "zeroline": False},
         "hovermode": "closest",
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         "margin": {"l": 64, "r": 16, "t": 32, "b": 48},
@@ -31,7 +36,7 @@ def _line(series: Series, colour: str, dash: str) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": series.name,
+        "name": _literal(series.name),
         "legendgroup": series.name,
         "x": _numbers(series.x),
         "y": _numbers(series.y),
@@ -51,7 +56,7 @@ def _band(series: Series, colour: str) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": f"{series.name}, band",
+        "name": _literal(f"{series.name}, band"),
         "legendgroup": series.name,
         "showlegend": False,
         "hoverinfo": "skip",
@@ -61,6 +66,11 @@ def _band(series: Series, colour: str) -> dict[str, Any]:
         "fillcolor": _translucent(colour),
         "line": {"width": 0},
     }
+
+
+def _literal(text: str) -> str:
+    # Plotly takes some tags in names for mark-up.
+    return html.escape(text, quote=False)
 
 
 def _numbers(values: Floats) -> list[float | None]:

@@ -14,7 +14,7 @@ from curvewise.errors import CurvewiseError
 from curvewise.figures.series import Chart
 from curvewise.report.charts import plotly_figure
 from curvewise.report.sections import SECTIONS, Settings, chosen_metrics
-from curvewise.trials import Trials
+from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At, Failed
 
 
@@ -48,8 +48,10 @@ def write(
     'report.html'
     """
     target = Path(path)
+    must_be_trials(trials)
     if target.is_dir():
         raise CurvewiseError(f"{target} is a folder. Pass the path of an HTML file.")
+    _refuse_to_replace(target)
     text = render(trials, metric=metric, at=at, failed=failed)
     target.parent.mkdir(parents=True, exist_ok=True)
     _write_whole(target, text)
@@ -87,6 +89,18 @@ def render(
         plotly=Markup(_plotly()) if charts else "",  # noqa: S704  our dependency's own script
         version=__version__,
     )
+
+
+def _refuse_to_replace(path: Path) -> None:
+    """Raise if a file is there that is no page: it may be somebody's results."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        begin = file.read(64).lstrip().lower()
+    if begin and not begin.startswith((b"<!doctype html", b"<html")):
+        raise CurvewiseError(
+            f"{path} is there already and is no HTML page. Pass another path."
+        )
 
 
 def _label(chart: Chart) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from curvewise._text import Cell, count, shown
-from curvewise.analyses.performance import Distribution, Performance, performance
+from curvewise._text import Cell, count
+from curvewise.analyses.performance import Performance, performance
 from curvewise.errors import listed
 from curvewise.exchange.check import check
 from curvewise.figures.performance import quantile_chart
@@ -91,40 +91,13 @@ def performance_sections(trials: Trials, settings: Settings) -> list[Section]:
 
 
 def _performance_block(answer: Performance, task: str) -> Block:
-    own = answer.of(task)
-    up = answer.metric.sign
-    best = max(own, key=lambda d: up * d.best(answer.alpha))
-    mean = max(own, key=lambda d: up * d.mean)
-    top = f"{1 - answer.alpha:.0%}".replace("%", " %")
-    if len(own) == 1:
-        sentence = (
-            f"{best.algorithm} scores {shown(mean.mean)} on average, and "
-            f"{shown(best.best(answer.alpha))} in the best {top} of its trials."
-        )
-    else:
-        sentence = (
-            f"Over the best {top} of its trials {best.algorithm} is ahead "
-            f"({shown(best.best(answer.alpha))} on average), over all trials "
-            f"{mean.algorithm} is ({shown(mean.mean)}). {_verdict(own)}"
-        )
-    heading = f"Task {task}"
-    caption = f"{answer.metric.label} of each algorithm on {task}"
-    chart = quantile_chart(answer, task)
-    return Block(heading, sentence, chart, answer.table(task), caption)
-
-
-def _verdict(own: Sequence[Distribution]) -> str:
-    """Return which medians the bands tell apart; nothing more is claimed."""
-    apart = [
-        f"{a.algorithm} and {b.algorithm}"
-        for i, a in enumerate(own)
-        for b in own[i + 1 :]
-        if a.median_interval().lower > b.median_interval().upper
-        or b.median_interval().lower > a.median_interval().upper
-    ]
-    if not apart:
-        return "The bands tell no two medians apart: more trials may."
-    return f"The bands tell the medians of {listed(apart)} apart."
+    return Block(
+        f"Task {task}",
+        answer.verdict(task),
+        quantile_chart(answer, task),
+        answer.table(task),
+        f"{answer.metric.label} of each algorithm on {task}",
+    )
 
 
 # --- what a careful reader would ask -----------------------------------------------------

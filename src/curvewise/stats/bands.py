@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._sample import Floats, rank, sorted_scores
+from curvewise.stats._sample import Floats, rank, shares, sorted_scores
 from curvewise.stats.interval import Interval
 
 Kind: TypeAlias = Literal["kolmogorov", "dkw"]
@@ -43,7 +43,7 @@ def half_width(n: int, *, confidence: float = 0.95, kind: Kind = "kolmogorov") -
     """
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise CurvewiseError(f"n is {n!r}. Pass a number of trials, at least 1.")
-    if not 0 < confidence < 1:
+    if isinstance(confidence, str) or not 0 < confidence < 1:
         raise CurvewiseError(f"confidence is {confidence!r}. Pass one between 0 and 1.")
     if kind not in get_args(Kind):
         raise CurvewiseError(
@@ -107,7 +107,7 @@ class Band:
 
         Where a rank falls outside 1..n, the end of the support stands in for it.
         """
-        share = np.asarray(p, dtype=np.float64)
+        share = shares(p)
         n = len(self.scores)
         ends = np.concatenate([[self.support[0]], self.scores, [self.support[1]]])
         low = np.clip(rank(n, share - self.half_width), 0, n)
@@ -121,7 +121,7 @@ class Band:
             float(lower),
             float(upper),
             estimand=f"the score that a share {p:g} of all trials do not exceed",
-            guarantee=f"{self.confidence:.0%}, simultaneous over all quantiles, for "
+            guarantee=f"{100 * self.confidence:g}%, simultaneous over all quantiles, for "
             f"independent trials of any distribution ({self.kind})",
         )
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._sample import Floats, rank, sorted_scores
+from curvewise.stats._sample import Floats, rank, shares, sorted_scores
 
 Tail: TypeAlias = Literal["upper", "lower"]
 Definition: TypeAlias = Literal["integral", "conditional"]
@@ -64,9 +64,7 @@ def quantile(scores: ArrayLike, p: ArrayLike) -> Floats:
     [1.0, 1.0, 2.0, 4.0]
     """
     z = sorted_scores(scores)
-    share = np.asarray(p, dtype=np.float64)
-    if not ((share >= 0) & (share <= 1)).all():
-        raise CurvewiseError(f"p is {p!r}. Pass shares between 0 and 1.")
+    share = shares(p)
     order_statistic: Floats = z[np.maximum(rank(len(z), share), 1) - 1]
     return order_statistic
 
@@ -120,7 +118,7 @@ def cvar(
     (0.8, 0.0)
     """
     z = sorted_scores(scores)
-    if not 0 < alpha < 1:
+    if isinstance(alpha, str) or not 0 < alpha < 1:
         raise CurvewiseError(
             f"alpha is {alpha!r}. Pass a share strictly between 0 and 1."
         )
@@ -129,10 +127,12 @@ def cvar(
     if definition == "conditional":
         cut = quantile(z, alpha)
         return float(z[z >= cut].mean() if tail == "upper" else z[z <= cut].mean())
-    # Trial i holds the mass between (i - 1)/n and i/n; `above` is its part beyond alpha.
+    # Trial i holds the mass between (i - 1)/n and i/n; its weight is the part in the tail.
     n = len(z)
-    above = np.clip(np.arange(1, n + 1) - n * alpha, 0, 1)
-    weights = above if tail == "upper" else 1 - above
+    if tail == "upper":
+        weights = np.clip(np.arange(1, n + 1) - n * alpha, 0, 1)
+    else:
+        weights = np.clip(n * alpha - np.arange(n), 0, 1)
     return float(weights @ z / weights.sum())
 
 

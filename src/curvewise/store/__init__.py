@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from curvewise.store.sqlite import Store, is_sqlite
-from curvewise.trials import Trials
+from curvewise.trials import Trials, must_be_trials
 
 __all__ = ["Store", "is_sqlite", "read", "write"]
 
@@ -16,5 +16,6 @@ def read(path: str | Path) -> Trials:
 
 def write(trials: Trials, path: str | Path) -> None:
     """Add trials to a store, which is made if it is not there."""
+    must_be_trials(trials)  # before a file is made
     with Store(path) as store:
         store.write(trials)

@@ -11,7 +11,7 @@ from typing import Self
 from curvewise._version import __version__
 from curvewise.errors import CurvewiseError, shortened
 from curvewise.store import codes, reading, schema, writing
-from curvewise.trials import Trials
+from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.columns import Details
 from curvewise.trials.trial import Key
 
@@ -55,8 +55,8 @@ class Store:
                     self._make()
                 self._check_version()
                 self._db.execute("PRAGMA synchronous = NORMAL")
+                self._seen = self._data_version()  # before the codes, or one is missed
                 self._codes = codes.load(self._db)
-                self._seen = self._data_version()
             except BaseException:
                 self._db.close()
                 raise
@@ -102,6 +102,9 @@ class Store:
         batch : int
             How many go into one commit.
         """
+        must_be_trials(trials)
+        if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
+            raise CurvewiseError(f"batch is {batch!r}. Pass a whole number from 1 on.")
         with self._explained():
             # A block of rows at a time, so that memory does not grow with the trials.
             block = max(_BLOCK // batch, 1) * batch
@@ -142,7 +145,7 @@ class Store:
         # Another process may have added names since; codes must be the file's. Inside
         # the transaction, so that none is added between the look and the writing.
         if (now := self._data_version()) != self._seen:
-            self._codes, self._seen = codes.load(self._db), now
+            self._seen, self._codes = now, codes.load(self._db)
 
     def _data_version(self) -> int:
         return int(self._db.execute("PRAGMA data_version").fetchone()[0])
@@ -265,7 +268,7 @@ def is_sqlite(path: str | Path) -> bool:
     try:
         with Path(path).open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
-    except OSError:
+    except (OSError, ValueError):  # ValueError: no system has such a path
         return False
 
 
@@ -297,6 +300,9 @@ def _explanation(path: Path, problem: sqlite3.Error) -> CurvewiseError:
         remedy = "Check that you may write to the file and to its folder."
     elif "full" in text:
         remedy = "The disk is full; what was committed is safe."
+    elif isinstance(problem, sqlite3.ProgrammingError):
+        remedy = "Open a Store in each thread, and use it before it is closed."
     else:
         remedy = "What was committed is safe."
-    return CurvewiseError(f"The store {path}: {shortened(text, 200)}. {remedy}")
+    reason = shortened(text, 200).rstrip(".")
+    return CurvewiseError(f"The store {path}: {reason}. {remedy}")

@@ -6,7 +6,7 @@ everything above on answers.
 """
 
 from curvewise.trials.doors import Lines, Points
-from curvewise.trials.table import Trials
+from curvewise.trials.table import Trials, must_be_trials
 from curvewise.trials.trial import STATUSES, Status, Trial
 
-__all__ = ["STATUSES", "Lines", "Points", "Status", "Trial", "Trials"]
+__all__ = ["STATUSES", "Lines", "Points", "Status", "Trial", "Trials", "must_be_trials"]

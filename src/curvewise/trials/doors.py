@@ -75,13 +75,14 @@ def scores(
 ) -> tuple[dict[str, Floats], dict[str, Bools]]:
     """Return one value per trial and algorithm, and which of them are failures."""
     meant = _one_task(trials, metric)
+    trials = _of_one_size(trials, at)
     core = trials.core
     raw = _at(trials, metric, meant, at)
     broken = (core.status != 0) | ~np.isfinite(raw)
     _refuse_outside(raw[~broken], meant)
     where = "at the last step" if at == "last" else f"with at={at!r}"
     score = _score_of_failure(trials, meant, broken, raw, failed, where)
-    full = np.where(broken, score, raw)
+    full = np.where(broken, score, np.clip(raw, *meant.range))
     rows = _rows_by_algorithm(trials)
     return {a: full[r] for a, r in rows.items()}, {
         a: broken[r] for a, r in rows.items()
@@ -190,11 +191,22 @@ def _gridded(
     return steps, table
 
 
+def count_failed(trials: "Trials", metric: str | None) -> int:
+    """Return how many trials ended badly or lack a finite last score."""
+    broken = trials.core.status != 0
+    for name in trials.metrics if metric is None else (metric,):
+        last = _at(trials, name, meaning(trials, name), "last")
+        broken = broken | ~np.isfinite(last)
+    return int(broken.sum())
+
+
 # --- values ------------------------------------------------------------------------------
 
 
 def meaning(trials: "Trials", metric: str) -> Metric:
     """Return what a metric of these trials means; raise if they cannot tell it."""
+    if not isinstance(metric, str):
+        raise CurvewiseError(f"The metric is {metric!r}. Pass its name.")
     if metric in trials.metrics:
         return trials.metrics[metric]
     if metric in FROM_COUNTS and trials.details().classes.any():
@@ -230,12 +242,29 @@ def flat_values(trials: "Trials", metric: str) -> tuple[Floats, Bools]:
     return values, ~np.isnan(values)
 
 
+def _of_one_size(trials: "Trials", at: At) -> "Trials":
+    """Return the trials at a size, where each trial is at a size of its own."""
+    core = trials.core
+    if core.lengths.max() != 1 or len(np.unique(core.steps)) == 1:
+        return trials
+    if isinstance(at, str):
+        raise CurvewiseError(
+            f"Each of these trials has one step, and the steps differ, from "
+            f"{core.steps.min():g} to {core.steps.max():g}: their scores are not of one "
+            f"distribution. Pass at=<step>, or use points(...)."
+        )
+    owner = np.repeat(np.arange(len(core)), core.lengths)
+    keep = core.lengths == 0
+    keep[owner[core.steps == at]] = True
+    return trials.take(np.flatnonzero(keep)) if keep.any() else trials
+
+
 def _at(trials: "Trials", metric: str, meant: Metric, at: At) -> Floats:
     core = trials.core
     values, known = flat_values(trials, metric)
     if isinstance(at, str) and at in ("last", "mean", "best"):
         return _reduced(values, known, core.offsets, at, meant)
-    if not isinstance(at, int | float | np.number):
+    if isinstance(at, bool) or not isinstance(at, int | float | np.number):
         raise CurvewiseError(f"at is {at!r}. Pass 'last', 'mean', 'best' or a step.")
     owner = np.repeat(np.arange(len(core)), core.lengths)
     hit = known & (core.steps == at)
@@ -351,8 +380,8 @@ def _score_of_failure(
     if not broken.any() or (score is not None and math.isfinite(score)):
         return math.nan if score is None else score
     if score is not None:
-        known = values[~broken] if not broken.all() else values
-        known = known[np.isfinite(known)]
+        # A failed run's own values count too: no failure may score better than it did.
+        known = values[np.isfinite(values)]
         if len(known) == 0:
             raise CurvewiseError(
                 f"All {len(values)} trials failed and '{meant.name}' has no bound, so "
@@ -375,7 +404,7 @@ def _score_of_failure(
 
 def _declared_score(meant: Metric, failed: Failed) -> float | None:
     """Return what a failure scores: None for "raise", infinite for "worst" unbounded."""
-    if isinstance(failed, str):
+    if isinstance(failed, str | bool):
         if failed not in ("raise", "worst"):
             raise CurvewiseError(
                 f"failed is {failed!r}. Pass 'raise', 'worst' or the score of a failed run."

@@ -69,11 +69,12 @@ class Trials:
     origin: str
     core: Core
     details: Callable[[], Details]
+    _digest: Callable[[], str]
 
     def __init__(
         self, trials: Iterable[Trial] = (), metrics: Iterable[Metric] = ()
     ) -> None:
-        records = list(trials)
+        records = [trials] if isinstance(trials, Trial) else list(trials)
         for record in records:
             if not isinstance(record, Trial):
                 raise CurvewiseError(
@@ -125,6 +126,7 @@ class Trials:
         fill(self, "origin", origin)
         fill(self, "core", core)
         fill(self, "details", functools.cache(lazy))
+        fill(self, "_digest", functools.cache(lambda: identity.digest(self)))
 
     # --- the three doors ---------------------------------------------------------------
 
@@ -217,9 +219,10 @@ class Trials:
             if asked:
                 texts = to_texts(getattr(self.details(), f"{kind}s"))
                 keep &= choosing.matches(kind, texts, asked)
-        return self._only(np.flatnonzero(keep))
+        return self.take(np.flatnonzero(keep))
 
-    def _only(self, rows: Ints) -> "Trials":
+    def take(self, rows: Ints) -> "Trials":
+        """Return the trials in these rows."""
         details = self.details
         return Trials.from_columns(
             self.tasks,
@@ -234,6 +237,8 @@ class Trials:
     def concat(cls, parts: Iterable["Trials"]) -> "Trials":
         """Return all trials of all parts; a key that comes twice is an error."""
         parts = list(parts)
+        for part in parts:
+            must_be_trials(part)
         if not parts:
             return cls()
         tasks = {n: i for i, n in enumerate(_merged(p.tasks for p in parts))}
@@ -277,13 +282,23 @@ class Trials:
     def __getitem__(self, row: slice) -> "Trials": ...
     def __getitem__(self, row: int | slice) -> "Trial | Trials":
         if isinstance(row, slice):
-            return self._only(np.arange(len(self))[row])
+            return self.take(np.arange(len(self))[row])
         if not -len(self) <= row < len(self):
             raise IndexError(f"There is no row {row} among {len(self)} trials.")
         return view.record(self, row % len(self))
 
     def __iter__(self) -> Iterator[Trial]:
         return (view.record(self, row) for row in range(len(self)))
+
+    def count_failed(self, metric: str | None = None) -> int:
+        """Return how many trials did not end well or lack a finite last score.
+
+        Parameters
+        ----------
+        metric : str, optional
+            The score that must be there; any of the metrics if left out.
+        """
+        return doors.count_failed(self, metric)
 
     def key(self, row: int) -> Key:
         """Return (task, algorithm, number) of the trial in that row."""
@@ -318,7 +333,7 @@ class Trials:
 
     def digest(self) -> str:
         """Return a hash of the results that does not depend on the order of rows."""
-        return identity.digest(self)
+        return self._digest()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trials):
@@ -365,3 +380,12 @@ def _merged(names: Iterable[Sequence[str]]) -> list[str]:
 
 def _lookup(names: Sequence[str], codes: Mapping[str, int]) -> Any:
     return np.array([codes[name] for name in names], np.int32)
+
+
+def must_be_trials(value: object) -> None:
+    """Raise if somebody passed a path or a frame where trials belong."""
+    if not isinstance(value, Trials):
+        raise CurvewiseError(
+            f"Trials were asked for, and {type(value).__name__} came. "
+            f"Read a file or a frame with curvewise.read first."
+        )

@@ -186,6 +186,10 @@ def canonical(values: Mapping[str, Any], where: str = "params") -> str:
     >>> canonical({"b": np.float64(0.5), "a": (1, 2)})
     '{"a":[1,2],"b":0.5}'
     """
+    if not isinstance(values, Mapping):
+        raise CurvewiseError(
+            f"{where}: {shortened(values)} is no mapping. Pass a dict."
+        )
     try:
         text = _ENCODER.encode(dict(values))
         text.encode()  # half a surrogate pair has no bytes
