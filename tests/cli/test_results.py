@@ -5,7 +5,6 @@ import sys
 
 import pytest
 from click.testing import CliRunner
-from support import data
 
 import curvewise as cw
 from curvewise.cli import main
@@ -193,22 +192,3 @@ def test_it_runs_as_a_program(results):
     )
     assert done.returncode == 3, done.stderr
     assert "?rest" in done.stdout
-
-
-@pytest.mark.parametrize("command", ["check", "performance", "report"])
-def test_real_data(tmp_path, command):
-    search, control = data("random_search"), data("control_curves")
-    more = {"check": [], "performance": [], "report": ["-o", tmp_path / "r.html"]}[
-        command
-    ]
-    failed = [] if command == "check" else ["--failed", "0.001"]
-    done = ran(
-        *(command, search / "trials.csv", "--algorithm", "model"),
-        *("--metrics", "final=higher", *failed, *more),
-    )
-    assert done.exit_code == 3
-    done = ran(
-        *(command, control / "curves.parquet", "--runs", control / "runs.csv"),
-        *("--on", "run", *more),
-    )
-    assert done.exit_code == 0

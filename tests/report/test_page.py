@@ -6,7 +6,6 @@ import subprocess
 
 import numpy as np
 import pytest
-from support import data
 
 import curvewise as cw
 from curvewise import CurvewiseError, Trial, Trials
@@ -215,22 +214,3 @@ def test_the_browser_would_have_complained(tmp_path):
     dom, complaints = opened(path, tmp_path / "profile", "--dump-dom")
     assert complaints
     assert 'class="main-svg"' not in dom
-
-
-@pytest.mark.parametrize("name", ["random_search", "control_curves"])
-def test_real_data_make_a_page(tmp_path, name):
-    if name == "random_search":
-        trials = cw.read(
-            data("random_search/trials.csv"),
-            algorithm="model",
-            metrics={"final": "higher"},
-        )
-    else:
-        trials = cw.read(
-            data("control_curves/curves.parquet"),
-            runs=data("control_curves/runs.csv"),
-            on="run",
-        )
-    path = cw.report.write(trials, tmp_path / "r.html", failed="worst")
-    headings = Outline(path.read_text()).headings
-    assert sum(h.startswith("Task ") for h in headings) == len(trials.tasks)
