@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from curvewise._text import Cell, html_table, latex, markdown
+from curvewise._text import Cell, columns, html_table, latex, markdown
 from curvewise._version import __version__
 from curvewise.trials.view import frame
 
@@ -79,8 +79,7 @@ class Answer(ABC):
     def to_frame(self, backend: "Backend | None" = None) -> "IntoDataFrame":
         """Return `rows` as a pandas, polars or pyarrow frame."""
         rows = self.rows()
-        names = dict.fromkeys(name for row in rows for name in row)
-        return frame({n: [row.get(n) for row in rows] for n in names}, backend)
+        return frame({n: [row.get(n) for row in rows] for n in columns(rows)}, backend)
 
     def to_markdown(self) -> str:
         """Return `rows` as a Markdown table."""

@@ -1,13 +1,11 @@
 """Small data sets of our own making, so that every example runs anywhere."""
 
-import contextlib
-import io
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from typing import Literal, TypeAlias, get_args
 
 from curvewise.errors import unknown
-from curvewise.flow import read
+from curvewise.exchange.reader import read_results
 from curvewise.trials import Trials
 
 Example: TypeAlias = Literal["search", "curves", "counts"]
@@ -36,8 +34,8 @@ def example(name: Example) -> Trials:
     read from   curves.csv: task=env; algorithm=agent; trial=seed; step=step; \
 metrics=return; labels=seed
     """
-    with as_file(_file(name)) as path, contextlib.redirect_stderr(io.StringIO()):
-        return read(path)
+    with as_file(_file(name)) as path:
+        return read_results(path)[0]
 
 
 def example_text(name: Example) -> str:

@@ -27,8 +27,11 @@ def rows_of(some):
     return [some[i].tolist() for i in range(len(some))]
 
 
-def same(rows, others):
-    return ragged(rows).same_rows(ragged(others))
+def same(one, other):
+    """Return whether both hold the same rows, NaN equal to NaN."""
+    return np.array_equal(one.offsets, other.offsets) and np.array_equal(
+        one.flat, other.flat, equal_nan=one.flat.dtype.kind == "f"
+    )
 
 
 @given(st.lists(st.integers(0, 9)))
@@ -43,26 +46,26 @@ def test_rows_come_back_as_they_went_in(rows):
     some = ragged(rows)
     assert len(some) == len(rows)
     assert some.lengths.tolist() == [len(row) for row in rows]
-    assert some.same_rows(ragged(rows_of(some)))
+    assert same(some, ragged(rows_of(some)))
 
 
 @given(rows_of_floats.filter(bool), st.data())
 def test_take_gives_the_rows_asked_for_in_that_order_and_as_often(rows, data):
     chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=8))
     taken = ragged(rows).take(np.array(chosen, np.int64))
-    assert taken.same_rows(ragged([rows[i] for i in chosen]))
+    assert same(taken, ragged([rows[i] for i in chosen]))
 
 
 @given(rows_of_floats, rows_of_floats)
 def test_joined_rows_are_one_part_after_the_other(one, other):
-    assert joined([ragged(one), ragged(other)]).same_rows(ragged(one + other))
+    assert same(joined([ragged(one), ragged(other)]), ragged(one + other))
 
 
 @given(rows_of_floats, st.integers(0, 6))
 def test_a_cut_and_a_join_give_the_whole(rows, cut):
     whole, order = ragged(rows), np.arange(len(rows))
     parts = [whole.take(order[:cut]), whole.take(order[cut:])]
-    assert joined(parts).same_rows(whole)
+    assert same(joined(parts), whole)
 
 
 @given(st.lists(st.text(max_size=8), max_size=6))
@@ -82,18 +85,6 @@ def test_a_very_long_text_is_only_bytes():
 def test_bytes_of_numbers_are_cut_at_whole_numbers():
     pieces = to_bytes(from_rows([np.array([1, 2]), np.array([3])], "int64"))
     assert [np.frombuffer(p, np.int64).tolist() for p in pieces] == [[1, 2], [3]]
-
-
-def test_rows_that_differ_in_a_value_or_in_a_cut_are_not_the_same():
-    assert same([[1.0, 2.0]], [[1.0, 2.0]])
-    assert not same([[1.0, 2.0]], [[1.0, 3.0]])
-    assert not same([[1.0, 2.0]], [[1.0], [2.0]])
-    assert not same([[1.0]], [[1.0], []])
-
-
-def test_nan_is_the_same_as_nan():
-    assert same([[np.nan]], [[np.nan]])
-    assert not same([[np.nan]], [[0.0]])
 
 
 def test_empty_rows_have_a_type_and_no_values():

@@ -9,8 +9,6 @@ from curvewise._version import __version__
 from curvewise.cli import results
 from curvewise.errors import CurvewiseError
 
-FAILED_TRIALS = results.FAILED_TRIALS
-
 EPILOG = """Exit status: 0 fine, 1 error, 2 wrong usage, 3 finished, but some trials
 failed.
 

@@ -39,11 +39,19 @@ def columns_varying(
     code = group_codes(table, keys)
     order = np.argsort(code, kind="stable")
     same_run = np.diff(code[order]) == 0
-    return [
-        column
-        for column in columns
-        if (np.diff(group_codes(table, [column])[order])[same_run] != 0).any()
-    ]
+    return [c for c in columns if _changes(table, c, order)[same_run].any()]
+
+
+def _changes(
+    table: pa.Table, column: str, order: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return whether each cell, in this order, differs from the one before it."""
+    kind = table.schema.field(column).type
+    if not is_number(table, column) or pa.types.is_null(kind):
+        return np.asarray(np.diff(group_codes(table, [column])[order]) != 0)
+    values = table.column(column).cast(pa.float64(), safe=False).to_numpy()[order]
+    both_missing = np.isnan(values[1:]) & np.isnan(values[:-1])
+    return np.asarray((values[1:] != values[:-1]) & ~both_missing)
 
 
 def nulls(table: pa.Table, column: str) -> NDArray[np.bool_]:

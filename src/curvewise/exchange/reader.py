@@ -268,14 +268,16 @@ def _recorded(
         if len(gaps) == 0:  # logged once per run: no rhythm to break
             out[name] = known
             continue
-        rhythm = gaps.max()
-        last_row = np.flatnonzero(np.diff(runs, append=-1) != 0)
+        # A run's own rhythm, or that of the table where it has none.
+        rhythm = np.full(n, -1)
+        np.maximum.at(rhythm, runs[place[1:]][np.diff(runs[place]) == 0], gaps)
+        rhythm[rhythm < 0] = gaps.max()
         last_known = np.full(n, -1)
         last_known[runs[place]] = place
-        for row in last_row:
-            run = runs[row]
-            if last_known[run] >= 0 and row - last_known[run] > rhythm:
-                known[row] = True
+        last_row = np.flatnonzero(np.diff(runs, append=-1) != 0)
+        own = runs[last_row]
+        silent = last_row - last_known[own]
+        known[last_row[(last_known[own] >= 0) & (silent > rhythm[own])]] = True
         if not known.all():
             out[name] = known
     return out

@@ -55,13 +55,6 @@ class Ragged:
         shift = np.repeat(self.offsets[rows] - starts(lengths)[:-1], lengths)
         return np.arange(len(shift)) + shift
 
-    def same_rows(self, other: "Ragged") -> bool:
-        """Return whether both hold the same rows, NaN equal to NaN."""
-        floats = self.flat.dtype.kind == "f" and other.flat.dtype.kind == "f"
-        return np.array_equal(self.offsets, other.offsets) and np.array_equal(
-            self.flat, other.flat, equal_nan=floats
-        )
-
 
 def starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the offsets of rows that are that long.

@@ -109,10 +109,13 @@ def _free(metric: str) -> str:
 def _unfolded(kind: str, texts: list[str], owner: Any) -> dict[str, Any]:
     dicts = [json.loads(text) if text else {} for text in texts]
     names = dict.fromkeys(name for d in dicts for name in d)
-    return {
-        f"{kind}.{name}": [_cell(dicts[i].get(name)) for i in owner.tolist()]
-        for name in names
-    }
+    table = {}
+    for name in names:  # once per trial, then repeated along its steps
+        cells = _column([_cell(one.get(name)) for one in dicts])
+        kinds = {type(cell) for cell in cells}
+        plain = kinds in ({int}, {float})
+        table[f"{kind}.{name}"] = np.array(cells, None if plain else object)[owner]
+    return table
 
 
 def _cell(value: Any) -> Any:
@@ -175,8 +178,8 @@ def _with_whole_numbers(cells: Any, pandas: Any) -> Any:
 
 def _column(values: Any) -> Any:
     # Frames disagree on arrays of objects; lists of plain values they all take alike.
-    if isinstance(values, np.ndarray) and values.dtype != object:
-        return values
+    if isinstance(values, np.ndarray):
+        return values.tolist() if values.dtype == object else values
     cells = list(values)
     kinds = {type(v) for v in cells if v is not None}
     if kinds <= {int, float} and float in kinds:
