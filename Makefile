@@ -23,7 +23,7 @@ INSTALL := $(PIP_ENV) $(PY) -m pip install --quiet --disable-pip-version-check
 
 PYTEST := $(PY) -m pytest --basetemp=.venv/tmp/pytest
 
-.PHONY: help demo test test-all lint bench docs services release-check clean
+.PHONY: help demo test test-all test-oldest lint bench docs services release-check clean
 .NOTPARALLEL:  # two pips in one .venv would meet
 .DELETE_ON_ERROR:
 
@@ -38,6 +38,14 @@ test: .venv/ready-test ## Run the tests, a few minutes; ARGS="-k store" for some
 
 test-all: .venv/ready-test ## Run the slow tests too
 	$(PYTEST) -m "" $(ARGS)
+
+test-oldest: .venv/ready ## Run the tests with the oldest versions that we say we work with
+	$(PY) scripts/oldest.py > .venv/tmp/oldest.txt
+	$(PYTHON) -m venv --clear .venv/tmp/oldest
+	$(PIP_ENV) .venv/tmp/oldest/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(PIP_ENV) .venv/tmp/oldest/bin/python -m pip install --quiet --no-compile \
+	  --disable-pip-version-check --editable . --group test --constraint .venv/tmp/oldest.txt
+	.venv/tmp/oldest/bin/python -m pytest --basetemp=.venv/tmp/pytest -W default $(ARGS)
 
 lint: .venv/ready-lint ## Check style, types, imports between rooms, spelling
 	$(PY) -m ruff check

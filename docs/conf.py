@@ -19,6 +19,7 @@ extensions = [
     "sphinx_click",
 ]
 exclude_patterns = ["_build"]
+smartquotes = False  # or two hyphens of an option become a dash
 html_theme = "furo"
 html_title = f"curvewise {release}"
 html_copy_source = False

@@ -95,7 +95,10 @@ def signatures():
             ]
         else:
             lines.append(f"{name}{_called(value)}")
-    for module in ("stats.bands", "stats.distribution", "stats.interval"):
+    for module in (
+        *("_answer", "analyses.performance", "exchange.check", "exchange.finding"),
+        *("stats.bands", "stats.distribution", "stats.interval", "trials.doors"),
+    ):
         home = import_module(f"curvewise.{module}")
         lines += [
             f"{module}.{n}{_called(v)}"

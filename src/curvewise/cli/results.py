@@ -19,36 +19,84 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 def source_options(command: _F) -> _F:
     """Add the source and the keywords of `curvewise.read` to a command."""
-    for add in reversed((
-        click.argument("source", type=click.Path()),
-        click.option("--runs", metavar="FILE", help="A second table: labels of each run."),
-        click.option("--on", metavar="COLUMN", multiple=True, help="What joins the two."),
-        click.option("--task", metavar="COLUMN", help="The column that names the task."),
-        click.option("--algorithm", metavar="COLUMN", help="... that names the algorithm."),
-        click.option("--trial", metavar="COLUMN", multiple=True,
-                     help="... that tells runs apart (seed, fold); repeat for several."),
-        click.option("--step", metavar="COLUMN", help="... that counts steps of a run."),
-        click.option("--status", metavar="COLUMN", help="... that says how a run ended."),
-        click.option("--metrics", metavar="NAME[=higher|lower]", multiple=True,
-                     help="... that holds scores; repeat for several."),
-        click.option("--params", metavar="COLUMN", multiple=True,
-                     help="... that holds a hyperparameter; repeat for several."),
-        click.option("--unit", type=click.Choice(["fraction", "percent"]),
-                     help="What rates are written in."),
-    )):  # fmt: skip
+    for add in reversed(
+        (
+            click.argument("source", type=click.Path()),
+            click.option(
+                "--runs",
+                metavar="FILE",
+                help="A second table, with the labels of each run.",
+            ),
+            click.option(
+                "--on",
+                metavar="COLUMN",
+                multiple=True,
+                help="Column that joins the two tables.",
+            ),
+            click.option(
+                "--task", metavar="COLUMN", help="Column that names the task."
+            ),
+            click.option(
+                "--algorithm", metavar="COLUMN", help="Column that names the algorithm."
+            ),
+            click.option(
+                "--trial",
+                metavar="COLUMN",
+                multiple=True,
+                help="Column that tells runs apart (seed, fold); repeat for several.",
+            ),
+            click.option(
+                "--step",
+                metavar="COLUMN",
+                help="Column that counts the steps of a run.",
+            ),
+            click.option(
+                "--status", metavar="COLUMN", help="Column that says how a run ended."
+            ),
+            click.option(
+                "--metrics",
+                metavar="NAME[=higher|lower]",
+                multiple=True,
+                help="Column that holds scores; repeat for several.",
+            ),
+            click.option(
+                "--params",
+                metavar="COLUMN",
+                multiple=True,
+                help="Column that holds a hyperparameter; repeat for several.",
+            ),
+            click.option(
+                "--unit",
+                type=click.Choice(["fraction", "percent"]),
+                help="What rates are written in.",
+            ),
+        )
+    ):
         command = add(command)
     return command
 
 
 def answer_options(command: _F) -> _F:
     """Add what every answer takes: metric, at, failed."""
-    for add in reversed((
-        click.option("--metric", metavar="NAME", help="Which score to judge by."),
-        click.option("--at", default="last", metavar="last|mean|best|STEP",
-                     show_default=True, help="Which value of a curve is its score."),
-        click.option("--failed", default="raise", metavar="raise|worst|SCORE",
-                     show_default=True, help="What a failed trial scores."),
-    )):  # fmt: skip
+    for add in reversed(
+        (
+            click.option("--metric", metavar="NAME", help="Which score to judge by."),
+            click.option(
+                "--at",
+                default="last",
+                metavar="last|mean|best|STEP",
+                show_default=True,
+                help="Which value of a curve is its score.",
+            ),
+            click.option(
+                "--failed",
+                default="raise",
+                metavar="raise|worst|SCORE",
+                show_default=True,
+                help="What a failed trial scores.",
+            ),
+        )
+    ):
         command = add(command)
     return command
 
