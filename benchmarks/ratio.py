@@ -1,5 +1,6 @@
 """A claim of speed: ours against a named peer, measured together."""
 
+import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,9 +36,26 @@ class Ratio:
         )
 
 
-def best_of(rounds: int, *calls: Callable[[], object]) -> list[float]:
+def typical_ratio(
+    rounds: int, one: Callable[[], object], other: Callable[[], object]
+) -> float:
+    """Return the median of one's time over the other's, measured side by side.
+
+    Where the two are close, the drift of a shared machine is larger than what is asked;
+    two measurements in a row share it.
+    """
+    ratios = []
+    for _ in range(rounds):
+        times = best_of(1, other, one, warm=False)
+        ratios.append(times[1] / times[0])
+    return statistics.median(ratios)
+
+
+def best_of(
+    rounds: int, *calls: Callable[[], object], warm: bool = True
+) -> list[float]:
     """Return each call's shortest time; the calls take turns, after a warm round."""
-    for call in calls:
+    for call in calls if warm else ():
         call()
     times: list[list[float]] = [[] for _ in calls]
     for _ in range(rounds):

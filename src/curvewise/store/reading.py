@@ -32,6 +32,7 @@ def core(db: sqlite3.Connection, codes: Codes, last: int) -> Core:
     }
     numbers = ("task", "algorithm", "number", "status", "metric_set")
     columns = [*map(ints, numbers), cells("scores"), "count(steps)", "count(recorded)"]
+    tasks, algorithms = _ranks(codes.tasks), _ranks(codes.algorithms)
     parts = []
     for lo, hi, row in chunks(db, ", ".join(columns), 1, last):
         task, algorithm, number, status, metric_set = (parsed(text) for text in row[:5])
@@ -39,7 +40,8 @@ def core(db: sqlite3.Connection, codes: Codes, last: int) -> Core:
         count, steps = _steps(db, lo, hi) if row[6] else _step_0(len(task))
         recorded = _recorded(db, lo, hi) if row[7] else None
         curves = _curves(unpacked(row[5]), count, metric_set, sets, recorded)
-        parts.append((task, algorithm, number, status, count, steps, *curves))
+        who = tasks[task], algorithms[algorithm], number, status.astype(np.int8)
+        parts.append((*who, count, steps, *curves))
     return _core_of(parts, codes)
 
 
@@ -120,7 +122,8 @@ def _curves(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return each metric's flat curve, and where it was recorded if not everywhere."""
     total = int(lengths.sum())
-    present = np.unique(metric_set).tolist()
+    same = metric_set.min() == metric_set.max()
+    present = [int(metric_set[0])] if same else np.unique(metric_set).tolist()
     if len(present) == 1 and len(sets[present[0]]) == 1 and recorded is None:
         return {sets[present[0]][0]: scores}, {}
     width = np.zeros(max(sets) + 1, np.int64)
@@ -165,7 +168,8 @@ def _recorded(db: sqlite3.Connection, lo: int, hi: int) -> dict[int, Any]:
 
 def _core_of(parts: list[Any], codes: Codes) -> Core:
     none = np.empty(0, np.int64)
-    empty: Any = (none, none, none, none, none, np.empty(0), {}, {})
+    who = np.empty(0, np.int32), np.empty(0, np.int32), none, np.empty(0, np.int8)
+    empty: Any = (*who, none, np.empty(0), {}, {})
     columns = list(zip(*(parts or [empty]), strict=True))
     task, algorithm, number, status, lengths, steps = map(np.concatenate, columns[:6])
     values, recorded = {}, {}
@@ -175,27 +179,18 @@ def _core_of(parts: list[Any], codes: Codes) -> Core:
         for own, vals, gaps in zip(columns[5], columns[6], columns[7], strict=True):
             flats.append(vals.get(name, np.full(len(own), np.nan)))
             masks.append(gaps.get(name, np.full(len(own), name in vals)))
-        values[name] = np.concatenate(flats) if len(flats) > 1 else flats[0]
-        known = np.concatenate(masks)
-        if not known.all():
-            recorded[name] = known
-    return Core(
-        _ranked(task, codes.tasks.values()),
-        _ranked(algorithm, codes.algorithms.values()),
-        number,
-        status.astype(np.int8),
-        starts(lengths),
-        steps,
-        values,
-        recorded,
-    )
+        values[name] = np.concatenate(flats)
+        if not all(mask.all() for mask in masks):
+            recorded[name] = np.concatenate(masks)
+    offsets = starts(lengths)
+    return Core(*(task, algorithm, number, status, offsets, steps, values, recorded))
 
 
-def _ranked(column: Ints, codes: Any) -> Any:
-    """Return codes of the store as positions in its list of names."""
-    place = np.zeros(_room(codes), np.int32)
-    place[list(codes)] = np.arange(len(codes))
-    return place[column]
+def _ranks(codes: dict[str, int]) -> Any:
+    """Return, for each code of the store, its position in the list of names."""
+    place = np.zeros(_room(codes.values()), np.int32)
+    place[list(codes.values())] = np.arange(len(codes))
+    return place
 
 
 def _room(codes: Any) -> int:

@@ -34,26 +34,29 @@ def _compact(codes: Any, names: Sequence[str]) -> tuple[Any, Sequence[str]]:
 
 def order(core: Core, n_algorithms: int) -> Ints | None:
     """Return the rows by task, algorithm and number, or None if they already are."""
-    group = core.task.astype(np.int64) * max(n_algorithms, 1) + core.algorithm
-    if (np.diff(group) >= 0).all():
-        same_group = np.diff(group) == 0
-        if (np.diff(core.number)[same_group] >= 0).all():
-            return None
+    one_task = core.task.max(initial=0) == 0
+    group: Any = core.algorithm if one_task else _groups(core, n_algorithms)
+    # Comparisons, not differences: bits, where millions of integers would be made.
+    later, same = group[1:] > group[:-1], group[1:] == group[:-1]
+    if (later | (same & (core.number[1:] >= core.number[:-1]))).all():
+        return None
     # Two stable sorts: numbers arrive nearly sorted, and small codes sort in one pass.
     by_number = np.argsort(core.number, kind="stable")
     small = group.astype(np.uint16) if group.max(initial=0) < 2**16 else group
     return by_number[np.argsort(small[by_number], kind="stable")]
 
 
+def _groups(core: Core, n_algorithms: int) -> Ints:
+    return core.task.astype(np.int64) * max(n_algorithms, 1) + core.algorithm
+
+
 def refuse_duplicates(
     core: Core, tasks: Sequence[str], algorithms: Sequence[str]
 ) -> None:
     """Raise if two trials have the same task, algorithm and number."""
-    same = (
-        (np.diff(core.number) == 0)
-        & (np.diff(core.algorithm) == 0)
-        & (np.diff(core.task) == 0)
-    )
+    same = np.ones(max(len(core) - 1, 0), bool)
+    for column in (core.number, core.algorithm, core.task):
+        same &= column[1:] == column[:-1]
     if not same.any():
         return
     row = int(np.argmax(same))

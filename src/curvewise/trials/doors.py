@@ -83,10 +83,8 @@ def scores(
     where = "at the last step" if at == "last" else f"with at={at!r}"
     score = _score_of_failure(trials, meant, broken, raw, failed, where)
     full = np.where(broken, score, np.clip(raw, *meant.range))
-    rows = _rows_by_algorithm(trials)
-    return {a: full[r] for a, r in rows.items()}, {
-        a: broken[r] for a, r in rows.items()
-    }
+    own = _stretches(trials)
+    return {a: full[s] for a, s in own.items()}, {a: broken[s] for a, s in own.items()}
 
 
 def points(trials: "Trials", metric: str, failed: Failed) -> dict[str, Points]:
@@ -245,7 +243,7 @@ def flat_values(trials: "Trials", metric: str) -> tuple[Floats, Bools]:
 def _of_one_size(trials: "Trials", at: At) -> "Trials":
     """Return the trials at a size, where each trial is at a size of its own."""
     core = trials.core
-    if core.lengths.max() != 1 or len(np.unique(core.steps)) == 1:
+    if core.lengths.max() != 1 or core.steps.min() == core.steps.max():
         return trials
     if isinstance(at, str):
         raise CurvewiseError(
@@ -284,6 +282,8 @@ def _reduced(
     values: Floats, known: Bools, offsets: Ints, how: str, meant: Metric
 ) -> Floats:
     lengths = np.diff(offsets)
+    if len(values) == len(lengths) and known.all() and (lengths == 1).all():
+        return values  # the last, the mean and the best of one value
     if not known.all():  # only steps at which this metric was recorded count
         lengths = np.add.reduceat(np.append(known, False), offsets[:-1]) * (lengths > 0)
         values = values[known]
@@ -423,12 +423,15 @@ def _declared_score(meant: Metric, failed: Failed) -> float | None:
     return float(failed)
 
 
-def _rows_by_algorithm(trials: "Trials") -> dict[str, NDArray[np.int64]]:
+def _stretches(trials: "Trials") -> dict[str, slice]:
+    """Return where the rows of each algorithm are: one stretch within the one task."""
     codes = trials.core.algorithm
-    # Rows are sorted by algorithm within the one task, so each has one stretch.
     edges = np.searchsorted(codes, np.arange(len(trials.algorithms) + 1))
     return {
-        name: np.arange(edges[i], edges[i + 1])
+        name: slice(int(edges[i]), int(edges[i + 1]))
         for i, name in enumerate(trials.algorithms)
-        if edges[i] < edges[i + 1]
     }
+
+
+def _rows_by_algorithm(trials: "Trials") -> dict[str, NDArray[np.int64]]:
+    return {a: np.arange(s.start, s.stop) for a, s in _stretches(trials).items()}

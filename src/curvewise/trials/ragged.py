@@ -62,7 +62,9 @@ def starts(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     >>> starts(np.array([2, 0, 3])).tolist()
     [0, 2, 2, 5]
     """
-    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
 
 
 def from_rows(rows: Sequence[NDArray[Any]], dtype: str) -> Ragged:
