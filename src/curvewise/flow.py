@@ -47,6 +47,7 @@ def read(
     trial : str or list of str, optional
         The columns that tell the replicates of an algorithm apart, such as ``"seed"`` or
         ``["seed", "fold"]``. Trials of two algorithms with the same value form a pair.
+        ``[]`` says that every row is a run of its own.
     metrics : list of str, or mapping of str to Metric, "higher" or "lower", optional
         The columns with scores. A metric that is neither registered nor declared is
         taken as higher-is-better and unbounded, with a warning.

@@ -115,6 +115,14 @@ def test_every_keyword_of_read_can_be_given(tmp_path):
     )
 
 
+def test_rows_may_be_runs_of_their_own(tmp_path):
+    (tmp_path / "r.csv").write_text("model,size,error\na,25,0.5\na,25,0.4\na,50,0.3\n")
+    done = ran("performance", tmp_path / "r.csv", "--at", "25")
+    assert "Pass --trial <column>, perhaps a new one; or --trial [] if" in done.stderr
+    done = ran("performance", tmp_path / "r.csv", "--at", 25, "--trial", "[]", "--json")
+    assert json.loads(done.stdout)["rows"][0]["mean"] == pytest.approx(0.45)
+
+
 def test_a_warning_is_one_line_on_standard_error(tmp_path):
     (tmp_path / "r.csv").write_text("model,seed,score\na,0,1.5\na,1,2\n")
     done = ran("performance", tmp_path / "r.csv")

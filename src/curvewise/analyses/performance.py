@@ -14,7 +14,8 @@ from curvewise.stats.bands import Band, Kind, cdf_band
 from curvewise.stats.distribution import Threshold, cvar, quantile, threshold
 from curvewise.stats.interval import Interval
 from curvewise.trials import Trials, doors, must_be_trials
-from curvewise.trials.doors import At, Failed
+from curvewise.trials.doors import At
+from curvewise.trials.failures import Failed
 
 
 @dataclass(frozen=True, slots=True, eq=False)

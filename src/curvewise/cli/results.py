@@ -232,6 +232,8 @@ def _read(source: str, **keywords: Any) -> "Trials":
         for name, value in keywords.items()
         if value not in (None, ())
     }
+    if "trial" in stated:  # "[]" says that every row is a run of its own
+        stated["trial"] = [column for column in stated["trial"] if column != "[]"]
     if "metrics" in stated:
         stated["metrics"] = _metrics(stated["metrics"])
     with _working(f"reading {source}"), _warnings_as_lines():

@@ -17,8 +17,8 @@ from curvewise.errors import shortened
 from curvewise.metrics import Floats
 from curvewise.trials import Trials
 from curvewise.trials.columns import Bools, Ints
-from curvewise.trials.doors import flat_values
 from curvewise.trials.ragged import Ragged
+from curvewise.trials.values import flat_values
 
 # Params and labels are JSON. Parsing is the one slow thing here, so that only this many
 # trials are parsed, shared out evenly among the cells; findings say when that was so.

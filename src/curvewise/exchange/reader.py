@@ -13,13 +13,14 @@ from curvewise.exchange.grouping import group_codes, nulls
 from curvewise.exchange.joining import joined
 from curvewise.exchange.names import STATUSES as WORDS
 from curvewise.exchange.names import metric_name, status_of
+from curvewise.exchange.per_run import details as details_of
+from curvewise.exchange.per_run import numbers
 from curvewise.exchange.roles import Metrics, Roles, Unit, assign
 from curvewise.exchange.tables import load
 from curvewise.metrics import Metric, declared
 from curvewise.trials import STATUSES, Trials
-from curvewise.trials.columns import Core, Details, no_details
-from curvewise.trials.ragged import Ragged, empty_rows, from_texts, starts
-from curvewise.trials.trial import canonical
+from curvewise.trials.columns import Core
+from curvewise.trials.ragged import starts
 
 ONLY = "all"  # the name of the one task or algorithm of a table that names none
 
@@ -69,7 +70,7 @@ def _trials(table: pa.Table, roles: Roles, unit: Unit | None, name: str) -> Tria
     _refuse_repeated(table, roles, new, step)
     first = np.flatnonzero(new)
     owner = np.cumsum(new) - 1
-    values = {c: _scores(table, c) for c in roles.metrics}
+    values = {c: numbers(table, c) for c in roles.metrics}
     absent = {c: nulls(table, c) for c in roles.metrics}
     blank = _blank(table, roles, step, values, absent)
     kept = ~blank
@@ -94,7 +95,7 @@ def _trials(table: pa.Table, roles: Roles, unit: Unit | None, name: str) -> Tria
         {n: _scaled(values[c][kept], meant[n], unit) for c, n in name_of.items()},
         {name_of[c]: known for c, known in recorded.items()},
     )
-    details = _details(table, roles, first, kept, errors, lengths)
+    details = details_of(table, roles, first, kept, errors, lengths)
     origin = f"{name}: {roles}"
     return Trials.from_columns(tasks, algorithms, meant, core, details, origin=origin)
 
@@ -159,41 +160,12 @@ def _whole_numbers(column: pa.ChunkedArray, name: str) -> Any:
 def _steps(table: pa.Table, roles: Roles) -> Any:
     if roles.step is None:
         return np.zeros(table.num_rows)
-    steps = _scores(table, roles.step)
+    steps = numbers(table, roles.step)
     if np.isinf(steps).any():
         raise CurvewiseError(
             f"Column '{roles.step}' holds infinite steps. Pass numbers."
         )
     return steps
-
-
-def _scores(table: pa.Table, column: str) -> Any:
-    values = table.column(column)
-    try:
-        if pa.types.is_boolean(values.type):
-            values = values.cast(pa.int8())
-        if pa.types.is_string(values.type):
-            values = pc.if_else(pc.equal(values, ""), None, values)
-        # Not safe: an integer beyond 2**53 loses its last digits, as any float would.
-        safe = not pa.types.is_integer(values.type)
-        numbers = values.cast(pa.float64(), safe=safe)
-    except pa.ArrowException:
-        texts = [str(v) for v in values.to_pylist()]
-        odd = ((i, t) for i, t in enumerate(texts) if t != "None" and not _is_float(t))
-        row, text = next(odd, (0, texts[0]))
-        raise CurvewiseError(
-            f"Column '{column}' should hold numbers, but row {row + 1} holds "
-            f"'{shortened(text)}'. Leave the cell of a failed run empty."
-        ) from None
-    return numbers.to_numpy()  # missing becomes NaN
-
-
-def _is_float(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _refuse_repeated(table: pa.Table, roles: Roles, new: Any, step: Any) -> None:
@@ -348,77 +320,3 @@ def _scaled(values: Any, metric: Metric, unit: Unit | None) -> Any:
             stacklevel=6,
         )
     return values / 100
-
-
-def _details(
-    table: pa.Table, roles: Roles, first: Any, kept: Any, errors: Any, lengths: Any
-) -> Details:
-    n = len(first)
-    none = no_details(n)
-    per_run = table.take(pa.array(first))
-    ours = {"error_text", "seconds", "attempts"} & set(table.column_names)
-    ours -= {*roles.metrics, *roles.params, roles.status, roles.step}
-    told = per_run.column("error_text").to_pylist() if "error_text" in ours else []
-    texts = [own or (told[i] if told else "") or "" for i, own in enumerate(errors)]
-    seconds, attempts = none.seconds, none.attempts
-    if "seconds" in ours:
-        seconds = _scores(per_run, "seconds")
-    if "attempts" in ours:
-        attempts = np.nan_to_num(_scores(per_run, "attempts"), nan=1).astype(np.int64)
-    counts, classes = _counts(table, roles, kept, lengths)
-    return Details(
-        _as_json(per_run, roles.params),
-        _as_json(per_run, roles.labels),
-        from_texts(texts) if any(texts) else none.error,
-        seconds,
-        attempts,
-        counts,
-        classes,
-        *(none.correct, none.asked, none.example_set, ()),
-    )
-
-
-def _as_json(table: pa.Table, columns: Mapping[str, str]) -> Ragged:
-    if not columns:
-        return empty_rows(table.num_rows, "uint8")
-    names = list(columns.values())
-    cells = [_plain(table.column(c)) for c in columns]
-    return from_texts(
-        canonical({n: v for n, v in zip(names, row, strict=True) if v is not None})
-        for row in zip(*cells, strict=True)
-    )
-
-
-def _plain(column: pa.ChunkedArray) -> list[Any]:
-    kind = column.type
-    if pa.types.is_floating(kind):
-        # A parameter that is not a number was not set.
-        return [
-            None if v is None or not np.isfinite(v) else v for v in column.to_pylist()
-        ]
-    if pa.types.is_string(kind):
-        return [text or None for text in column.to_pylist()]
-    simple = pa.types.is_integer(kind) or pa.types.is_boolean(kind)
-    values: list[Any] = (column if simple else column.cast(pa.string())).to_pylist()
-    return values
-
-
-def _counts(
-    table: pa.Table, roles: Roles, kept: Any, lengths: Any
-) -> tuple[Ragged, Any]:
-    n = len(lengths)
-    if not roles.counts:
-        return empty_rows(n, "int64"), np.zeros(n, np.int64)
-    k = max(max(place) for place in roles.counts.values()) + 1
-    cells = np.zeros((int(kept.sum()), k, k))
-    for column, place in roles.counts.items():
-        cells[:, *place] = _scores(table, column)[kept]
-    if not (np.isfinite(cells).all() and (cells == np.floor(cells)).all()):
-        raise CurvewiseError(
-            f"Columns {listed(roles.counts)} should hold counts. Pass whole numbers in "
-            f"every row."
-        )
-    if (cells < 0).any():
-        raise CurvewiseError(f"Columns {listed(roles.counts)} hold negative counts.")
-    flat = cells.astype(np.int64).ravel()
-    return Ragged(starts(lengths * k * k), flat), np.where(lengths > 0, k, 0)

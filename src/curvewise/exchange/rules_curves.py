@@ -23,8 +23,8 @@ from curvewise.exchange.looking import (
 )
 from curvewise.trials import Trials
 from curvewise.trials.columns import Bools, Ints
-from curvewise.trials.doors import flat_values
 from curvewise.trials.ragged import Ragged
+from curvewise.trials.values import flat_values
 
 LONG = 5  # steps, and different values, from which on two equal curves are no chance
 

@@ -21,7 +21,7 @@ from curvewise.exchange.looking import (
 from curvewise.metrics import Floats, Metric
 from curvewise.trials import STATUSES, Trials
 from curvewise.trials.columns import Bools
-from curvewise.trials.doors import flat_values, meaning
+from curvewise.trials.values import flat_values, meaning
 
 # --- 6. units and ranges --------------------------------------------------------------
 

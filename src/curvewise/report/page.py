@@ -15,7 +15,8 @@ from curvewise.figures.series import Chart
 from curvewise.report.charts import plotly_figure
 from curvewise.report.sections import SECTIONS, Settings, chosen_metrics
 from curvewise.trials import Trials, must_be_trials
-from curvewise.trials.doors import At, Failed
+from curvewise.trials.doors import At
+from curvewise.trials.failures import Failed
 
 
 def write(

@@ -11,7 +11,8 @@ from curvewise.figures.performance import quantile_chart
 from curvewise.figures.series import Chart
 from curvewise.metrics import FROM_COUNTS
 from curvewise.trials import Trials
-from curvewise.trials.doors import At, Failed
+from curvewise.trials.doors import At
+from curvewise.trials.failures import Failed
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,5 @@
-"""The three doors: scores, points, lines. Trials go in, arrays come out.
+"""The three doors: scores, points, lines. Trials go in, arrays come out."""
 
-Two policies live here and nowhere else. A failed trial is part of the distribution: a
-door raises until it is told what a failure scores. And scores lie in their metric's
-range, or somebody mixed percent with fractions.
-"""
-
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,17 +8,23 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise.errors import CurvewiseError, listed, shortened, unknown
-from curvewise.metrics import FROM_COUNTS, Floats, Metric, find
-from curvewise.trials.columns import Bools, Ints, was_recorded
+from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.metrics import Floats, Metric
+from curvewise.trials.columns import Bools, Ints
+from curvewise.trials.failures import (
+    Failed,
+    broken_curves,
+    refuse_outside,
+    score_of_failure,
+)
 from curvewise.trials.grids import Fill, common_steps, on_steps
 from curvewise.trials.trial import shown_key
+from curvewise.trials.values import flat_values, meaning
 
 if TYPE_CHECKING:
     from curvewise.trials.table import Trials
 
 At: TypeAlias = Literal["last", "mean", "best"] | float
-Failed: TypeAlias = Literal["raise", "worst"] | float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,9 +79,9 @@ def scores(
     core = trials.core
     raw = _at(trials, metric, meant, at)
     broken = (core.status != 0) | ~np.isfinite(raw)
-    _refuse_outside(raw[~broken], meant)
+    refuse_outside(raw[~broken], meant)
     where = "at the last step" if at == "last" else f"with at={at!r}"
-    score = _score_of_failure(trials, meant, broken, raw, failed, where)
+    score = score_of_failure(trials, meant, broken, raw, failed, where)
     full = np.where(broken, score, np.clip(raw, *meant.range))
     own = _stretches(trials)
     return {a: full[s] for a, s in own.items()}, {a: broken[s] for a, s in own.items()}
@@ -92,7 +92,7 @@ def points(trials: "Trials", metric: str, failed: Failed) -> dict[str, Points]:
     meant = _one_task(trials, metric)
     core = trials.core
     values, known = flat_values(trials, metric)
-    broken, score = _broken_curves(trials, meant, values, known, failed)
+    broken, score = broken_curves(trials, meant, values, known, failed)
     values = np.where(known & ~np.isfinite(values), score, values)
     number = np.repeat(core.number, core.lengths)
     out = {}
@@ -128,7 +128,7 @@ def lines(
         raise CurvewiseError(f"fill is {fill!r}. Pass 'error', 'last' or 'linear'.")
     meant = _one_task(trials, metric)
     values, known = flat_values(trials, metric)
-    broken, score = _broken_curves(trials, meant, values, known, failed)
+    broken, score = broken_curves(trials, meant, values, known, failed)
     # What was recorded and is no number scores a failure: no fill may bridge it.
     values = np.where(known & ~np.isfinite(values), score, values)
     same = None if broken.any() else _on_same_steps(trials, values, known)
@@ -199,45 +199,6 @@ def count_failed(trials: "Trials", metric: str | None) -> int:
 
 
 # --- values ------------------------------------------------------------------------------
-
-
-def meaning(trials: "Trials", metric: str) -> Metric:
-    """Return what a metric of these trials means; raise if they cannot tell it."""
-    if not isinstance(metric, str):
-        raise CurvewiseError(f"The metric is {metric!r}. Pass its name.")
-    if metric in trials.metrics:
-        return trials.metrics[metric]
-    if metric in FROM_COUNTS and trials.details().classes.any():
-        derived = find(metric)
-        assert derived is not None  # noqa: S101  every name in FROM_COUNTS is registered
-        return derived
-    known = [*trials.metrics]
-    if trials.details().classes.any():
-        known += [name for name in FROM_COUNTS if name not in known]
-    for kind in ("labels", "params"):
-        first = getattr(trials.details(), kind)[0] if len(trials) else b""
-        if len(first) and metric in json.loads(bytes(first)):
-            raise CurvewiseError(
-                f"'{metric}' was read among the {kind}, not as a metric. "
-                f"Read it with metrics=['{metric}'] (--metrics {metric})."
-            )
-    raise unknown("metric", metric, known)
-
-
-def flat_values(trials: "Trials", metric: str) -> tuple[Floats, Bools]:
-    """Return a metric at all places of the flat curves, and where it was recorded."""
-    core = trials.core
-    if metric in core.values:
-        return core.values[metric], was_recorded(core, metric)
-    details = trials.details()
-    values = np.full(len(core.steps), np.nan)
-    for k in np.unique(details.classes[details.classes > 0]):
-        rows = np.flatnonzero(details.classes == k)
-        counts = details.counts.take(rows).flat.reshape(-1, k, k)
-        lengths = core.lengths[rows]
-        shift = np.repeat(core.offsets[rows] - np.cumsum(lengths) + lengths, lengths)
-        values[np.arange(len(shift)) + shift] = FROM_COUNTS[metric](counts)
-    return values, ~np.isnan(values)
 
 
 def _of_one_size(trials: "Trials", at: At) -> "Trials":
@@ -312,9 +273,6 @@ def _curve(
     return trials.core.steps[here][keep], values[here][keep]
 
 
-# --- policies ----------------------------------------------------------------------------
-
-
 def _one_task(trials: "Trials", metric: str) -> Metric:
     if len(trials) == 0:
         raise CurvewiseError(
@@ -327,100 +285,6 @@ def _one_task(trials: "Trials", metric: str) -> Metric:
             f"trials.where(task={trials.tasks[0]!r})."
         )
     return meaning(trials, metric)
-
-
-def _refuse_outside(values: Floats, meant: Metric) -> None:
-    low, high = meant.range
-    slack = 1e-9 * max(1.0, abs(low) if math.isfinite(low) else 0.0)
-    outside = (values < low - slack) | (values > high + slack)
-    if not outside.any():
-        return
-    first = values[np.argmax(outside)]
-    percent = meant.is_rate and 1 < first <= 100
-    remedy = (
-        "Read the results with unit='percent'."
-        if percent
-        else f"Declare its range, such as Metric({meant.name!r}, {meant.direction!r})."
-    )
-    raise CurvewiseError(
-        f"{outside.sum()} of {len(values)} scores of '{meant.name}' are outside its range "
-        f"{low:g} to {high:g}, first {first:g}. {remedy}"
-    )
-
-
-def _broken_curves(
-    trials: "Trials", meant: Metric, values: Floats, known: Bools, failed: Failed
-) -> tuple[Bools, float]:
-    core = trials.core
-    owner = np.repeat(np.arange(len(core)), core.lengths)
-    finite = np.isfinite(values)
-    broken = (core.status != 0) | (np.bincount(owner[known], minlength=len(core)) == 0)
-    broken[owner[known & ~finite]] = True
-    good = known & finite
-    _refuse_outside(values[good], meant)
-    # The worst value that any run reached stands for an unbounded metric's worst.
-    worst = np.full(len(core), np.nan)
-    if good.any():
-        worst[:] = (meant.sign * values[good]).min() * meant.sign
-    score = _score_of_failure(
-        trials, meant, broken, worst, failed, "along the whole curve"
-    )
-    return broken, score
-
-
-def _score_of_failure(
-    trials: "Trials",
-    meant: Metric,
-    broken: Bools,
-    values: Floats,
-    failed: Failed,
-    where: str,
-) -> float:
-    score = _declared_score(meant, failed)
-    if not broken.any() or (score is not None and math.isfinite(score)):
-        return math.nan if score is None else score
-    if score is not None:
-        # A failed run's own values count too: no failure may score better than it did.
-        known = values[np.isfinite(values)]
-        if len(known) == 0:
-            raise CurvewiseError(
-                f"All {len(values)} trials failed and '{meant.name}' has no bound, so "
-                f"there is no worst score. Pass failed=<score of a failed run>."
-            )
-        return float(known.min() if meant.direction == "higher" else known.max())
-    row = int(np.argmax(broken))
-    if trials.core.status[row] == 0:
-        reason = "its value is missing or not finite"
-    else:
-        text = trials.details().error[row].tobytes().decode()
-        reason = shortened(text, 200) or "no reason is given"
-    raise CurvewiseError(
-        f"{broken.sum()} of {len(broken)} trials have no score of '{meant.name}' {where}, "
-        f"first {shown_key(trials.key(row))}: {reason}. Pass failed='worst' or "
-        f"failed=<score of a failed run>; dropping them would flatter the algorithms "
-        f"that crash."
-    )
-
-
-def _declared_score(meant: Metric, failed: Failed) -> float | None:
-    """Return what a failure scores: None for "raise", infinite for "worst" unbounded."""
-    if isinstance(failed, str | bool):
-        if failed not in ("raise", "worst"):
-            raise CurvewiseError(
-                f"failed is {failed!r}. Pass 'raise', 'worst' or the score of a failed run."
-            )
-        return meant.worst if failed == "worst" else None
-    if not isinstance(failed, int | float | np.number) or not math.isfinite(failed):
-        raise CurvewiseError(
-            f"failed is {failed!r}. Pass 'raise', 'worst' or a finite number."
-        )
-    low, high = meant.range
-    if not low <= failed <= high:
-        raise CurvewiseError(
-            f"failed is {failed:g}, outside the range {low:g} to {high:g} of "
-            f"'{meant.name}'. Pass a score that a run can have."
-        )
-    return float(failed)
 
 
 def _stretches(trials: "Trials") -> dict[str, slice]:

@@ -13,7 +13,7 @@ from curvewise.errors import (
     CurvewiseError,
 )
 from curvewise.metrics import Floats, Metric, declared
-from curvewise.trials import arranging, choosing, doors, identity, view
+from curvewise.trials import arranging, choosing, doors, identity, values, view
 from curvewise.trials.columns import (
     Core,
     Details,
@@ -22,7 +22,8 @@ from curvewise.trials.columns import (
     join_cores,
     join_details,
 )
-from curvewise.trials.doors import At, Failed, Lines, Points
+from curvewise.trials.doors import At, Lines, Points
+from curvewise.trials.failures import Failed
 from curvewise.trials.grids import Fill
 from curvewise.trials.ragged import to_texts
 from curvewise.trials.trial import (
@@ -311,7 +312,7 @@ class Trials:
 
     def metric(self, name: str) -> Metric:
         """Return what `name` means here; raise if these trials cannot tell it."""
-        return doors.meaning(self, name)
+        return values.meaning(self, name)
 
     def to_frame(self, backend: "Backend | None" = None) -> "IntoDataFrame":
         """Return the long table: one row per trial and step.

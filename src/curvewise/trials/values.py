@@ -1,0 +1,52 @@
+"""What a metric of these trials means, and its values, also from confusion counts."""
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from curvewise.errors import CurvewiseError, unknown
+from curvewise.metrics import FROM_COUNTS, Floats, Metric, find
+from curvewise.trials.columns import Bools, was_recorded
+
+if TYPE_CHECKING:
+    from curvewise.trials.table import Trials
+
+
+def meaning(trials: "Trials", metric: str) -> Metric:
+    """Return what a metric of these trials means; raise if they cannot tell it."""
+    if not isinstance(metric, str):
+        raise CurvewiseError(f"The metric is {metric!r}. Pass its name.")
+    if metric in trials.metrics:
+        return trials.metrics[metric]
+    if metric in FROM_COUNTS and trials.details().classes.any():
+        derived = find(metric)
+        assert derived is not None  # noqa: S101  every name in FROM_COUNTS is registered
+        return derived
+    known = [*trials.metrics]
+    if trials.details().classes.any():
+        known += [name for name in FROM_COUNTS if name not in known]
+    for kind in ("labels", "params"):
+        first = getattr(trials.details(), kind)[0] if len(trials) else b""
+        if len(first) and metric in json.loads(bytes(first)):
+            raise CurvewiseError(
+                f"'{metric}' was read among the {kind}, not as a metric. "
+                f"Read it with metrics=['{metric}'] (--metrics {metric})."
+            )
+    raise unknown("metric", metric, known)
+
+
+def flat_values(trials: "Trials", metric: str) -> tuple[Floats, Bools]:
+    """Return a metric at all places of the flat curves, and where it was recorded."""
+    core = trials.core
+    if metric in core.values:
+        return core.values[metric], was_recorded(core, metric)
+    details = trials.details()
+    values = np.full(len(core.steps), np.nan)
+    for k in np.unique(details.classes[details.classes > 0]):
+        rows = np.flatnonzero(details.classes == k)
+        counts = details.counts.take(rows).flat.reshape(-1, k, k)
+        lengths = core.lengths[rows]
+        shift = np.repeat(core.offsets[rows] - np.cumsum(lengths) + lengths, lengths)
+        values[np.arange(len(shift)) + shift] = FROM_COUNTS[metric](counts)
+    return values, ~np.isnan(values)
