@@ -210,6 +210,12 @@ def test_categories_are_names(tmp_path):
         assert cw.read(source) == cw.read(FRAME)
 
 
+def test_kinds_that_arrow_extends_are_kept_as_they_are_stored():
+    """A month of pandas is stored as a count of months; it is a label, no more."""
+    frame = FRAME.assign(month=pd.period_range("2026-01", periods=2, freq="M"))
+    assert [t.labels["month"] for t in cw.read(frame)] == ["672", "673"]
+
+
 def test_nested_records_are_flattened(tmp_path):
     text = (
         '{"model": "a", "seed": 0, "acc": 0.5, "config": {"lr": 0.1, "hidden": [64, 32]}}\n'
@@ -262,6 +268,12 @@ def test_a_column_of_ours_that_is_not_used_is_kept(tmp_path):
 @pytest.mark.parametrize(
     ("source", "keywords", "words"),
     [
+        (FRAME, {"metrics": []}, r"metrics is empty\. Name at least one column"),
+        (
+            pd.DataFrame([[1, 2]], columns=["acc", "acc"]),
+            {},
+            r"The frame cannot be read: .*every name once",
+        ),
         (FRAME, {"metrics": 3}, r"metrics is 3\. Pass the name of a column or a list"),
         (FRAME, {"params": [1]}, r"params is \[1\]\. Pass the name of a column"),
         (

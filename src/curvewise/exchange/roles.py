@@ -121,6 +121,8 @@ def assign(
     varying = columns_varying(table, [*who, *trials], left) if curves else []
     if metrics is None:
         chosen = _guessed_metrics(table, left, varying, run_level, bool(counts))
+    if not chosen and not counts:
+        raise CurvewiseError("metrics is empty. Name at least one column of scores.")
     for column in chosen:
         left.pop(column, None)
     steady = [c for c in left if c not in varying]

@@ -238,17 +238,24 @@ def _from_frame(source: Any) -> pa.Table:
             f"Results came as {type(source).__name__}. Pass a path, a pandas, polars or "
             f"pyarrow frame, or a dict of arrays."
         ) from None
+    except Exception as problem:  # whatever the library of the frame raises
+        raise _unreadable(problem) from problem
     try:
         eager = frame.collect("pyarrow") if isinstance(frame, nw.LazyFrame) else frame
         table = eager.to_arrow()
-    except Exception as problem:  # whatever the library of the frame raises
-        raise CurvewiseError(
-            f"The frame cannot be read: {shortened(problem, 300)}. Pass columns of one "
-            f"kind each, every name once."
-        ) from problem
+    except Exception as problem:
+        raise _unreadable(problem) from problem
     # pandas keeps its index as a column of this name.
     kept = [c for c in table.column_names if not c.startswith("__index_level_")]
     return table.select(kept)
+
+
+def _unreadable(problem: Exception) -> CurvewiseError:
+    reason = shortened(problem, 300).rstrip(".")
+    return CurvewiseError(
+        f"The frame cannot be read: {reason}. Pass columns of one kind each, every name "
+        f"once."
+    )
 
 
 # --- plain columns -----------------------------------------------------------------------
@@ -276,6 +283,9 @@ def _simple(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     kind = column.type
     if pa.types.is_dictionary(kind):
         return _simple(column.cast(kind.value_type), name)
+    if isinstance(kind, pa.BaseExtensionType):
+        texts = [None if cell is None else str(cell) for cell in column.to_pylist()]
+        return pa.chunked_array([pa.array(texts, pa.string())])
     if pa.types.is_nested(kind):
         texts = [
             None if v is None else json.dumps(v, default=str)
