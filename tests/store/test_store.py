@@ -141,6 +141,18 @@ def test_any_curves_survive(tmp_path, drawn, batch):
         assert list(s.read()) == list(trials)
 
 
+def test_many_trials_with_gaps_are_read_in_one_pass(tmp_path):
+    """Every row has a mask; none needs a pass over the others."""
+    n = 10_000
+    trials = Trials(
+        Trial("t", "a", i, {"loss": [i, None], "error": [None, 0.5]}) for i in range(n)
+    )
+    store.write(trials, tmp_path / "a.db")
+    back = store.read(tmp_path / "a.db")
+    assert back.scores("loss")["a"].tolist() == list(range(n))
+    assert back == trials
+
+
 def test_rows_that_arrive_in_any_order_make_the_same_table(tmp_path):
     trials = [Trial("t", a, i, {"loss": i}) for a in "ab" for i in range(20)]
     with Store(tmp_path / "a.db") as one:

@@ -2,9 +2,11 @@
 
 import copy
 import dataclasses
+import gc
 import math
 import pickle
 import sys
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -869,3 +871,16 @@ def test_two_hundred_thousand_trials_are_a_few_arrays():
     assert sum(array.nbytes for array in held) < 100 * n
     assert trials.digest() != chosen.digest()
     assert "200,000 (" in str(trials)
+
+
+def test_trials_go_when_their_last_name_does():
+    """In a circle of references they would wait, gigabytes of them, for the collector."""
+    trials = Trials(accuracies(0))
+    trials.digest()
+    gone = weakref.ref(trials.core.number)
+    gc.disable()
+    try:
+        del trials
+        assert gone() is None
+    finally:
+        gc.enable()

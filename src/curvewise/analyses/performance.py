@@ -103,9 +103,10 @@ class Performance(Answer):
 
     def of(self, task: str) -> tuple[Distribution, ...]:
         """Return the distributions of one task."""
-        if task not in self.tasks:
+        own = tuple(d for d in self.distributions if d.task == task)
+        if not own:
             raise unknown("task", task, self.tasks)
-        return tuple(d for d in self.distributions if d.task == task)
+        return own
 
     def rows(self) -> list[dict[str, Cell]]:
         """Return one row per task and algorithm.
@@ -217,8 +218,6 @@ class Performance(Answer):
 
 
 _AT = {"last": "last step", "mean": "mean over the steps", "best": "best step"}
-
-
 _BANDS = {"kolmogorov": "exact Kolmogorov", "dkw": "DKW"}
 
 

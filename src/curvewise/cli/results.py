@@ -19,84 +19,58 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 def source_options(command: _F) -> _F:
     """Add the source and the keywords of `curvewise.read` to a command."""
-    for add in reversed(
-        (
-            click.argument("source", type=click.Path()),
-            click.option(
-                "--runs",
-                metavar="FILE",
-                help="A second table, with the labels of each run.",
-            ),
-            click.option(
-                "--on",
-                metavar="COLUMN",
-                multiple=True,
-                help="Column that joins the two tables.",
-            ),
-            click.option(
-                "--task", metavar="COLUMN", help="Column that names the task."
-            ),
-            click.option(
-                "--algorithm", metavar="COLUMN", help="Column that names the algorithm."
-            ),
-            click.option(
-                "--trial",
-                metavar="COLUMN",
-                multiple=True,
-                help="Column that tells runs apart (seed, fold); repeat for several.",
-            ),
-            click.option(
-                "--step",
-                metavar="COLUMN",
-                help="Column that counts the steps of a run.",
-            ),
-            click.option(
-                "--status", metavar="COLUMN", help="Column that says how a run ended."
-            ),
-            click.option(
-                "--metrics",
-                metavar="NAME[=higher|lower]",
-                multiple=True,
-                help="Column that holds scores; repeat for several.",
-            ),
-            click.option(
-                "--params",
-                metavar="COLUMN",
-                multiple=True,
-                help="Column that holds a hyperparameter; repeat for several.",
-            ),
-            click.option(
-                "--unit",
-                type=click.Choice(["fraction", "percent"]),
-                help="What rates are written in.",
-            ),
-        )
-    ):
-        command = add(command)
-    return command
+    return _with(
+        command,
+        click.argument("source", type=click.Path()),
+        click.option("--runs", metavar="FILE", help="A second table, of the runs."),
+        _column("--on", "joins the two tables", several=True),
+        _column("--task", "names the task"),
+        _column("--algorithm", "names the algorithm"),
+        _column("--trial", "tells runs apart (seed, fold)", several=True),
+        _column("--step", "counts the steps of a run"),
+        _column("--status", "says how a run ended"),
+        _column("--metrics", "holds scores", "NAME[=higher|lower]", several=True),
+        _column("--params", "holds a hyperparameter", several=True),
+        click.option(
+            "--unit",
+            type=click.Choice(["fraction", "percent"]),
+            help="What rates are written in.",
+        ),
+    )
 
 
 def answer_options(command: _F) -> _F:
     """Add what every answer takes: metric, at, failed."""
-    for add in reversed(
-        (
-            click.option("--metric", metavar="NAME", help="Which score to judge by."),
-            click.option(
-                "--at",
-                default="last",
-                metavar="last|mean|best|STEP",
-                show_default=True,
-                help="Which value of a curve is its score.",
-            ),
-            click.option(
-                "--failed",
-                default="raise",
-                metavar="raise|worst|SCORE",
-                show_default=True,
-                help="What a failed trial scores.",
-            ),
-        )
-    ):
+    return _with(
+        command,
+        click.option("--metric", metavar="NAME", help="Which score to judge by."),
+        click.option(
+            "--at",
+            default="last",
+            metavar="last|mean|best|STEP",
+            show_default=True,
+            help="Which value of a curve is its score.",
+        ),
+        click.option(
+            "--failed",
+            default="raise",
+            metavar="raise|worst|SCORE",
+            show_default=True,
+            help="What a failed trial scores.",
+        ),
+    )
+
+
+def _column(
+    option: str, does: str, metavar: str = "COLUMN", *, several: bool = False
+) -> Callable[[_F], _F]:
+    again = "; repeat for several" if several else ""
+    text = f"Column that {does}{again}."
+    return click.option(option, metavar=metavar, multiple=several, help=text)
+
+
+def _with(command: _F, *parameters: Callable[[_F], _F]) -> _F:
+    for add in reversed(parameters):  # so that help lists them in this order
         command = add(command)
     return command
 

@@ -1,6 +1,7 @@
 """How the rows of a table group into runs."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -52,6 +53,12 @@ def _changes(
     values = table.column(column).cast(pa.float64(), safe=False).to_numpy()[order]
     both_missing = np.isnan(values[1:]) & np.isnan(values[:-1])
     return np.asarray((values[1:] != values[:-1]) & ~both_missing)
+
+
+def row_of(table: pa.Table, columns: Sequence[str], row: int) -> dict[str, Any]:
+    """Return some cells of one row, to show which one is meant."""
+    cells: dict[str, Any] = table.select(columns).slice(row, 1).to_pylist()[0]
+    return cells
 
 
 def nulls(table: pa.Table, column: str) -> NDArray[np.bool_]:

@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError, listed, unknown
-from curvewise.exchange.grouping import group_codes
+from curvewise.exchange.grouping import group_codes, row_of
 
 
 def joined(
@@ -25,18 +25,16 @@ def joined(
     of_curve, of_run = code[: curves.num_rows], code[curves.num_rows :]
     if len(np.unique(of_run)) < len(of_run):
         twice = of_run[np.bincount(of_run)[of_run] > 1][0]
-        first = (
-            runs.select(keys).slice(int(np.argmax(of_run == twice)), 1).to_pylist()[0]
-        )
+        first = row_of(runs, keys, int(np.argmax(of_run == twice)))
         raise CurvewiseError(
             f"{runs_name} has more than one row with {first}. Pass one row per run, or "
             f"another on=."
         )
-    row_of = np.full(int(code.max()) + 1, -1)
-    row_of[of_run] = np.arange(len(of_run))
-    place = row_of[of_curve]
+    run_with = np.full(int(code.max()) + 1, -1)
+    run_with[of_run] = np.arange(len(of_run))
+    place = run_with[of_curve]
     if (place < 0).any():
-        first = curves.select(keys).slice(int(np.argmax(place < 0)), 1).to_pylist()[0]
+        first = row_of(curves, keys, int(np.argmax(place < 0)))
         raise CurvewiseError(
             f"{(place < 0).sum()} rows of {curves_name} have no run in {runs_name}, first "
             f"{first}. Add the runs, or pass another on=."

@@ -17,8 +17,8 @@ from curvewise.errors import shortened
 from curvewise.metrics import Floats
 from curvewise.trials import Trials
 from curvewise.trials.columns import Bools, Ints
+from curvewise.trials.doors import last_values
 from curvewise.trials.ragged import Ragged
-from curvewise.trials.values import flat_values
 
 # Params and labels are JSON. Parsing is the one slow thing here, so that only this many
 # trials are parsed, shared out evenly among the cells; findings say when that was so.
@@ -85,27 +85,11 @@ def scored(trials: Trials) -> list[str]:
     return ["accuracy"] if trials.details().classes.any() else []
 
 
-def last(trials: Trials, metric: str) -> Floats:
-    """Return each trial's last recorded value; NaN where nothing was recorded."""
-    values, known = flat_values(trials, metric)
-    offsets = trials.core.offsets
-    at = offsets[1:] - 1
-    has = np.diff(offsets) > 0
-    if not known.all():
-        places = np.flatnonzero(known)
-        nearest = np.searchsorted(places, offsets[1:]) - 1
-        at = places[nearest] if len(places) else np.full(len(nearest), -1)
-        has = (nearest >= 0) & (at >= offsets[:-1])
-    out = np.full(len(trials), np.nan)
-    out[has] = values[at[has]]
-    return out
-
-
 def broken(trials: Trials) -> Bools:
     """Return which trials did not end well or have no finite last score at all."""
     finite = np.zeros(len(trials), bool)
     for metric in scored(trials):
-        finite |= np.isfinite(last(trials, metric))
+        finite |= np.isfinite(last_values(trials, metric))
     return np.asarray((trials.core.status != 0) | ~finite)
 
 

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from curvewise.errors import CurvewiseError, listed, shortened
 from curvewise.exchange.roles import Roles
+from curvewise.exchange.tables import is_float
 from curvewise.trials.columns import Details, no_details
 from curvewise.trials.ragged import Ragged, empty_rows, from_texts, starts
 from curvewise.trials.trial import canonical
@@ -102,18 +103,10 @@ def numbers(table: pa.Table, column: str) -> Any:
         as_floats = values.cast(pa.float64(), safe=safe)
     except pa.ArrowException:
         texts = [str(v) for v in values.to_pylist()]
-        odd = ((i, t) for i, t in enumerate(texts) if t != "None" and not _is_float(t))
+        odd = ((i, t) for i, t in enumerate(texts) if t != "None" and not is_float(t))
         row, text = next(odd, (0, texts[0]))
         raise CurvewiseError(
             f"Column '{column}' should hold numbers, but row {row + 1} holds "
             f"'{shortened(text)}'. Leave the cell of a failed run empty."
         ) from None
     return as_floats.to_numpy()  # missing becomes NaN
-
-
-def _is_float(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

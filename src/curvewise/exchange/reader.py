@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from curvewise.errors import CurvewiseError, CurvewiseWarning, listed, shortened
-from curvewise.exchange.grouping import group_codes, nulls
+from curvewise.exchange.grouping import group_codes, nulls, row_of
 from curvewise.exchange.joining import joined
 from curvewise.exchange.names import STATUSES as WORDS
 from curvewise.exchange.names import metric_name, status_of
@@ -60,8 +60,8 @@ def read_results(
 def _trials(table: pa.Table, roles: Roles, unit: Unit | None, name: str) -> Trials:
     task, tasks = _names(table, roles.task)
     algorithm, algorithms = _names(table, roles.algorithm)
-    number = _numbers(table, roles, task, algorithm)
     step = _steps(table, roles)
+    number = _numbers(table, roles, task, algorithm, step)
     order = np.lexsort((step, number, algorithm, task))
     table = table.take(pa.array(order))
     task, algorithm, number, step = (c[order] for c in (task, algorithm, number, step))
@@ -112,7 +112,9 @@ def _names(table: pa.Table, column: str | None) -> tuple[Any, list[str]]:
     return texts.indices.to_numpy().astype(np.int64), names
 
 
-def _numbers(table: pa.Table, roles: Roles, task: Any, algorithm: Any) -> Any:
+def _numbers(
+    table: pa.Table, roles: Roles, task: Any, algorithm: Any, step: Any
+) -> Any:
     """Return the replicate of each row: whole numbers as they are, else counted."""
     if len(roles.trial) == 1:
         whole = _whole_numbers(table.column(roles.trial[0]), roles.trial[0])
@@ -125,8 +127,7 @@ def _numbers(table: pa.Table, roles: Roles, task: Any, algorithm: Any) -> Any:
         return np.argsort(np.argsort(first))[which].astype(np.int64)
     group = task * (algorithm.max() + 1) + algorithm
     if roles.step is not None:
-        steps = _steps(table, roles)
-        pairs = np.stack([group, np.nan_to_num(steps)])
+        pairs = np.stack([group, np.nan_to_num(step)])
         if np.unique(pairs, axis=1).shape[1] == len(group):
             return np.zeros(len(group), np.int64)  # one curve per algorithm
     order = np.argsort(group, kind="stable")
@@ -174,7 +175,7 @@ def _refuse_repeated(table: pa.Table, roles: Roles, new: Any, step: Any) -> None
         return
     row = int(np.argmax(again))
     keys = [c for c in (roles.task, roles.algorithm, *roles.trial, roles.step) if c]
-    example = table.select(keys).slice(row, 1).to_pylist()[0]
+    example = row_of(table, keys, row)
     if roles.step is None:
         remedy = (
             "If these rows are steps of one run, name the column that counts them with "
@@ -210,7 +211,7 @@ def _blank(
 
 def _missing_step(table: pa.Table, roles: Roles, row: int) -> CurvewiseError:
     keys = [c for c in (roles.task, roles.algorithm, *roles.trial) if c]
-    example = table.select(keys).slice(row, 1).to_pylist()[0]
+    example = row_of(table, keys, row)
     return CurvewiseError(
         f"Column '{roles.step}' is empty in a row of {example}. Every row of a curve needs "
         f"its step."

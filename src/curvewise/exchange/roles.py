@@ -11,6 +11,7 @@ import pyarrow as pa
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.exchange import names
 from curvewise.exchange.grouping import columns_varying, is_number, rows_per_run
+from curvewise.exchange.tables import is_float
 from curvewise.metrics import Direction, Metric, find
 
 Metrics: TypeAlias = str | Sequence[str] | Mapping[str, Metric | Direction]
@@ -302,9 +303,8 @@ def _refuse_text_scores(table: pa.Table, columns: Iterable[str]) -> None:
             continue
         cells = table.column(column).cast(pa.string()).drop_null().to_pylist()
         cells = [cell for cell in cells if cell]
-        numbers = [_as_number(cell) is not None for cell in cells]
-        if 2 * sum(numbers) >= max(len(cells), 1):
-            odd = next((c for c in cells if not _is_plain_number(c)), cells[0])
+        if 2 * sum(map(_almost_number, cells)) >= max(len(cells), 1):
+            odd = next((c for c in cells if not is_float(c)), cells[0])
             raise CurvewiseError(
                 f"Column '{column}' should hold scores but holds text, such as {odd!r}. "
                 f"Write numbers with a decimal point and nothing else, and leave the cell "
@@ -312,15 +312,8 @@ def _refuse_text_scores(table: pa.Table, columns: Iterable[str]) -> None:
             )
 
 
-def _as_number(text: str) -> float | None:
-    try:
-        return float(text.strip().rstrip("%").replace(",", "."))
-    except ValueError:
-        return None
-
-
-def _is_plain_number(text: str) -> bool:
-    return re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", text, re.I) is not None
+def _almost_number(text: str) -> bool:
+    return is_float(text.rstrip("%").replace(",", "."))
 
 
 def _count_columns(

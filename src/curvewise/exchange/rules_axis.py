@@ -19,7 +19,6 @@ from curvewise.exchange.looking import (
     hashes,
     in_order,
     keyed,
-    last,
     next_alike,
     numbers_a_run,
     parsed,
@@ -30,6 +29,7 @@ from curvewise.exchange.looking import (
 )
 from curvewise.trials import Trials
 from curvewise.trials.columns import Ints
+from curvewise.trials.doors import last_values
 
 # A name for something that happens many times within one run.
 WITHIN_A_RUN = frozenset(
@@ -181,7 +181,7 @@ def _told_by_order(trials: Trials) -> Iterator[Finding]:
     metrics = scored(trials) if candidates else []
     level = 1e-4 / max(2 * len(candidates) * len(metrics), 1)
     for metric in metrics:
-        full = last(trials, metric)
+        full = last_values(trials, metric)
         series, ordered = [], []
         for cell in candidates:
             scores = full[cell.rows]

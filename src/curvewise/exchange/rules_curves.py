@@ -14,7 +14,6 @@ from curvewise.exchange.looking import (
     cells,
     edges,
     hashes,
-    last,
     per_cell,
     per_trial,
     scored,
@@ -23,6 +22,7 @@ from curvewise.exchange.looking import (
 )
 from curvewise.trials import Trials
 from curvewise.trials.columns import Bools, Ints
+from curvewise.trials.doors import last_values
 from curvewise.trials.ragged import Ragged
 from curvewise.trials.values import flat_values
 
@@ -228,7 +228,7 @@ def constant_scores(trials: Trials) -> Iterator[Finding]:
 
 
 def _always_the_same(trials: Trials, metric: str) -> Iterator[Finding]:
-    full = last(trials, metric)
+    full = last_values(trials, metric)
     found = []
     for cell in cells(trials):
         scores = full[cell.rows]

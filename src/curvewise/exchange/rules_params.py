@@ -22,7 +22,6 @@ from curvewise.exchange.looking import (
     coded,
     in_order,
     keyed,
-    last,
     numbers_a_run,
     parsed,
     scored,
@@ -33,6 +32,7 @@ from curvewise.exchange.rules_axis import sorted_rows
 from curvewise.metrics import Floats
 from curvewise.trials import Trials
 from curvewise.trials.columns import Ints
+from curvewise.trials.doors import last_values
 
 GRID_LEVEL = 1e-3  # of one cell, an upper bound over all laws of the draws
 DRIFT_LEVEL = 1e-4  # of one check: divided by the number of tests
@@ -241,7 +241,7 @@ def _steps_finding(found: list[tuple[Design, tuple[str, Floats, float]]]) -> Fin
 
 def _drifts(trials: Trials, designs: list[Design]) -> Iterator[Finding]:
     """Yield params and scores that change with the trial's number."""
-    metrics = {m: last(trials, m) for m in scored(trials)} if designs else {}
+    metrics = {m: last_values(trials, m) for m in scored(trials)} if designs else {}
     series: list[tuple[Cell, str, Floats, str]] = []
     ordered: dict[str, list[Cell]] = {}
     for design in designs:

@@ -11,7 +11,6 @@ from curvewise.exchange.looking import (
     Cell,
     broken,
     cells,
-    last,
     per_cell,
     per_trial,
     scored,
@@ -21,6 +20,7 @@ from curvewise.exchange.looking import (
 from curvewise.metrics import Floats, Metric
 from curvewise.trials import STATUSES, Trials
 from curvewise.trials.columns import Bools
+from curvewise.trials.doors import last_values
 from curvewise.trials.values import flat_values, meaning
 
 # --- 6. units and ranges --------------------------------------------------------------
@@ -109,7 +109,7 @@ def _outside(
 def ties(trials: Trials) -> Iterator[Finding]:
     """Yield metrics of which many last scores are tied."""
     for metric in scored(trials):
-        full = last(trials, metric)
+        full = last_values(trials, metric)
         found = []
         for cell in cells(trials):
             scores = full[cell.rows]
@@ -205,7 +205,7 @@ def _without_score(trials: Trials) -> Iterator[Finding]:
         recorded = per_cell(trials, per_trial(trials, known) > 0)
         everywhere = list(zip(cells(trials), finite, recorded, strict=True))
         measured = {cell.task for cell, n, _ in everywhere if n}
-        lost = ok & ~np.isfinite(last(trials, metric))
+        lost = ok & ~np.isfinite(last_values(trials, metric))
         lacking = []
         for cell, n, cases in everywhere:
             # Trials that another metric can judge did not fail: this one is missing.

@@ -114,7 +114,7 @@ def _csv(path: Path) -> pa.Table:
             names = table.column_names
         except UnicodeDecodeError:
             raise _not_utf8(path.name) from None
-    if 2 * sum(_is_number(name) for name in names) >= len(names):
+    if 2 * sum(is_float(name) for name in names) >= len(names):
         raise CurvewiseError(
             f"The first row of {path.name} is {listed(names)}, which looks like data. "
             f"Put the names of the columns there."
@@ -122,7 +122,8 @@ def _csv(path: Path) -> pa.Table:
     return _without_padding(table) if any(n != n.strip() for n in names) else table
 
 
-def _is_number(text: str) -> bool:
+def is_float(text: str) -> bool:
+    """Return whether Python reads a text as a number."""
     try:
         float(text)
     except ValueError:

@@ -109,10 +109,12 @@ class Band:
         """
         share = shares(p)
         n = len(self.scores)
-        ends = np.concatenate([[self.support[0]], self.scores, [self.support[1]]])
-        low = np.clip(rank(n, share - self.half_width), 0, n)
-        high = np.clip(rank(n, share + self.half_width), 1, n + 1)
-        return ends[low], ends[high]
+        low, high = (rank(n, share + s * self.half_width) for s in (-1, 1))
+        lower, upper = (self.scores[np.clip(r, 1, n) - 1] for r in (low, high))
+        return (
+            np.where(low < 1, self.support[0], lower),
+            np.where(high > n, self.support[1], upper),
+        )
 
     def quantile_interval(self, p: float) -> Interval:
         """Return the band at one quantile."""

@@ -129,16 +129,14 @@ def _curves(
     width = np.zeros(max(sets) + 1, np.int64)
     for code, names in sets.items():
         width[code] = len(names)
-    begin = starts(lengths * width[metric_set])[:-1]
+    first = starts(lengths * width[metric_set])  # of each row, in the blob
     within = np.arange(total) - np.repeat(starts(lengths)[:-1], lengths)
     owner_set = np.repeat(metric_set, lengths)
-    stride, begin = np.repeat(lengths, lengths), np.repeat(begin, lengths)
+    stride, begin = np.repeat(lengths, lengths), np.repeat(first[:-1], lengths)
     bits = np.ones(len(scores), bool)
-    for start, mask in (recorded or {}).items():
-        first = int(starts(lengths * width[metric_set])[start])
-        bits[first : first + len(mask)] = mask
-    values = {}
-    known = {}
+    for row, mask in (recorded or {}).items():
+        bits[first[row] : first[row + 1]] = mask
+    values, known = {}, {}
     for name in dict.fromkeys(n for code in present for n in sets[code]):
         flat, seen = np.full(total, np.nan), np.zeros(total, bool)
         for code in present:
@@ -183,7 +181,7 @@ def _core_of(parts: list[Any], codes: Codes) -> Core:
         if not all(mask.all() for mask in masks):
             recorded[name] = np.concatenate(masks)
     offsets = starts(lengths)
-    return Core(*(task, algorithm, number, status, offsets, steps, values, recorded))
+    return Core(task, algorithm, number, status, offsets, steps, values, recorded)
 
 
 def _ranks(codes: dict[str, int]) -> Any:

@@ -11,10 +11,14 @@ from curvewise.trials.columns import Ints
 from curvewise.trials.trial import Scalar, canonical
 
 
+def _several(asked: Any) -> list[Any]:
+    several = isinstance(asked, Iterable) and not isinstance(asked, str)
+    return list(asked) if several else [asked]
+
+
 def codes(kind: str, asked: Any, names: Sequence[str]) -> list[int]:
     """Return the codes of one name or several; raise for a name that is not there."""
-    several = isinstance(asked, Iterable) and not isinstance(asked, str)
-    wanted = list(asked) if several else [asked]
+    wanted = _several(asked)
     for name in wanted:
         if name not in names:
             raise unknown(kind, name, names)
@@ -23,8 +27,7 @@ def codes(kind: str, asked: Any, names: Sequence[str]) -> list[int]:
 
 def numbers(asked: Any) -> Ints:
     """Return one number or several as an array."""
-    several = isinstance(asked, Iterable) and not isinstance(asked, str)
-    wanted = list(asked) if several else [asked]
+    wanted = _several(asked)
     for number in wanted:
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
             raise CurvewiseError(

@@ -193,12 +193,16 @@ def count_failed(trials: "Trials", metric: str | None) -> int:
     """Return how many trials ended badly or lack a finite last score."""
     broken = trials.core.status != 0
     for name in trials.metrics if metric is None else (metric,):
-        last = _at(trials, name, meaning(trials, name), "last")
-        broken = broken | ~np.isfinite(last)
+        broken = broken | ~np.isfinite(last_values(trials, name))
     return int(broken.sum())
 
 
 # --- values ------------------------------------------------------------------------------
+
+
+def last_values(trials: "Trials", metric: str) -> Floats:
+    """Return each trial's last recorded value; NaN where nothing was recorded."""
+    return _at(trials, metric, meaning(trials, metric), "last")
 
 
 def _of_one_size(trials: "Trials", at: At) -> "Trials":

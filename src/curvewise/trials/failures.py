@@ -52,13 +52,8 @@ def broken_curves(
     broken[owner[known & ~finite]] = True
     good = known & finite
     refuse_outside(values[good], meant)
-    # The worst value that any run reached stands for an unbounded metric's worst.
-    worst = np.full(len(core), np.nan)
-    if good.any():
-        worst[:] = (meant.sign * values[good]).min() * meant.sign
-    score = score_of_failure(
-        trials, meant, broken, worst, failed, "along the whole curve"
-    )
+    where = "along the whole curve"
+    score = score_of_failure(trials, meant, broken, values[good], failed, where)
     return broken, score
 
 
@@ -79,7 +74,7 @@ def score_of_failure(
         known = values[np.isfinite(values)]
         if len(known) == 0:
             raise CurvewiseError(
-                f"All {len(values)} trials failed and '{meant.name}' has no bound, so "
+                f"All {len(broken)} trials failed and '{meant.name}' has no bound, so "
                 f"there is no worst score. Pass failed=<score of a failed run>."
             )
         return float(known.min() if meant.direction == "higher" else known.max())

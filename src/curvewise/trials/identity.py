@@ -2,35 +2,34 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curvewise.metrics import Floats
-from curvewise.trials.columns import Core, Ints, was_recorded
-
-if TYPE_CHECKING:
-    from curvewise.trials.table import Trials
+from curvewise.metrics import Floats, Metric
+from curvewise.trials.columns import Core, Details, Ints, was_recorded
 
 
-def digest(trials: "Trials") -> str:
+def digest(
+    tasks: Sequence[str],
+    algorithms: Sequence[str],
+    metrics: Mapping[str, Metric],
+    core: Core,
+    details: Details,
+) -> str:
     """Return a hash of the results that does not depend on the order of rows."""
     # Codes follow the order of appearance; a hash must not.
-    task_rank, algorithm_rank = _rank(trials.tasks), _rank(trials.algorithms)
-    core, details = trials.core, trials.details()
-    group = (
-        task_rank[core.task] * len(trials.algorithms) + algorithm_rank[core.algorithm]
-    )
+    task_rank, algorithm_rank = _rank(tasks), _rank(algorithms)
+    group = task_rank[core.task] * len(algorithms) + algorithm_rank[core.algorithm]
     if (np.diff(group) < 0).any():
         order = np.argsort(group, kind="stable")
         core, details = core.take(order), details.take(order)
     hashed = hashlib.sha256()
-    names = [sorted(set(trials.tasks)), sorted(set(trials.algorithms))]
+    names = [sorted(set(tasks)), sorted(set(algorithms))]
     # A metric that none of these trials recorded is nothing that they hold.
     scored = sorted(n for n in core.values if was_recorded(core, n).any())
-    meaning = [asdict(trials.metrics[n]) for n in scored]
+    meaning = [asdict(metrics[n]) for n in scored]
     hashed.update(json.dumps([names, meaning]).encode())
     texts = [details.params, details.labels, details.correct, details.asked]
     sets = [hashlib.sha256(ids.tobytes()).digest() for ids in details.example_sets]

@@ -114,20 +114,26 @@ class Trials:
         origin: str,
     ) -> None:
         lazy = details if callable(details) else lambda: details
-        core, *names = arranging.used(core, tuple(tasks), tuple(algorithms))
-        order = arranging.order(core, len(names[1]))
+        core, tasks, algorithms = arranging.used(core, tuple(tasks), tuple(algorithms))
+        order = arranging.order(core, len(algorithms))
         if order is not None:
             core, unsorted = core.take(order), lazy
             lazy = lambda: unsorted().take(order)  # noqa: E731  a closure, not a name
-        arranging.refuse_duplicates(core, *names)
+        arranging.refuse_duplicates(core, tasks, algorithms)
+        meant, cached = MappingProxyType(dict(metrics)), functools.cache(lazy)
+
+        def digest() -> str:
+            # Not of self: in a circle, millions of trials would outlive their last name.
+            return identity.digest(tasks, algorithms, meant, core, cached())
+
         fill = object.__setattr__
-        fill(self, "tasks", names[0])
-        fill(self, "algorithms", names[1])
-        fill(self, "metrics", MappingProxyType(dict(metrics)))
+        fill(self, "tasks", tasks)
+        fill(self, "algorithms", algorithms)
+        fill(self, "metrics", meant)
         fill(self, "origin", origin)
         fill(self, "core", core)
-        fill(self, "details", functools.cache(lazy))
-        fill(self, "_digest", functools.cache(lambda: identity.digest(self)))
+        fill(self, "details", cached)
+        fill(self, "_digest", functools.cache(digest))
 
     # --- the three doors ---------------------------------------------------------------
 

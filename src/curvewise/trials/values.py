@@ -31,7 +31,7 @@ def meaning(trials: "Trials", metric: str) -> Metric:
         if len(first) and metric in json.loads(bytes(first)):
             raise CurvewiseError(
                 f"'{metric}' was read among the {kind}, not as a metric. "
-                f"Read it with metrics=['{metric}'] (--metrics {metric})."
+                f"Read it with metrics='{metric}'."
             )
     raise unknown("metric", metric, known)
 
