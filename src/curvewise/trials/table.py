@@ -2,26 +2,22 @@
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.errors import (
-    CurvewiseError,
-)
+from curvewise.errors import CurvewiseError
 from curvewise.metrics import Floats, Metric, declared
-from curvewise.trials import arranging, choosing, doors, identity, values, view
+from curvewise.trials import choosing, doors, identity, values, view
 from curvewise.trials.columns import (
     Core,
     Details,
     Ints,
     from_records,
-    join_cores,
-    join_details,
 )
+from curvewise.trials.content import Content, content, joined
 from curvewise.trials.doors import At, Lines, Points
 from curvewise.trials.failures import Failed
 from curvewise.trials.grids import Fill
@@ -40,7 +36,6 @@ if TYPE_CHECKING:
     from curvewise.trials.view import Backend
 
 
-@dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class Trials:
     """An immutable set of trials; the row is the unit of randomisation.
 
@@ -64,13 +59,7 @@ class Trials:
     2
     """
 
-    tasks: tuple[str, ...]
-    algorithms: tuple[str, ...]
-    metrics: Mapping[str, Metric]
-    origin: str
-    core: Core
-    details: Callable[[], Details]
-    _digest: Callable[[], str]
+    __slots__ = ("_content", "_digest")
 
     def __init__(
         self, trials: Iterable[Trial] = (), metrics: Iterable[Metric] = ()
@@ -86,7 +75,8 @@ class Trials:
         algorithms: dict[str, int] = {}
         core, details = from_records(records, tasks, algorithms)
         meant = declared(core.values, metrics, example="[Metric({!r}, 'lower')]")
-        self._fill(tasks, algorithms, meant, core, details, "")
+        held = content(tasks, algorithms, meant, core, details, "", {})
+        self._fill(lambda: held)
 
     @classmethod
     def from_columns(
@@ -98,42 +88,68 @@ class Trials:
         details: Details | Callable[[], Details],
         *,
         origin: str = "",
+        spaces: Mapping[str, str] | None = None,
     ) -> "Trials":
         """Return the set that these columns describe; readers and stores call this."""
+        columns = core, details, origin, spaces or {}
+        held = content(tasks, algorithms, metrics, *columns)
+        return cls._of(lambda: held)
+
+    @classmethod
+    def later(cls, read: Callable[[], "Trials"]) -> "Trials":
+        """Return the set that `read` returns, called when somebody first looks."""
+        return cls._of(functools.cache(lambda: read()._content()))
+
+    @classmethod
+    def _of(cls, held: Callable[[], Content]) -> "Trials":
         new = object.__new__(cls)
-        new._fill(tasks, algorithms, metrics, core, details, origin)
+        new._fill(held)
         return new
 
-    def _fill(
-        self,
-        tasks: Iterable[str],
-        algorithms: Iterable[str],
-        metrics: Mapping[str, Metric],
-        core: Core,
-        details: Details | Callable[[], Details],
-        origin: str,
-    ) -> None:
-        lazy = details if callable(details) else lambda: details
-        core, tasks, algorithms = arranging.used(core, tuple(tasks), tuple(algorithms))
-        order = arranging.order(core, len(algorithms))
-        if order is not None:
-            core, unsorted = core.take(order), lazy
-            lazy = lambda: unsorted().take(order)  # noqa: E731  a closure, not a name
-        arranging.refuse_duplicates(core, tasks, algorithms)
-        meant, cached = MappingProxyType(dict(metrics)), functools.cache(lazy)
-
+    def _fill(self, held: Callable[[], Content]) -> None:
         def digest() -> str:
             # Not of self: in a circle, millions of trials would outlive their last name.
-            return identity.digest(tasks, algorithms, meant, core, cached())
+            c = held()
+            return identity.digest(
+                c.tasks, c.algorithms, c.metrics, c.core, c.details()
+            )
 
-        fill = object.__setattr__
-        fill(self, "tasks", tasks)
-        fill(self, "algorithms", algorithms)
-        fill(self, "metrics", meant)
-        fill(self, "origin", origin)
-        fill(self, "core", core)
-        fill(self, "details", cached)
-        fill(self, "_digest", functools.cache(digest))
+        self._content, self._digest = held, functools.cache(digest)
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Names of the tasks, in the order in which they were first met."""
+        return self._content().tasks
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """Names of the algorithms, in the order in which they were first met."""
+        return self._content().algorithms
+
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        """What the scores mean, by name."""
+        return self._content().metrics
+
+    @property
+    def spaces(self) -> Mapping[str, str]:
+        """What each algorithm's hyperparameters were drawn from, where that is known."""
+        return self._content().spaces
+
+    @property
+    def origin(self) -> str:
+        """Where the trials were read from."""
+        return self._content().origin
+
+    @property
+    def core(self) -> Core:
+        """Who, how it ended, and the curves, as columns."""
+        return self._content().core
+
+    @property
+    def details(self) -> Callable[[], Details]:
+        """A function that returns the other columns, which a store reads when asked."""
+        return self._content().details
 
     # --- the three doors ---------------------------------------------------------------
 
@@ -238,6 +254,7 @@ class Trials:
             self.core.take(rows),
             lambda: details().take(rows),
             origin=self.origin,
+            spaces=self.spaces,
         )
 
     @classmethod
@@ -248,30 +265,8 @@ class Trials:
             must_be_trials(part)
         if not parts:
             return cls()
-        tasks = {n: i for i, n in enumerate(_merged(p.tasks for p in parts))}
-        algorithms = {n: i for i, n in enumerate(_merged(p.algorithms for p in parts))}
-        metrics: dict[str, Metric] = {}
-        for part in parts:
-            for name, metric in part.metrics.items():
-                if metrics.setdefault(name, metric) != metric:
-                    raise CurvewiseError(
-                        f"Metric '{name}' means {metrics[name]} in one set of trials and "
-                        f"{metric} in another. Read both with the same metrics=."
-                    )
-        core = join_cores(
-            [p.core for p in parts],
-            [_lookup(p.tasks, tasks) for p in parts],
-            [_lookup(p.algorithms, algorithms) for p in parts],
-        )
-        origin = "; ".join(dict.fromkeys(p.origin for p in parts if p.origin))
-        return cls.from_columns(
-            tasks,
-            algorithms,
-            metrics,
-            core,
-            lambda: join_details([p.details() for p in parts]),
-            origin=origin,
-        )
+        held = joined([part._content() for part in parts])
+        return cls._of(lambda: held)
 
     def __add__(self, other: "Trials") -> "Trials":
         if not isinstance(other, Trials):
@@ -355,7 +350,7 @@ class Trials:
         columns = self.core, self.details()
         return _unpickled, (
             *(self.tasks, self.algorithms, dict(self.metrics)),
-            *(*columns, self.origin),
+            *(*columns, self.origin, dict(self.spaces)),
         )
 
     def __str__(self) -> str:
@@ -375,18 +370,12 @@ def _unpickled(
     core: Core,
     *rest: Any,
 ) -> Trials:
-    details, origin = rest
+    details, origin, spaces = rest
     # A copy through __init__: arrays come back writable from a pickle.
     core, details = replace(core), replace(details)
-    return Trials.from_columns(tasks, algorithms, metrics, core, details, origin=origin)
-
-
-def _merged(names: Iterable[Sequence[str]]) -> list[str]:
-    return list(dict.fromkeys(name for some in names for name in some))
-
-
-def _lookup(names: Sequence[str], codes: Mapping[str, int]) -> Any:
-    return np.array([codes[name] for name in names], np.int32)
+    return Trials.from_columns(
+        tasks, algorithms, metrics, core, details, origin=origin, spaces=spaces
+    )
 
 
 def must_be_trials(value: object) -> None:
