@@ -346,9 +346,13 @@ register(Metric("mae", "lower", (0, _INF)), "mean_absolute_error", "absolute_err
 register(Metric("wer", "lower", (0, _INF)), "cer", "mape", "fid")
 register(Metric("perplexity", "lower", (1, _INF)), "ppl")
 register(Metric("regret", "lower", (0, _INF)))
+register(Metric("trained_on", "higher", (0, _INF), "examples"))
 register(
     Metric("return", "higher"),
     *("returns", "reward", "rewards", "episode_return", "episodic_return", "ep_ret"),
     *("ep_return", "episode_reward", "ep_rew_mean", "cumulative_reward", "ep_reward"),
     *("averageepret", "averagetestepret", "total_reward", "rollout_ep_rew_mean"),
 )
+
+# Recorded along the curve, but nothing to judge by.
+NOT_SCORES = frozenset({"trained_on"})

@@ -16,6 +16,7 @@ from curvewise.stats.interval import Interval
 from curvewise.trials import Trials, doors, must_be_trials
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
+from curvewise.trials.values import scored
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -347,10 +348,11 @@ def _plain(value: At | Failed) -> Cell:
 def _metric_of(trials: Trials, metric: str | None) -> str:
     if metric is not None:
         return metric
-    if len(trials.metrics) == 1:
-        return next(iter(trials.metrics))
+    scores = scored(trials)
+    if len(scores) == 1:
+        return scores[0]
     raise CurvewiseError(
-        f"Which metric? These trials have {listed(trials.metrics) or 'none'}. Pass one."
+        f"Which metric? These trials have {listed(scores) or 'none'}. Pass one."
     )
 
 

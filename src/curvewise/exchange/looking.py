@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from curvewise.errors import shortened
 from curvewise.metrics import Floats
-from curvewise.trials import Trials
+from curvewise.trials import Trials, values
 from curvewise.trials.columns import Bools, Ints
 from curvewise.trials.doors import last_values
 from curvewise.trials.ragged import Ragged
@@ -79,10 +79,9 @@ def per_trial(trials: Trials, mask: Bools) -> Ints:
 
 
 def scored(trials: Trials) -> list[str]:
-    """Return the metrics to look at: those recorded, or what confusion counts tell."""
-    if trials.core.values:
-        return list(trials.core.values)
-    return ["accuracy"] if trials.details().classes.any() else []
+    """Return the metrics to look at; of what confusion counts tell, one is enough."""
+    names = values.scored(trials)
+    return names if any(name in trials.metrics for name in names) else names[:1]
 
 
 def broken(trials: Trials) -> Bools:

@@ -9,10 +9,10 @@ from curvewise.errors import listed
 from curvewise.exchange.check import check
 from curvewise.figures.performance import quantile_chart
 from curvewise.figures.series import Chart
-from curvewise.metrics import FROM_COUNTS
 from curvewise.trials import Trials
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
+from curvewise.trials.values import scored
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def chosen_metrics(trials: Trials, metric: str | None) -> tuple[str, ...]:
     """Return the metrics to report: the one asked for, all, or what counts can tell."""
     if metric is not None:
         return (trials.metric(metric).name,)
-    return tuple(trials.metrics) or tuple(FROM_COUNTS)[:6]
+    return tuple(name for name in scored(trials) if name != "jaccard")
 
 
 # --- how good is it ----------------------------------------------------------------------
@@ -101,6 +101,34 @@ def _performance_block(answer: Performance, task: str) -> Block:
     )
 
 
+# --- what was compared -------------------------------------------------------------------
+
+
+def space_sections(trials: Trials, _settings: Settings) -> list[Section]:
+    """Return what the hyperparameters of each algorithm were drawn from, if known."""
+    if not trials.spaces:
+        return []
+    rows: list[dict[str, Cell]] = [
+        {"algorithm": name, "hyperparameters": line}
+        for name, text in trials.spaces.items()
+        for line in text.splitlines() or ["none"]
+    ]
+    return [
+        Section(
+            "algorithms",
+            "Which complete algorithms were compared?",
+            "An algorithm is complete only with the distribution that its "
+            "hyperparameters are drawn from: another range is another algorithm.",
+            [Block("Hyperparameters", "", None, rows, _SPACES)],
+            [],
+            "",
+        )
+    ]
+
+
+_SPACES = "What each hyperparameter was drawn from"
+
+
 # --- what a careful reader would ask -----------------------------------------------------
 
 
@@ -131,5 +159,6 @@ def check_sections(trials: Trials, _settings: Settings) -> list[Section]:
 # A new analysis adds its line here.
 SECTIONS: tuple[Callable[[Trials, Settings], list[Section]], ...] = (
     performance_sections,
+    space_sections,
     check_sections,
 )

@@ -1,7 +1,7 @@
 """The waist: an immutable set of trials, columns inside, three doors into arrays."""
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from curvewise.errors import CurvewiseError, unknown
-from curvewise.metrics import FROM_COUNTS, Floats, Metric, find
+from curvewise.metrics import FROM_COUNTS, NOT_SCORES, Floats, Metric, find
 from curvewise.trials.columns import Bools, was_recorded
 
 if TYPE_CHECKING:
@@ -34,6 +34,14 @@ def meaning(trials: "Trials", metric: str) -> Metric:
                 f"Read it with metrics='{metric}'."
             )
     raise unknown("metric", metric, known)
+
+
+def scored(trials: "Trials") -> list[str]:
+    """Return the metrics to judge by: those recorded, or what confusion counts tell."""
+    recorded = [name for name in trials.metrics if name not in NOT_SCORES]
+    if recorded or not trials.details().classes.any():
+        return recorded
+    return list(FROM_COUNTS)
 
 
 def flat_values(trials: "Trials", metric: str) -> tuple[Floats, Bools]:
