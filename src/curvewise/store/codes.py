@@ -1,7 +1,6 @@
 """Names and their codes, as the store has them."""
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,12 +8,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from curvewise.errors import CurvewiseError
 from curvewise.metrics import Metric
+from curvewise.store.database import Database
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Codes:
-    """What the store calls things; filled as new names are met."""
+    """What the store calls things; filled as new names are met.
+
+    A code is given once and never changes, so what is here stays true whatever others
+    add to the store meanwhile. Only what is not here must be looked up.
+    """
 
     tasks: dict[str, int]
     algorithms: dict[str, int]
@@ -24,14 +29,12 @@ class Codes:
     example_sets: dict[bytes, int]
 
 
-def load(db: sqlite3.Connection) -> Codes:
+def load(db: Database) -> Codes:
     """Return all names and codes of a store."""
     metrics, metric_codes = {}, {}
-    for code, name, direction, low, high, unit, label in db.execute(
-        "SELECT code, name, direction, low, high, unit, label FROM metrics ORDER BY code"
-    ):
-        metrics[name] = Metric(name, direction, (low, high), unit, label)
-        metric_codes[name] = code
+    for code, *meaning in db.execute(f"SELECT {_METRIC} FROM metrics ORDER BY code"):
+        metric = _metric(*meaning)
+        metrics[metric.name], metric_codes[metric.name] = metric, code
     return Codes(
         dict(db.execute("SELECT name, code FROM tasks ORDER BY code")),
         dict(db.execute("SELECT name, code FROM algorithms ORDER BY code")),
@@ -43,30 +46,62 @@ def load(db: sqlite3.Connection) -> Codes:
 
 
 def of_name(
-    db: sqlite3.Connection,
+    db: Database,
     table: Literal["tasks", "algorithms"],
     name: str,
     known: dict[str, int],
 ) -> int:
     """Return the code of a task or algorithm, a new one if it is new."""
-    return _of(db, f"INSERT INTO {table} (name) VALUES (?)", name, known)
+    return _of(db, table, "name", name, known)
 
 
-def of_metric_set(db: sqlite3.Connection, names: Sequence[str], known: Codes) -> int:
+def of_metric_set(db: Database, names: Sequence[str], known: Codes) -> int:
     """Return the code of a list of metrics, a new one if it is new."""
     text = json.dumps([known.metric_codes[name] for name in names])
-    insert = "INSERT INTO metric_sets (metrics) VALUES (?)"
-    return _of(db, insert, text, known.metric_sets)
+    return _of(db, "metric_sets", "metrics", text, known.metric_sets)
 
 
-def of_examples(db: sqlite3.Connection, ids: NDArray[np.int64], known: Codes) -> int:
+def of_examples(db: Database, ids: NDArray[np.int64], known: Codes) -> int:
     """Return the code of a list of example ids, a new one if it is new."""
     blob = np.ascontiguousarray(ids, "<i8").tobytes()
-    insert = "INSERT INTO example_sets (ids) VALUES (?)"
-    return _of(db, insert, blob, known.example_sets)
+    return _of(db, "example_sets", "ids", blob, known.example_sets)
 
 
-def _of(db: sqlite3.Connection, insert: str, key: Any, known: dict[Any, int]) -> int:
+def declare(db: Database, metric: Metric, known: Codes) -> None:
+    """Add a metric; raise if the store has one of that name that means something else."""
+    name = metric.name
+    if name not in known.metrics:
+        meaning = (name, metric.direction, *metric.range, metric.unit, metric.label)
+        db.execute(
+            "INSERT INTO metrics (name, direction, low, high, unit, label) "
+            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            meaning,
+        )
+        found = db.execute(f"SELECT {_METRIC} FROM metrics WHERE name = ?", (name,))
+        code, *meant = found.fetchone()
+        known.metrics[name], known.metric_codes[name] = _metric(*meant), code
+    if known.metrics[name] != metric:
+        raise CurvewiseError(
+            f"The store has metric {known.metrics[name]}; these trials say {metric}. "
+            f"Read them with the same metrics=, or use another store."
+        )
+
+
+_METRIC = "code, name, direction, low, high, unit, label"
+
+
+def _metric(
+    name: str, direction: Any, low: float, high: float, unit: str, label: str
+) -> Metric:
+    return Metric(name, direction, (low, high), unit, label)
+
+
+def _of(db: Database, table: str, column: str, key: Any, known: dict[Any, int]) -> int:
     if key not in known:
-        known[key] = int(db.execute(insert, (key,)).lastrowid or 0)
+        # Somebody else may have added it since we looked.
+        db.execute(
+            f"INSERT INTO {table} ({column}) VALUES (?) ON CONFLICT DO NOTHING", (key,)
+        )
+        found = db.execute(f"SELECT code FROM {table} WHERE {column} = ?", (key,))
+        known[key] = found.fetchone()[0]
     return known[key]

@@ -1,51 +1,46 @@
 """Rows of the store as trials."""
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from curvewise.metrics import Metric
-from curvewise.store.chunks import (
-    cells,
-    chunks,
-    ints,
-    lengths,
-    parsed,
-    ragged,
-    unpacked,
-)
+from curvewise.store.chunks import chunks, ragged, unpacked
 from curvewise.store.codes import Codes
+from curvewise.store.database import Database
 from curvewise.trials.columns import Core, Details, Ints
 from curvewise.trials.ragged import empty_rows, joined, starts
 
 _UNKNOWN = -(2**62)  # no time that a run can take
 
 
-def core(db: sqlite3.Connection, codes: Codes, last: int) -> Core:
+def core(db: Database, codes: Codes, last: int) -> Core:
     """Return who, how it ended, and the curves of the trials up to id `last`."""
     sets = {
         code: [_name(codes, c) for c in json.loads(text)]
         for text, code in codes.metric_sets.items()
     }
     numbers = ("task", "algorithm", "number", "status", "metric_set")
-    columns = [*map(ints, numbers), cells("scores"), "count(steps)", "count(recorded)"]
+    columns = [
+        *(*map(db.ints, numbers), db.cells("scores")),
+        *("count(steps)", "count(recorded)"),
+    ]
     tasks, algorithms = _ranks(codes.tasks), _ranks(codes.algorithms)
     parts = []
     for lo, hi, row in chunks(db, ", ".join(columns), 1, last):
-        task, algorithm, number, status, metric_set = (parsed(text) for text in row[:5])
+        task, algorithm, number, status, metric_set = map(db.parsed, row[:5])
         # What most rows do not have is asked for only where some row has it.
         count, steps = _steps(db, lo, hi) if row[6] else _step_0(len(task))
         recorded = _recorded(db, lo, hi) if row[7] else None
-        curves = _curves(unpacked(row[5]), count, metric_set, sets, recorded)
+        curves = _curves(unpacked(db.joined(row[5])), count, metric_set, sets, recorded)
         who = tasks[task], algorithms[algorithm], number, status.astype(np.int8)
         parts.append((*who, count, steps, *curves))
     return _core_of(parts, codes)
 
 
-def details(db: sqlite3.Connection, codes: Codes, last: int) -> Details:
+def details(db: Database, codes: Codes, last: int) -> Details:
     """Return everything else about the trials up to id `last`."""
     blobs = ("params", "labels", "error", "counts", "correct", "asked")
     counted = ", ".join(f"count({b})" for b in blobs)
@@ -54,18 +49,20 @@ def details(db: sqlite3.Connection, codes: Codes, last: int) -> Details:
     ).fetchone()
     used = [b for b, n in zip(blobs, found, strict=True) if n]
     columns = [
-        *(ints("attempts"), ints("classes"), ints("ifnull(example_set, 0)")),
-        ints(f"ifnull(nanoseconds, {_UNKNOWN})"),
-        *(part for b in used for part in (lengths(b), cells(b))),
+        *(db.ints("attempts"), db.ints("classes")),
+        db.ints("coalesce(example_set, 0)"),
+        db.ints(f"coalesce(nanoseconds, {_UNKNOWN})"),
+        *(part for b in used for part in (db.lengths(b), db.cells(b))),
     ]
     numbers: list[list[Any]] = []
     texts: list[list[Any]] = []
     for _, _, row in chunks(db, ", ".join(columns), 1, last):
-        whole = [parsed(text) for text in row[:4]]
+        whole = [db.parsed(cell) for cell in row[:4]]
         numbers.append(whole)
         cell = {b: (row[4 + 2 * i], row[5 + 2 * i]) for i, b in enumerate(used)}
+        none = len(whole[0])
         texts.append([
-            ragged(*cell[b], _type(b)) if b in cell else empty_rows(len(whole[0]), _type(b))
+            ragged(db, *cell[b], _type(b)) if b in cell else empty_rows(none, _type(b))
             for b in blobs
         ])  # fmt: skip
     if not numbers:
@@ -100,15 +97,15 @@ def _step_0(n: int) -> tuple[Ints, Any]:
     return np.ones(n, np.int64), np.zeros(n)
 
 
-def _steps(db: sqlite3.Connection, lo: int, hi: int) -> tuple[Ints, Any]:
+def _steps(db: Database, lo: int, hi: int) -> tuple[Ints, Any]:
     """Return how many steps each row has, and the steps; a row without has step 0."""
-    query = f"{ints('ifnull(length(steps), -1)')}, {cells('steps')}"
+    query = f"{db.ints('coalesce(length(steps), -1)')}, {db.cells('steps')}"
     answers = [row for _, _, row in chunks(db, query, lo, hi)]
-    size = np.concatenate([parsed(sizes) for sizes, _ in answers])
+    size = np.concatenate([db.parsed(sizes) for sizes, _ in answers])
     count = np.where(size < 0, 1, size // 8)
     steps = np.zeros(int(count.sum()))
     steps[np.repeat(size >= 0, count)] = np.concatenate(
-        [unpacked(blob) for _, blob in answers]
+        [unpacked(db.joined(blob)) for _, blob in answers]
     )
     return count, steps
 
@@ -150,12 +147,12 @@ def _curves(
     return values, known
 
 
-def _recorded(db: sqlite3.Connection, lo: int, hi: int) -> dict[int, Any]:
+def _recorded(db: Database, lo: int, hi: int) -> dict[int, Any]:
     """Return, for rows with gaps, their place in the stretch and their bits."""
     rows = db.execute(
         "SELECT place, recorded, size FROM (SELECT row_number() OVER (ORDER BY id) - 1 "
         "AS place, recorded, length(scores) / 8 AS size FROM trials "
-        "WHERE id BETWEEN ? AND ?) WHERE recorded IS NOT NULL",
+        "WHERE id BETWEEN ? AND ?) AS stretch WHERE recorded IS NOT NULL",
         (lo, hi),
     )
     return {

@@ -41,8 +41,21 @@ COLUMNS = (
     *("classes", "correct", "asked", "example_set", "revision"),
 )
 
+REPLACE = "ON CONFLICT (task, algorithm, number) DO UPDATE SET " + ", ".join(
+    f"{name} = excluded.{name}" for name in COLUMNS[3:]
+)
+
 UPSERT = (
     f"INSERT INTO trials ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))}) "
-    "ON CONFLICT (task, algorithm, number) DO UPDATE SET "
-    + ", ".join(f"{name} = excluded.{name}" for name in COLUMNS[3:])
+    + REPLACE
 )
+
+# Which trials a driver has taken on. In PostgreSQL beside the other tables; in SQLite,
+# which has one driver at a time, a temporary table that is never in the file.
+CLAIMS = """
+CREATE TABLE claims (
+  task INTEGER NOT NULL, algorithm INTEGER NOT NULL, number INTEGER NOT NULL,
+  driver INTEGER NOT NULL, ticket INTEGER NOT NULL,
+  PRIMARY KEY (task, algorithm, number)
+);
+"""

@@ -1,26 +1,23 @@
 """A store in one SQLite file: one writer, any number of readers meanwhile."""
 
-import itertools
+import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
-from curvewise._version import __version__
 from curvewise.errors import CurvewiseError, shortened
-from curvewise.store import codes, reading, schema, writing
-from curvewise.trials import Trials, must_be_trials
-from curvewise.trials.columns import Details
-from curvewise.trials.trial import Key
+from curvewise.store import schema
+from curvewise.store.base import AnyStore, T
+from curvewise.store.driver_lock import driver_lock
+from curvewise.store.sqlite_database import SQLite
 
 _MAGIC = b"SQLite format 3\0"
 _WAIT_SECONDS = 30.0
-_BLOCK = 50_000
 
 
-class Store:
+class Store(AnyStore):
     """Trials in a SQLite file.
 
     Parameters
@@ -45,206 +42,81 @@ class Store:
     1
     """
 
+    shared = False
+
     def __init__(self, path: str | Path, *, create: bool = True) -> None:
+        super().__init__()
         self.path = Path(path)
         _refuse_what_is_no_store(self.path, create=create)
-        with self._explained():
-            self._db = _connected(self.path)
-            try:
-                if create and self._is_blank():
-                    self._make()
-                self._check_version()
-                self._db.execute("PRAGMA synchronous = NORMAL")
-                self._seen = self._data_version()  # before the codes, or one is missed
-                self._codes = codes.load(self._db)
-            except BaseException:
-                self._db.close()
-                raise
+        self._do(lambda: self._open(create=create))
+
+    def _open(self, *, create: bool) -> None:
+        self._db = SQLite(_connected(self.path))
+        try:
+            if create and self._is_blank():
+                self._make()
+            self._refuse_what_others_made()
+            self._check_version()
+            self._db.execute("PRAGMA synchronous = NORMAL")
+        except BaseException:
+            self._db.close()
+            raise
 
     def _is_blank(self) -> bool:
         return self._db.execute("SELECT 1 FROM sqlite_master").fetchone() is None
 
     def _make(self) -> None:
         self._db.execute("PRAGMA journal_mode = WAL")
-        with self._transaction():
-            if not self._is_blank():
-                return  # another process was faster
-            for statement in schema.TABLES.split(";\n"):
-                self._db.execute(statement)
-            facts = [("version", str(schema.VERSION)), ("made by", __version__)]
-            self._db.executemany("INSERT INTO curvewise VALUES (?, ?)", facts)
+        with self._db.alone():
+            if self._is_blank():  # or another process was faster
+                self._make_tables(schema.TABLES)
 
-    def _check_version(self) -> None:
+    def _refuse_what_others_made(self) -> None:
         has = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'curvewise'"
         if self._db.execute(has).fetchone() is None:
             raise CurvewiseError(
                 f"{self.path} is a SQLite file but no store of curvewise. "
                 f"Pass the path of a store, or of a file that does not exist yet."
             )
-        found = self._db.execute(
-            "SELECT value FROM curvewise WHERE key = 'version'"
-        ).fetchone()
-        if found is None or found[0] != str(schema.VERSION):
-            raise CurvewiseError(
-                f"{self.path} is a store of version {found[0] if found else 'unknown'}; "
-                f"this curvewise ({__version__}) knows version {schema.VERSION}. "
-                f"Open it with the curvewise that wrote it, or a newer one."
-            )
 
-    # --- writing -----------------------------------------------------------------------
+    # --- one driver at a time ----------------------------------------------------------
 
-    def write(self, trials: Trials, *, batch: int = 1000) -> None:
-        """Add trials; one whose key is there already replaces it.
+    @contextmanager
+    def driving(self) -> Iterator[None]:
+        """Return a context in which this process may `claim` trials, and no other.
 
-        Parameters
-        ----------
-        trials : Trials
-        batch : int
-            How many go into one commit.
+        Whatever ends the process, another can drive the store at once.
         """
-        must_be_trials(trials)
-        if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
-            raise CurvewiseError(f"batch is {batch!r}. Pass a whole number from 1 on.")
-        with self._explained():
-            # A block of rows at a time, so that memory does not grow with the trials.
-            block = max(_BLOCK // batch, 1) * batch
-            for start in range(0, len(trials), block):
-                whole = len(trials) <= block
-                rows = self._encoded(trials if whole else trials[start : start + block])
-                while some := list(itertools.islice(rows, batch)):
-                    self._commit(some)
+        with driver_lock(self.path):
+            self._do(self._begin)
+            try:
+                yield
+            finally:
+                self._driver, self._began = 0, AnyStore._began
+                with suppress(sqlite3.Error):  # somebody may have closed the store
+                    self._db.execute("DROP TABLE temp.claims")
 
-    def _commit(self, rows: list[writing.Row]) -> None:
-        with self._transaction():
-            revision = (self._next_revision(),)
-            self._db.executemany(schema.UPSERT, [row + revision for row in rows])
+    def _begin(self) -> None:
+        self._db.execute(schema.CLAIMS.replace("CREATE TABLE", "CREATE TEMP TABLE"))
+        self._driver, self._began = os.getpid(), self._revision()
 
-    def _encoded(self, trials: Trials) -> Iterator[writing.Row]:
-        try:
-            with self._transaction():  # new names come first, in a commit of their own
-                self._refresh()
-                return writing.encode(self._db, trials, self._codes)
-        except BaseException:
-            self._codes = codes.load(self._db)
-            raise
-
-    def _next_revision(self) -> int:
-        self._db.execute(
-            "INSERT INTO curvewise VALUES ('revision', 1) "
-            "ON CONFLICT (key) DO UPDATE SET value = value + 1"
-        )
-        return self._revision()
-
-    def _revision(self) -> int:
-        """Return how many batches were committed so far."""
-        found = self._db.execute("SELECT value FROM curvewise WHERE key = 'revision'")
-        row = found.fetchone()
-        return int(row[0]) if row else 0
-
-    def _refresh(self) -> None:
-        # Another process may have added names since; codes must be the file's. Inside
-        # the transaction, so that none is added between the look and the writing.
-        if (now := self._data_version()) != self._seen:
-            self._seen, self._codes = now, codes.load(self._db)
-
-    def _data_version(self) -> int:
-        return int(self._db.execute("PRAGMA data_version").fetchone()[0])
-
-    # --- reading -----------------------------------------------------------------------
-
-    def read(self) -> Trials:
-        """Return all trials; params, labels, counts and the like are read when needed."""
-        with self._explained(), self._snapshot():
-            known = codes.load(self._db)
-            last, revision = self._last_id(), self._revision()
-            core = reading.core(self._db, known, last)
-        path = self.path.absolute()  # somebody may change the folder before asking
-
-        def details() -> Details:
-            with Store(path, create=False) as again:
-                return again._details(last, revision)
-
-        return Trials.from_columns(
-            known.tasks,
-            known.algorithms,
-            reading.meanings(known, list(core.values)),
-            core,
-            details,
-            origin=str(self.path),
-        )
-
-    def _details(self, last: int, revision: int) -> Details:
-        with self._explained(), self._snapshot():
-            changed = self._db.execute(
-                "SELECT count(*) FROM trials WHERE id <= ? AND revision > ?",
-                (last, revision),
-            ).fetchone()[0]
-            if changed:
-                raise CurvewiseError(
-                    f"{changed} trials in {self.path} were replaced since it was read. "
-                    f"Read the store again."
-                )
-            return reading.details(self._db, codes.load(self._db), last)
-
-    def _last_id(self) -> int:
-        return int(
-            self._db.execute("SELECT ifnull(max(id), 0) FROM trials").fetchone()[0]
-        )
-
-    def keys(self) -> set[Key]:
-        """Return (task, algorithm, number) of every trial in the store."""
-        with self._explained(), self._snapshot():
-            known = codes.load(self._db)
-            tasks = {code: name for name, code in known.tasks.items()}
-            algorithms = {code: name for name, code in known.algorithms.items()}
-            rows = self._db.execute("SELECT task, algorithm, number FROM trials")
-            return {(tasks[t], algorithms[a], n) for t, a, n in rows}
-
-    def __len__(self) -> int:
-        with self._explained():
-            return int(self._db.execute("SELECT count(*) FROM trials").fetchone()[0])
+    @contextmanager
+    def _claiming(self, ticket: int) -> Iterator[None]:  # noqa: ARG002
+        yield
 
     # --- care --------------------------------------------------------------------------
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
+    def _do(self, action: Callable[[], T]) -> T:
         try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
-
-    @contextmanager
-    def _snapshot(self) -> Iterator[None]:
-        self._db.execute("BEGIN")
-        try:
-            yield
-        finally:
-            self._db.execute("ROLLBACK")
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
+            return action()
         except sqlite3.Error as problem:
             raise _explanation(self.path, problem) from problem
 
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
+    def _reopener(self) -> Callable[[], AnyStore]:
+        return partial(Store, self.path.absolute(), create=False)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        problem: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+    def __str__(self) -> str:
+        return str(self.path)
 
 
 def _connected(path: Path) -> sqlite3.Connection:
@@ -301,7 +173,7 @@ def _explanation(path: Path, problem: sqlite3.Error) -> CurvewiseError:
     elif "full" in text:
         remedy = "The disk is full; what was committed is safe."
     elif isinstance(problem, sqlite3.ProgrammingError):
-        remedy = "Open a Store in each thread, and use it before it is closed."
+        remedy = "Open a store in each thread, and use it before it is closed."
     else:
         remedy = "What was committed is safe."
     reason = shortened(text, 200).rstrip(".")

@@ -1,23 +1,20 @@
 """Trials as rows of the store."""
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from curvewise.errors import CurvewiseError
-from curvewise.metrics import Floats, Metric
+from curvewise.metrics import Floats
 from curvewise.store import codes
 from curvewise.store.codes import Codes
+from curvewise.store.database import Database, Row
 from curvewise.trials import Trials
 from curvewise.trials.columns import Core, was_recorded
 from curvewise.trials.ragged import Ragged, starts, to_bytes
 
-Row = tuple[Any, ...]
 
-
-def encode(db: sqlite3.Connection, trials: Trials, known: Codes) -> Iterator[Row]:
+def encode(db: Database, trials: Trials, known: Codes) -> Iterator[Row]:
     """Yield one row per trial, in the order of the columns but for the revision.
 
     Names that the store does not have yet are added to it and to `known`.
@@ -28,7 +25,7 @@ def encode(db: sqlite3.Connection, trials: Trials, known: Codes) -> Iterator[Row
         codes.of_name(db, "algorithms", n, known.algorithms) for n in trials.algorithms
     ]
     for name in core.values:
-        _declare(db, trials.metrics[name], known)
+        codes.declare(db, trials.metrics[name], known)
     sets = [codes.of_examples(db, ids, known) for ids in details.example_sets]
     metric_set, scores, recorded = _scores(db, core, known)
     example_set = [None if i < 0 else sets[i] for i in details.example_set.tolist()]
@@ -45,7 +42,7 @@ def encode(db: sqlite3.Connection, trials: Trials, known: Codes) -> Iterator[Row
         _texts(details.labels),
         _nanoseconds(details.seconds),
         details.attempts.tolist(),
-        _texts(details.error),
+        _texts(details.error) if db.texts_hold_zero else _blobs(details.error, "u1"),
         _blobs(details.counts, "<i8"),
         details.classes.tolist(),
         _blobs(details.correct, "u1"),
@@ -55,24 +52,8 @@ def encode(db: sqlite3.Connection, trials: Trials, known: Codes) -> Iterator[Row
     )
 
 
-def _declare(db: sqlite3.Connection, metric: Metric, known: Codes) -> None:
-    if metric.name not in known.metrics:
-        code = db.execute(
-            "INSERT INTO metrics (name, direction, low, high, unit, label) "
-            "VALUES (?, ?, ?, ?, ?, ?)",
-            (metric.name, metric.direction, *metric.range, metric.unit, metric.label),
-        ).lastrowid
-        known.metrics[metric.name] = metric
-        known.metric_codes[metric.name] = int(code or 0)
-    elif known.metrics[metric.name] != metric:
-        raise CurvewiseError(
-            f"The store has metric {known.metrics[metric.name]}; these trials say "
-            f"{metric}. Read them with the same metrics=, or use another store."
-        )
-
-
 def _scores(
-    db: sqlite3.Connection, core: Core, known: Codes
+    db: Database, core: Core, known: Codes
 ) -> tuple[list[int], list[bytes], list[bytes | None]]:
     """Return each trial's metric set, its (metric, step) scores and what was recorded."""
     n = len(core)

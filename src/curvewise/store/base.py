@@ -1,0 +1,408 @@
+"""What every store can do, in statements that every database understands."""
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
+from types import TracebackType
+from typing import ClassVar, Literal, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from curvewise._version import __version__
+from curvewise.errors import CurvewiseError, shortened, unknown
+from curvewise.store import claims, codes, reading, schema, writing
+from curvewise.store.claims import Cell, Claim
+from curvewise.store.codes import Codes
+from curvewise.store.database import Database, Row
+from curvewise.trials import Trials, must_be_trials
+from curvewise.trials.columns import Core, Details, Ints
+from curvewise.trials.trial import STATUSES, Key
+
+T = TypeVar("T")
+
+BLOCK = 50_000
+_NOTE = "note:"
+_SPACE = "space "
+_NEVER = 2**62
+
+
+class AnyStore(ABC):
+    """Trials in a database: what the stores in SQLite and PostgreSQL have in common."""
+
+    #: Whether several drivers may share a plan; if not, `driving` refuses the second.
+    shared: ClassVar[bool]
+
+    _db: Database
+    _driver = 0  # none
+    _began = _NEVER
+
+    def __init__(self) -> None:
+        self._known: Codes | None = None
+        self._spaces: dict[str, str] = {}  # those that were kept already
+        self._tickets = itertools.count()
+
+    # --- what each store does in its own way -------------------------------------------
+
+    @abstractmethod
+    def _do(self, action: Callable[[], T]) -> T:
+        """Return what an action returns, and explain what goes wrong in it."""
+
+    @abstractmethod
+    def _reopener(self) -> Callable[[], "AnyStore"]:
+        """Return what opens this store once more, also after a change of folder."""
+
+    @abstractmethod
+    def driving(self) -> AbstractContextManager[None]:
+        """Return a context in which this process may `claim` trials.
+
+        Whatever ends the process, its claims end with it.
+        """
+
+    @abstractmethod
+    def _claiming(self, ticket: int) -> AbstractContextManager[None]:
+        """Return a transaction in which nobody else claims trials."""
+
+    @abstractmethod
+    def __str__(self) -> str: ...
+
+    # --- writing -----------------------------------------------------------------------
+
+    def write(self, trials: Trials, *, batch: int = 1000) -> None:
+        """Add trials; one whose key is there already replaces it.
+
+        Parameters
+        ----------
+        trials : Trials
+        batch : int
+            How many go into one commit.
+        """
+        must_be_trials(trials)
+        if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
+            raise CurvewiseError(f"batch is {batch!r}. Pass a whole number from 1 on.")
+        self._keep_spaces(trials.spaces)
+        # A block of rows at a time, so that memory does not grow with the trials.
+        block = max(BLOCK // batch, 1) * batch
+        for start in range(0, len(trials), block):
+            whole = len(trials) <= block
+            part = trials if whole else trials[start : start + block]
+            rows = self._do(partial(self._encoded, part))
+            while some := list(itertools.islice(rows, batch)):
+                self._do(partial(self._commit, some))
+
+    def introduce(self, tasks: Iterable[str], algorithms: Iterable[str]) -> None:
+        """Make names known before their trials are: they are listed in this order."""
+        names: dict[Literal["tasks", "algorithms"], list[str]]
+        names = {"tasks": list(tasks), "algorithms": list(algorithms)}
+
+        def add() -> None:
+            for table, new in names.items():
+                for name in new:
+                    codes.of_name(self._db, table, name, getattr(self._codes, table))
+
+        self._do(lambda: self._naming(add))
+
+    def _keep_spaces(self, spaces: Mapping[str, str]) -> None:
+        new = {_SPACE + name: text for name, text in spaces.items()}
+        if not new.items() <= self._spaces.items():
+            self.note(new)
+            self._spaces |= new
+
+    def _commit(self, rows: list[Row]) -> None:
+        with self._db.alone():
+            self._db.upsert(rows, self._next_revision())
+
+    def _encoded(self, trials: Trials) -> Iterator[Row]:
+        # New names come first, in a commit of their own.
+        return self._naming(lambda: writing.encode(self._db, trials, self._codes))
+
+    def _naming(self, action: Callable[[], T]) -> T:
+        try:
+            with self._db.alone():
+                return action()
+        except BaseException:
+            self._known = None  # names that were not committed after all
+            raise
+
+    @property
+    def _codes(self) -> Codes:
+        if self._known is None:
+            self._known = codes.load(self._db)
+        return self._known
+
+    def _next_revision(self) -> int:
+        self._db.execute(
+            "INSERT INTO curvewise VALUES ('revision', '1') ON CONFLICT (key) "
+            "DO UPDATE SET value = CAST(CAST(curvewise.value AS BIGINT) + 1 AS TEXT)"
+        )
+        return self._revision()
+
+    def _revision(self) -> int:
+        """Return how many batches were committed so far."""
+        return int(self._fact("revision") or 0)
+
+    def _fact(self, key: str) -> str | None:
+        query = "SELECT value FROM curvewise WHERE key = ?"
+        row = self._db.execute(query, (key,)).fetchone()
+        return row[0] if row else None
+
+    # --- reading -----------------------------------------------------------------------
+
+    def read(self) -> Trials:
+        """Return all trials; params, labels, counts and the like are read when needed."""
+        known, last, revision, core = self._do(self._read)
+        reopened = self._reopener()
+
+        def details() -> Details:
+            with reopened() as again:
+                return again._do(lambda: again._details(last, revision))
+
+        return Trials.from_columns(
+            known.tasks,
+            known.algorithms,
+            reading.meanings(known, list(core.values)),
+            core,
+            details,
+            origin=str(self),
+            spaces={
+                key.removeprefix(_SPACE): text
+                for key, text in self.notes().items()
+                if key.startswith(_SPACE)
+            },
+        )
+
+    def _read(self) -> tuple[Codes, int, int, Core]:
+        with self._db.snapshot():
+            known = codes.load(self._db)
+            newest = "SELECT coalesce(max(id), 0) FROM trials"
+            last = int(self._db.execute(newest).fetchone()[0])
+            return known, last, self._revision(), reading.core(self._db, known, last)
+
+    def _details(self, last: int, revision: int) -> Details:
+        with self._db.snapshot():
+            changed = self._db.execute(
+                "SELECT count(*) FROM trials WHERE id <= ? AND revision > ?",
+                (last, revision),
+            ).fetchone()[0]
+            if changed:
+                raise CurvewiseError(
+                    f"{changed} trials in {self} were replaced since it was read. "
+                    f"Read the store again."
+                )
+            return reading.details(self._db, codes.load(self._db), last)
+
+    def keys(self) -> set[Key]:
+        """Return (task, algorithm, number) of every trial in the store."""
+        cells = self.numbers().items()
+        return {(t, a, n) for (t, a), numbers in cells for n in numbers.tolist()}
+
+    def numbers(self, status: Collection[str] | None = None) -> dict[Cell, Ints]:
+        """Return the numbers of the trials of each task and algorithm, sorted.
+
+        Parameters
+        ----------
+        status : collection of str, optional
+            Count only trials that ended so.
+        """
+        chosen = "true" if status is None else f"status IN ({_listed(status)})"
+        return self._do(lambda: self._numbers(chosen))
+
+    def _numbers(self, condition: str) -> dict[Cell, Ints]:
+        with self._db.snapshot():
+            known = codes.load(self._db)
+            tasks = {code: name for name, code in known.tasks.items()}
+            algorithms = {code: name for name, code in known.algorithms.items()}
+            return {
+                (tasks[task], algorithms[algorithm]): np.sort(self._db.parsed(cell))
+                for task, algorithm, cell in self._cells(condition)
+            }
+
+    def _cells(self, condition: str, *values: object) -> Iterator[Row]:
+        """Return (task, algorithm, numbers) of the trials for which something holds."""
+        numbers = self._db.ints("number", ordered=False)
+        yield from self._db.execute(
+            f"SELECT task, algorithm, {numbers} FROM trials WHERE {condition} "
+            "GROUP BY task, algorithm ORDER BY task, algorithm",
+            values,
+        )
+
+    def __len__(self) -> int:
+        count = "SELECT count(*) FROM trials"
+        return int(self._do(lambda: self._db.execute(count).fetchone())[0])
+
+    # --- notes -------------------------------------------------------------------------
+
+    def notes(self) -> dict[str, str]:
+        """Return the texts that the store keeps beside its trials."""
+        rows = self._do(lambda: list(self._db.execute("SELECT * FROM curvewise")))
+        return {
+            key.removeprefix(_NOTE): value
+            for key, value in sorted(rows)
+            if key.startswith(_NOTE)
+        }
+
+    def note(self, texts: Mapping[str, str]) -> None:
+        """Keep small texts about the trials; one that is there already is replaced."""
+        self._do(
+            partial(self._note, _checked(texts), "UPDATE SET value = excluded.value")
+        )
+
+    def define(self, texts: Mapping[str, str]) -> dict[str, str]:
+        """Keep texts that are new, unless one contradicts; return what the store has.
+
+        Of two processes that define the same thing at once, one is first; the other gets
+        what that one wrote, and can compare.
+        """
+        return self._do(partial(self._define, _checked(texts)))
+
+    def _define(self, texts: dict[str, str]) -> dict[str, str]:
+        with self._db.alone():
+            found = {key: self._fact(_NOTE + key) for key in texts}
+            known = {key: text for key, text in found.items() if text is not None}
+            if known.items() <= texts.items():
+                self._put(texts, "NOTHING")
+                known = texts
+        return known
+
+    def _note(self, texts: dict[str, str], otherwise: str) -> None:
+        with self._db.alone():
+            self._put(texts, otherwise)
+
+    def _put(self, texts: dict[str, str], otherwise: str) -> None:
+        keep = f"INSERT INTO curvewise VALUES (?, ?) ON CONFLICT (key) DO {otherwise}"
+        for key, text in texts.items():
+            self._db.execute(keep, (_NOTE + key, text))
+
+    # --- several drivers of one plan ---------------------------------------------------
+
+    def claim(
+        self,
+        cell: Cell,
+        numbers: ArrayLike,
+        limit: int | None = None,
+        *,
+        redo: Collection[str] = (),
+    ) -> Ints:
+        """Return the first trials that nobody has run or claimed, and claim them.
+
+        Parameters
+        ----------
+        cell : tuple of str
+            Task and algorithm.
+        numbers : array_like of int, shape (trial,)
+            Which trials are wanted, each once. It is quick if most are still to be had:
+            pass what `unfinished` returned if some were done already.
+        limit : int, optional
+            How many to claim at most; all if left out.
+        redo : collection of str
+            Run trials again that had ended so before this driver began.
+        """
+        if not self._driver:
+            raise CurvewiseError(
+                "Only a driver can claim trials. Call claim() inside of "
+                "`with store.driving():`."
+            )
+        wanted, statuses = np.asarray(numbers, np.int64), _codes_of(redo)
+        most = len(wanted) if limit is None else limit
+        # If the connection breaks, nobody knows whether the claim was committed. The
+        # ticket tells its rows from others, so that it can be made again.
+        ticket = next(self._tickets)
+
+        def take() -> Ints:
+            task, algorithm = self._cell(cell)
+            with self._claiming(ticket):
+                who = self._began, self._driver, ticket
+                asked = Claim(task, algorithm, statuses, *who)
+                return claims.take(self._db, asked, wanted, most)
+
+        return self._do(take)
+
+    def unfinished(
+        self, cell: Cell, numbers: ArrayLike, *, redo: Collection[str] = ()
+    ) -> Ints:
+        """Return those of the wanted trials that are not in the store yet.
+
+        A driver that can claim nothing more waits until nothing is unfinished: other
+        drivers are at it, and if one of them dies, its trials can be claimed again.
+        """
+        wanted, statuses = np.asarray(numbers, np.int64), _codes_of(redo)
+        condition = (
+            "task = (SELECT code FROM tasks WHERE name = ?) AND "
+            "algorithm = (SELECT code FROM algorithms WHERE name = ?) AND "
+            + claims.done(statuses)
+        )
+
+        def rest() -> Ints:
+            rows = self._cells(condition, *cell, self._began)
+            found = [self._db.parsed(numbers) for _, _, numbers in rows]
+            return wanted[~np.isin(wanted, found[0])] if found else wanted
+
+        return self._do(rest)
+
+    def _cell(self, cell: Cell) -> tuple[int, int]:
+        task, algorithm = cell
+        known = self._codes
+        if task not in known.tasks or algorithm not in known.algorithms:
+            self._naming(lambda: self._name(task, algorithm))
+        return self._codes.tasks[task], self._codes.algorithms[algorithm]
+
+    def _name(self, task: str, algorithm: str) -> None:
+        codes.of_name(self._db, "tasks", task, self._codes.tasks)
+        codes.of_name(self._db, "algorithms", algorithm, self._codes.algorithms)
+
+    # --- care --------------------------------------------------------------------------
+
+    def _make_tables(self, tables: str) -> None:
+        for statement in tables.strip().split(";\n"):
+            self._db.execute(statement)
+        facts = {"version": schema.VERSION, "made by": __version__, "revision": 0}
+        for key, value in facts.items():
+            self._db.execute("INSERT INTO curvewise VALUES (?, ?)", (key, str(value)))
+
+    def _check_version(self) -> None:
+        found = self._fact("version")
+        if found != str(schema.VERSION):
+            raise CurvewiseError(
+                f"{self} is a store of version {found or 'unknown'}; "
+                f"this curvewise ({__version__}) knows version {schema.VERSION}. "
+                f"Open it with the curvewise that wrote it, or a newer one."
+            )
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _codes_of(statuses: Collection[str]) -> list[int]:
+    names = [statuses] if isinstance(statuses, str) else list(statuses)
+    for name in names:
+        if name not in STATUSES:
+            raise unknown("status", name, STATUSES)
+    return [STATUSES.index(name) for name in names]
+
+
+def _listed(statuses: Collection[str]) -> str:
+    return ", ".join(map(str, [-1, *_codes_of(statuses)]))
+
+
+def _checked(texts: Mapping[str, str]) -> dict[str, str]:
+    for text in itertools.chain.from_iterable(texts.items()):
+        # PostgreSQL cannot keep a zero byte in a text, and stores should be alike.
+        if not isinstance(text, str) or "\0" in text:
+            raise CurvewiseError(
+                f"A note is {shortened(repr(text))}. Pass texts without zero bytes."
+            )
+    return dict(texts)

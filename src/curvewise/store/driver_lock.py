@@ -1,0 +1,98 @@
+"""One driver at a time: a lock that ends with its process, whatever ends that."""
+
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from curvewise.errors import CurvewiseError
+
+_held: set[Path] = set()
+
+
+@contextmanager
+def driver_lock(store: Path) -> Iterator[None]:
+    """Hold the lock of a store's driver; raise if another process holds it.
+
+    The lock is on a file of its own beside the store: closing any descriptor of the
+    store's file would take away the locks that SQLite has on it. And it is one of
+    fcntl, not of flock, which a forked worker that outlives its driver would go on
+    holding. Locks of fcntl do not keep one process from itself, hence `_held`.
+    """
+    beside = store.resolve()
+    beside = beside.with_name(beside.name + "-driver")
+    if beside in _held:
+        raise _taken(store, str(os.getpid()))
+    descriptor, owner = _locked(beside, store), os.getpid()
+    _held.add(beside)
+    try:
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, str(os.getpid()).encode())
+        yield
+    finally:
+        # While we hold the lock: whoever waits for this file sees that it is gone and
+        # makes a new one. Where an open file cannot be removed, it stays, unlocked.
+        if sys.platform != "win32" and os.getpid() == owner:  # no forked worker
+            beside.unlink(missing_ok=True)
+        _held.discard(beside)
+        os.close(descriptor)
+
+
+def _locked(beside: Path, store: Path) -> int:
+    while True:
+        try:
+            descriptor = os.open(beside, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as problem:
+            raise _cannot("made", beside, problem) from None
+        try:
+            _lock(descriptor)
+            if _is_still_there(beside, descriptor):
+                return descriptor
+        except OSError as problem:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            pid = os.read(descriptor, 20).decode(errors="replace")
+            os.close(descriptor)
+            if problem.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+                raise _cannot("locked", beside, problem) from None
+            raise _taken(store, pid) from None
+        os.close(descriptor)  # its last owner has removed it: once more
+
+
+def _is_still_there(path: Path, descriptor: int) -> bool:
+    try:
+        there = path.stat()
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(there, os.fstat(descriptor))
+
+
+def _taken(store: Path, pid: str) -> CurvewiseError:
+    who = f" (process {pid})" if pid else ""
+    return CurvewiseError(
+        f"Another run{who} is filling {store}. Wait for it, or use PostgreSQL, where "
+        f"several runs can share a plan."
+    )
+
+
+def _cannot(be: str, beside: Path, problem: OSError) -> CurvewiseError:
+    return CurvewiseError(
+        f"{beside} cannot be {be} ({problem.strerror}). A run needs a folder that it may "
+        f"write to, on a disk of this machine. Copy the store to one."
+    )
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        os.lseek(descriptor, 1024, os.SEEK_SET)  # beyond the process's number
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
