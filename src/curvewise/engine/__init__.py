@@ -1,0 +1,1 @@
+"""Makes trials happen: spaces, tasks, algorithms, experiments, streams, workers."""

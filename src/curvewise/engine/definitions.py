@@ -1,0 +1,247 @@
+"""What a callable is, as text that two processes agree on.
+
+A store keeps these texts, so that a run can tell when somebody changed a training
+function under the same name and would mix two algorithms in one table. Code, default
+values, what a function closes over and what it calls in the user's own modules count;
+comments, docstrings and layout do not.
+"""
+
+import functools
+import hashlib
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from types import CodeType
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from curvewise.engine.sources import is_own, source_of
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_DEEP = 20
+_PLAIN = bool | int | float | complex | str | bytes | None
+
+Go: TypeAlias = Callable[[Any], str]
+
+
+def definition(value: object) -> str:
+    """Return what a value is, deep enough to notice a change.
+
+    Functions and classes of the user's own that it uses follow, each once.
+
+    Examples
+    --------
+    >>> print(definition(functools.partial(round, ndigits=2)))
+    partial(builtins.round, ndigits=2)
+    """
+    writer = _Writer()
+    texts = [writer.text(value, top=True)]
+    while writer.waiting:
+        name, used = writer.waiting.popitem()
+        texts.append(f"{name}:\n{writer.text(used, top=True)}")
+    return "\n".join([texts[0], *sorted(texts[1:])])
+
+
+class _Writer:
+    """Writes values as text, and remembers which functions and classes it came across."""
+
+    def __init__(self) -> None:
+        self.waiting: dict[str, Any] = {}
+        self._met: set[int] = set()
+
+    def text(self, value: Any, *, top: bool = False) -> str:
+        """Return a value as text; a function or class of the user's own by its name."""
+        if top:
+            self._met.add(id(value))
+            if inspect.isfunction(value):
+                return _function(value, self._go(_DEEP, frozenset()))
+            if inspect.isclass(value):
+                return _class(value, self._go(_DEEP, frozenset()))
+        return self._go(_DEEP, frozenset())(value)
+
+    def _go(self, depth: int, above: frozenset[int]) -> Go:
+        def go(value: Any) -> str:
+            if isinstance(value, _PLAIN):
+                return repr(value)
+            if inspect.isfunction(value) or inspect.isclass(value):
+                return self._mentioned(value)
+            if depth == 0 or id(value) in above:
+                return f"<{type(value).__name__}>"
+            self._mentioned(type(value))
+            deeper = self._go(depth - 1, above | {id(value)})
+            return next(write(value, deeper) for fits, write in _KINDS if fits(value))
+
+        return go
+
+    def _mentioned(self, value: Any) -> str:
+        name = _name(value)
+        if id(value) not in self._met and is_own(value):
+            self._met.add(id(value))
+            self.waiting[
+                f"{name} {len(self._met)}" if name in self.waiting else name
+            ] = value
+        return name
+
+
+# --- functions ---------------------------------------------------------------------------
+
+
+def _function(function: Any, go: Go) -> str:
+    parts = [source_of(function)]
+    for given in (_defaults(function), _used(function)):
+        parts += [f"{name} = {go(value)}" for name, value in sorted(given.items())]
+    return "\n".join(parts)
+
+
+def _class(cls: Any, go: Go) -> str:
+    methods = [v for v in vars(cls).values() if inspect.isfunction(v)]
+    used: dict[str, Any] = {}
+    for method in methods:
+        used |= _used(method)
+    parts = [source_of(cls), *(f"{n} = {go(v)}" for n, v in sorted(used.items()))]
+    return "\n".join(parts)
+
+
+def _defaults(function: Any) -> dict[str, Any]:
+    """Return defaults of arguments: their values, not the names they are spelt by."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+def _used(function: Any) -> dict[str, Any]:
+    """Return what a function closes over, and what it uses of its module."""
+    closed = zip(
+        function.__code__.co_freevars, function.__closure__ or (), strict=False
+    )
+    nonlocals = {name: _content(cell) for name, cell in closed}
+    names = _names(function.__code__)
+    found = {n: v for n, v in function.__globals__.items() if n in names}
+    beside = {name: value for name, value in found.items() if _matters(name, value)}
+    return beside | nonlocals
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # still empty
+        return None
+
+
+def _names(code: CodeType) -> set[str]:
+    """Return the names that a piece of code uses, inner functions included."""
+    inner = [c for c in code.co_consts if inspect.iscode(c)]
+    return set(code.co_names).union(*map(_names, inner))
+
+
+def _matters(name: str, value: Any) -> bool:
+    """Return whether a global is a definition; a list that grows is no such thing."""
+    if inspect.isfunction(value) or inspect.isclass(value):
+        return is_own(value)
+    if isinstance(value, list | dict):
+        return name.isupper()
+    return isinstance(value, _PLAIN | tuple | frozenset | functools.partial)
+
+
+# --- values ------------------------------------------------------------------------------
+
+
+def _array(value: Any, go: Go) -> str:
+    if value.dtype == object:
+        return _hashed(f"objects{value.shape}", go(value.tolist()).encode())
+    data = np.ascontiguousarray(value).tobytes()
+    return _hashed(f"array{value.shape} {value.dtype}", data)
+
+
+def _sparse(value: Any, go: Go) -> str:
+    matrix = value.tocsr()
+    return f"sparse{value.shape} {go([matrix.data, matrix.indices, matrix.indptr])}"
+
+
+def _frame(value: Any, go: Go) -> str:
+    return f"frame {go(list(map(str, value.columns)))} {go(np.asarray(value))}"
+
+
+def _mapping(value: Any, go: Go) -> str:
+    return f"{{{', '.join(f'{go(k)}: {go(v)}' for k, v in value.items())}}}"
+
+
+def _list(value: Any, go: Go) -> str:
+    return f"[{', '.join(go(v) for v in value)}]"
+
+
+def _set(value: Any, go: Go) -> str:
+    return f"set[{', '.join(sorted(go(v) for v in value))}]"
+
+
+def _partial(value: Any, go: Go) -> str:
+    named = [f"{k}={go(v)}" for k, v in value.keywords.items()]
+    return f"partial({', '.join([go(value.func), *map(go, value.args), *named])})"
+
+
+def _method(value: Any, go: Go) -> str:
+    return f"{go(value.__func__)}\nof {go(value.__self__)}"
+
+
+def _dataclass(value: Any, go: Go) -> str:
+    parts = [f"{f.name}={go(getattr(value, f.name))}" for f in fields(value)]
+    return f"{_name(type(value))}({', '.join(parts)})"
+
+
+def _estimator(value: Any, go: Go) -> str:
+    """Write the parameters that are not defaults: those change with versions."""
+    try:
+        params = value.get_params(deep=False)
+    except Exception:  # somebody else's code
+        return _other(value, go)
+    defaults = _defaults(type(value).__init__)
+    given = {
+        name: own
+        for name, own in params.items()
+        if name not in defaults or go(own) != go(defaults[name])
+    }
+    return f"{_name(type(value))}({go(given)})"
+
+
+def _other(value: Any, go: Go) -> str:
+    text = repr(value)
+    if not _ADDRESS.search(text):
+        return text
+    state = getattr(value, "__dict__", {})
+    return f"{_name(type(value))}({go(dict(sorted(state.items())))})"
+
+
+def _name(value: Any) -> str:
+    module = getattr(value, "__module__", "") or ""
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", "")
+    # A script's functions live in __main__ here and in __mp_main__ in its workers.
+    return f"{module.replace('__mp_main__', '__main__')}.{name}".lstrip(".")
+
+
+def _hashed(what: str, data: bytes) -> str:
+    return f"{what} {hashlib.sha256(data).hexdigest()[:16]}"
+
+
+def _is(*kinds: Any) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kinds)
+
+
+# The first that fits says what a value is.
+_KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any, Go], str]], ...] = (
+    (_is(np.ndarray), _array),
+    (lambda v: hasattr(v, "tocsr"), _sparse),
+    (lambda v: hasattr(v, "columns") and hasattr(v, "__array__"), _frame),
+    (_is(Mapping), _mapping),
+    (_is(list, tuple), _list),
+    (_is(set, frozenset), _set),
+    (_is(functools.partial), _partial),
+    (inspect.ismethod, _method),
+    (lambda v: inspect.isbuiltin(v) or inspect.ismodule(v), lambda v, _go: _name(v)),
+    (is_dataclass, _dataclass),
+    (lambda v: hasattr(v, "get_params"), _estimator),
+    (lambda _: True, _other),
+)

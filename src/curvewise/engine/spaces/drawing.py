@@ -1,0 +1,304 @@
+"""From a space to the function that draws from it, all questions asked beforehand."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from curvewise.engine.spaces.adapters import from_configspace, is_configspace
+from curvewise.engine.spaces.functions import function_name
+from curvewise.engine.spaces.laws import (
+    Draw,
+    Law,
+    below,
+    fresh,
+    inside,
+    plain,
+    plain_dict,
+)
+from curvewise.errors import CurvewiseError, shortened, unknown
+from curvewise.trials.trial import Value
+
+Space: TypeAlias = (
+    Mapping[str, Any] | Callable[[np.random.Generator], Mapping[str, Any]] | Law
+)
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A parameter that is there only under a condition; see `when`."""
+
+    condition: Mapping[str, tuple[Value, ...]]
+    space: Any
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.condition, Mapping) or not self.condition:
+            raise CurvewiseError(
+                f"when was called with the condition {shortened(self.condition)}. Pass a "
+                f"dict from other parameters to values, such as {{'kernel': 'poly'}}."
+            )
+        if isinstance(self.space, When):
+            raise CurvewiseError(
+                "when stands inside when. Put both conditions into one dict."
+            )
+        wanted = {n: _wanted(n, self.condition[n]) for n in sorted(self.condition)}
+        object.__setattr__(self, "condition", wanted)
+
+
+def when(condition: Mapping[str, Any], space: Any) -> When:
+    """Return a parameter that is there only if others have certain values.
+
+    Parameters
+    ----------
+    condition : mapping of str to value or list of values
+        Other parameters of the same dict, and the value that each must have, or a list
+        of values one of which it must have. All of them must hold; a parameter that is
+        itself absent holds no condition.
+    space
+        What may stand in a dict: a list, a distribution, a dict, a plain value.
+
+    Notes
+    -----
+    What a condition looks at is drawn before it and whatever comes of it, so conditions
+    never change the law of other parameters. In scikit-learn's list of dicts they do:
+    ``[{"kernel": ["linear", "poly", "rbf"]}, {"kernel": ["poly"], "degree": [2, 3]}]``
+    draws one of the dicts first, and the polynomial kernel two times out of three.
+
+    Examples
+    --------
+    >>> from curvewise.engine import spaces
+    >>> svm = {"kernel": ["linear", "poly"], "degree": when({"kernel": "poly"}, [2, 3])}
+    >>> rng = np.random.default_rng(0)
+    >>> for _ in range(3):
+    ...     print(spaces.draw(svm, rng))
+    {'degree': 2, 'kernel': 'poly'}
+    {'kernel': 'linear'}
+    {'kernel': 'linear'}
+    """
+    return When(condition, space)
+
+
+def _wanted(name: object, values: Any) -> tuple[Value, ...]:
+    if isinstance(values, list | tuple | range | np.ndarray):
+        wanted = tuple(plain(value, f"when on '{name}'") for value in values)
+    else:
+        wanted = (plain(values, f"when on '{name}'"),)
+    if not wanted:
+        raise CurvewiseError(
+            f"when on '{name}' has no values. Pass a value or a list of values."
+        )
+    return wanted
+
+
+def space_drawer(space: Any, where: str) -> Draw:
+    """Return the function of an rng that draws the params of a whole space."""
+    if is_configspace(space):
+        return from_configspace(space).whole(where)
+    if isinstance(space, Law):
+        return space.whole(where)
+    if isinstance(space, Mapping):
+        return _dict_drawer(space, where)
+    if isinstance(space, list | tuple) and any(isinstance(s, Mapping) for s in space):
+        raise CurvewiseError(
+            f"{where}: the space is a list of dicts. Write mixture(*spaces) to draw one "
+            f"of several spaces, or one dict with when(...) for parameters that are "
+            f"not always there."
+        )
+    if callable(space) and not hasattr(space, "rvs"):
+        return _function_drawer(space, where)
+    raise CurvewiseError(
+        f"{where}: {shortened(space)} is no space. Pass a dict of lists and "
+        f"distributions, or a function of an rng that returns a dict."
+    )
+
+
+def parameter_drawer(value: Any, where: str) -> Draw:
+    """Return the function of an rng that draws one parameter of a dict."""
+    if isinstance(value, Law):
+        return value.drawer(where)
+    if is_configspace(value) or isinstance(value, Mapping):
+        return space_drawer(value, where)
+    if is_several(value):
+        return _list_drawer(value, where)
+    if callable(getattr(value, "rvs", None)) and not isinstance(value, type):
+        return lambda rng: plain(value.rvs(random_state=rng), where)
+    if isinstance(value, When):
+        raise CurvewiseError(
+            f"{where}: when(...) stands inside something else. Let it be the value of a "
+            f"parameter in a dict: {{'degree': when({{'kernel': 'poly'}}, [2, 3])}}."
+        )
+    if callable(value):
+        raise CurvewiseError(
+            f"{where}: {function_name(value)} is a function. Pass a list, a "
+            f"distribution, a dict or a plain value; only a whole space is a function."
+        )
+    return fresh(plain(value, where))
+
+
+def is_several(value: object) -> bool:
+    """Return whether a value of a dict is a list to choose from."""
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, list | tuple | range)
+
+
+def _list_drawer(value: Any, where: str) -> Draw:
+    options = listed_options(value, where)
+    if len(options) == 1:
+        return fresh(options[0])
+    draw = below(len(options))
+    if not isinstance(options, range) and any(
+        isinstance(option, list | dict) for option in options
+    ):
+        each = [fresh(option) for option in options]
+        return lambda rng: each[draw(rng)](rng)
+    return lambda rng: options[draw(rng)]
+
+
+def listed_options(value: Any, where: str) -> Sequence[Any]:
+    """Return the members of a list as plain values; a range stays one."""
+    if isinstance(value, np.ndarray) and value.ndim != 1:
+        raise CurvewiseError(
+            f"{where}: an array of shape {value.shape} is no list of values. Pass one "
+            f"of one dimension, or choice(...) of lists."
+        )
+    if len(value) == 0:
+        raise CurvewiseError(f"{where}: the list is empty. Pass at least one value.")
+    if isinstance(value, range):
+        return value
+    return [plain(one, where) for one in value]
+
+
+def _function_drawer(function: Any, where: str) -> Draw:
+    try:
+        inspect.signature(function).bind(None)
+    except TypeError:
+        raise CurvewiseError(
+            f"{where}: the space {function_name(function)} cannot be called with one "
+            f"argument. Write a function of an rng: space(rng)."
+        ) from None
+    except ValueError:  # some of C have no signature
+        pass
+
+    def draw(rng: np.random.Generator) -> dict[str, Value]:
+        params = function(rng)
+        if not isinstance(params, Mapping):
+            raise CurvewiseError(
+                f"{where}: the space {function_name(function)} returned "
+                f"{shortened(repr(params))}. Return a dict of parameters."
+            )
+        return plain_dict(params, where)
+
+    return draw
+
+
+# --- dicts, and parameters that are there only sometimes ---------------------------------
+
+
+def _dict_drawer(space: Mapping[str, Any], where: str) -> Draw:
+    order = drawing_order(space, where)
+    if not any(isinstance(value, When) for value in space.values()):
+        pairs = [(n, parameter_drawer(space[n], inside(where, n))) for n in order]
+        return lambda rng: {name: draw(rng) for name, draw in pairs}
+    steps = []
+    for name in order:
+        value = space[name]
+        conditions = value.condition if isinstance(value, When) else {}
+        inner = value.space if isinstance(value, When) else value
+        draw_one = parameter_drawer(inner, inside(where, name))
+        steps.append((name, draw_one, tuple(conditions.items())))
+    names = sorted(order)
+
+    def draw(rng: np.random.Generator) -> dict[str, Value]:
+        params: dict[str, Value] = {}
+        for name, draw_one, conditions in steps:
+            if not conditions or _hold(conditions, params):
+                params[name] = draw_one(rng)
+        return {name: params[name] for name in names if name in params}
+
+    return draw
+
+
+def _hold(
+    conditions: tuple[tuple[str, tuple[Value, ...]], ...], params: dict[str, Value]
+) -> bool:
+    return all(name in params and _among(params[name], w) for name, w in conditions)
+
+
+def _among(value: Value, wanted: Sequence[Any]) -> bool:
+    """Return whether a value is one of several; 1 and True are not the same."""
+    truth = isinstance(value, bool)
+    return any(isinstance(w, bool) is truth and w == value for w in wanted)
+
+
+def drawing_order(space: Mapping[str, Any], where: str) -> list[str]:
+    """Return the names in the order in which they are drawn.
+
+    It is the order of the alphabet, except that what a condition looks at comes first.
+    It does not depend on the order in which the dict was written.
+
+    Examples
+    --------
+    >>> drawing_order({"degree": when({"kernel": "poly"}, 2), "kernel": "poly"}, "svm")
+    ['kernel', 'degree']
+    """
+    for name in space:
+        if not isinstance(name, str) or not name:
+            raise CurvewiseError(
+                f"{where}: the name of a parameter is {name!r}. Pass a text, not empty."
+            )
+        plain(name, where)
+    parents = {
+        name: _checked_parents(name, value, space, where)
+        for name, value in space.items()
+    }
+    order: list[str] = []
+    waiting = sorted(space)
+    while waiting:
+        ready = [name for name in waiting if parents[name].issubset(order)]
+        if not ready:
+            around = ", ".join(f"'{name}'" for name in waiting)
+            raise CurvewiseError(
+                f"{where}: the conditions of {around} go round in a circle. Let at "
+                f"least one of them have no condition."
+            )
+        order.append(ready[0])
+        waiting.remove(ready[0])
+    return order
+
+
+def _checked_parents(
+    name: str, value: Any, space: Mapping[str, Any], where: str
+) -> set[str]:
+    if not isinstance(value, When):
+        return set()
+    for parent, wanted in value.condition.items():
+        if parent not in space:
+            problem = unknown("parameter", parent, (n for n in space if n != name))
+            raise CurvewiseError(
+                f"{inside(where, name)} is there only when '{parent}' has a certain "
+                f"value. {problem}"
+            )
+        possible = _possible(space[parent], inside(where, parent))
+        for one in wanted if possible is not None else ():
+            if not _among(one, possible or ()):
+                problem = unknown(f"value of '{parent}'", one, possible or ())
+                raise CurvewiseError(
+                    f"{inside(where, name)} has a condition. {problem}"
+                )
+    return set(value.condition)
+
+
+def _possible(value: Any, where: str) -> Sequence[Any] | None:
+    """Return the only values a parameter can have, None if there is no short list."""
+    if isinstance(value, When):
+        return _possible(value.space, where)
+    if isinstance(value, Law):
+        return value.options(where)
+    if is_several(value):
+        return listed_options(value, where) if len(value) < 1000 else None
+    if value is None or isinstance(value, str | int | float | np.generic):
+        return [plain(value, where)]
+    return None

@@ -1,0 +1,311 @@
+"""Algorithms that choose their own hyperparameters before they are scored."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from curvewise.engine import spaces
+from curvewise.engine.experiment import Algorithm
+from curvewise.engine.recording import Record
+from curvewise.engine.running import items
+from curvewise.engine.sizes import whole
+from curvewise.errors import CurvewiseError, listed, shortened, unknown
+from curvewise.metrics import FROM_COUNTS, Metric, find
+from curvewise.trials.trial import Value, canonical
+
+Yielded: TypeAlias = tuple[float | None, dict[str, Any]]
+
+# Told along with the scores, and no scores themselves.
+_BESIDE = ("trained_on",)
+
+
+def tuned(
+    algorithm: Algorithm, configs: int = 50, folds: int = 3, metric: str | None = None
+) -> Algorithm:
+    """Return the algorithm with a random search inside, named "... tuned".
+
+    It draws configurations from the algorithm's own space, scores each by
+    cross-validation within the training set, takes the best, trains it on the whole
+    training set and yields what it yields there. This is the tuned variant of Jordan et
+    al. (2018): 50 configurations, 3 folds.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+        One that scores on ``data.test``.
+    configs : int
+        How many configurations to draw. One that is drawn twice is scored once.
+    folds : int
+        All configurations are scored on the same ones.
+    metric : str, optional
+        What decides; its last value on each fold counts. If left out, the first that the
+        algorithm yields, accuracy where it yields counts only.
+
+    Notes
+    -----
+    A configuration that fails in a fold (raises, yields nothing, or a score that is not
+    finite) loses; if all fail, the trial fails. Chosen hyperparameters become the
+    trial's. If the data have several sizes, the choice is made once, on the whole
+    training set.
+
+    Data, configurations, folds and fits have streams of their own: more configurations
+    or folds change neither the first ones nor the final fit.
+
+    Examples
+    --------
+    >>> def guess(params, data, rng):
+    ...     yield 0, {"accuracy": params["p"]}
+    >>> tuned(Algorithm("guess", {"p": [0.3, 0.5]}, guess)).name
+    'guess tuned'
+    """
+    run = TunedByFolds(_checked(algorithm, metric), *_settings(configs, folds), metric)
+    return Algorithm(f"{algorithm.name} tuned", {}, run)
+
+
+def tune_then_test(
+    algorithm: Algorithm,
+    configs: int = 50,
+    splits: int = 3,
+    parts: int = 3,
+    metric: str | None = None,
+) -> Algorithm:
+    """Return the classic baseline, named "... tune-then-test".
+
+    In the notation of Jordan et al. (2018), Section 2: the configuration with the best
+    mean of h over draws (D'_train, D_val, S) from d_train, then one number h(x, d_train,
+    d_test, s). It differs from `tuned` in the draws only: each is a random split of its
+    own, with one part in `parts` to validate on, where the folds of `tuned` together
+    hold every example once. What makes it classic is the experiment around it: freeze
+    the data (``vary="seed"``), and all its trials hang on one training and one test set.
+
+    Parameters
+    ----------
+    algorithm, configs, metric
+        As in `tuned`.
+    splits : int
+        How many draws; all configurations are scored on the same ones.
+    parts : int
+        One part in this many validates.
+    """
+    run = TunedBySplits(
+        _checked(algorithm, metric),
+        *_settings(configs, parts),
+        metric,
+        whole(splits, "splits", "how many random splits to score on"),
+    )
+    return Algorithm(f"{algorithm.name} tune-then-test", {}, run)
+
+
+def leaky(
+    algorithm: Algorithm, configs: int = 50, metric: str | None = None
+) -> Algorithm:
+    """Return the search that looks at the test set, named "... leaky": a warning.
+
+    It trains each configuration on the training set and keeps the run that is best *on
+    the test set*. What it yields is too good on average: by how much shows beside
+    `tune_then_test`. Do not report it as a result.
+
+    Parameters
+    ----------
+    algorithm, configs, metric
+        As in `tuned`. The number that wins is the number that is yielded, as in practice
+        where this happens; nothing is run again with another seed.
+    """
+    run = TunedOnTest(_checked(algorithm, metric), _settings(configs, 2)[0], metric)
+    return Algorithm(f"{algorithm.name} leaky", {}, run)
+
+
+@dataclass(frozen=True, slots=True)
+class TunedByFolds:
+    """What `tuned` runs."""
+
+    algorithm: Algorithm
+    configs: int
+    folds: int
+    metric: str | None
+
+    def __call__(
+        self, _: Mapping[str, Any], data: Any, rng: np.random.Generator
+    ) -> Iterator[Yielded]:
+        """Yield what was chosen, then what the algorithm yields with it."""
+        draws, dealer, scorer, final = rng.spawn(4)
+        folds = data.folds(self.folds, dealer)
+        search = _Search(self.algorithm, self.configs, self.metric, draws)
+        best = search.best(lambda params, own: search.mean(params, folds, own), scorer)
+        yield from _chosen(self.algorithm, best, data, final)
+
+
+@dataclass(frozen=True, slots=True)
+class TunedBySplits:
+    """What `tune_then_test` runs."""
+
+    algorithm: Algorithm
+    configs: int
+    parts: int
+    metric: str | None
+    splits: int
+
+    def __call__(
+        self, _: Mapping[str, Any], data: Any, rng: np.random.Generator
+    ) -> Iterator[Yielded]:
+        """Yield what was chosen, then what the algorithm yields with it."""
+        draws, dealer, scorer, final = rng.spawn(4)
+        own = dealer.spawn(self.splits)
+        splits = [data.folds(self.parts, each)[0] for each in own]
+        search = _Search(self.algorithm, self.configs, self.metric, draws)
+        best = search.best(lambda params, rng: search.mean(params, splits, rng), scorer)
+        yield from _chosen(self.algorithm, best, data, final)
+
+
+@dataclass(frozen=True, slots=True)
+class TunedOnTest:
+    """What `leaky` runs."""
+
+    algorithm: Algorithm
+    configs: int
+    metric: str | None
+
+    def __call__(
+        self, _: Mapping[str, Any], data: Any, rng: np.random.Generator
+    ) -> Iterator[Yielded]:
+        """Yield what was chosen, then what that run had yielded."""
+        draws, _dealer, scorer, _final = rng.spawn(4)
+        search = _Search(self.algorithm, self.configs, self.metric, draws)
+        runs: dict[str, list[Yielded]] = {}
+
+        def on_test(params: dict[str, Value], own: np.random.Generator) -> float:
+            yielded = list(items(self.algorithm.run(dict(params), data, own)))
+            runs[canonical(params)] = yielded
+            return search.score(yielded)
+
+        best = search.best(on_test, scorer)
+        yield None, {"chosen": best}
+        yield from (i for i in runs[canonical(best)] if "chosen" not in i[1])
+
+
+class _NoMetricError(CurvewiseError):
+    """Raised where no configuration can be scored, whatever it does."""
+
+
+class _Search:
+    """A random search: which configurations there are, and what decides."""
+
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        configs: int,
+        metric: str | None,
+        rng: np.random.Generator,
+    ) -> None:
+        self._algorithm, self._configs, self._metric = algorithm, configs, metric
+        self._draw, self._rng = spaces.sampler(algorithm.space), rng
+
+    def best(
+        self,
+        scored: Callable[[dict[str, Value], np.random.Generator], float],
+        rng: np.random.Generator,
+    ) -> dict[str, Value]:
+        """Return the configuration of the highest score, the first of equals."""
+        best, highest = None, -np.inf
+        problem: Exception | None = None
+        seen = set()
+        for own in rng.spawn(self._configs):
+            params = self._draw(self._rng)
+            key = canonical(params)
+            if key in seen:
+                continue
+            seen.add(key)
+            try:
+                score = scored(params, own)
+            except _NoMetricError:
+                raise  # not this configuration's fault: the others would not do better
+            except Exception as raised:  # a configuration's own failure
+                problem = raised
+                continue
+            if score > highest:
+                best, highest = params, score
+        if best is None:
+            raise CurvewiseError(
+                f"All of {self._configs} configurations of '{self._algorithm.name}' "
+                f"failed, the last with {type(problem).__name__}: {shortened(problem)}"
+            ) from problem
+        return best
+
+    def mean(
+        self, params: dict[str, Value], parts: list[Any], rng: np.random.Generator
+    ) -> float:
+        """Return the mean score over parts of the training set, higher is better."""
+        run = self._algorithm.run
+        scores = [
+            self.score(items(run(dict(params), part, own)))
+            for part, own in zip(parts, rng.spawn(len(parts)), strict=True)
+        ]
+        return float(np.mean(scores))
+
+    def score(self, yielded: Iterable[Yielded]) -> float:
+        """Return the last value of the metric that decides, higher is better."""
+        record = Record(0)
+        for item in yielded:
+            record.add(item)
+        metric = self._metric or _first(record)
+        if metric in record.values:
+            value = record.values[metric][-1]
+        elif record.counts and metric in FROM_COUNTS:
+            value = float(FROM_COUNTS[metric](record.counts[-1]))
+        else:
+            have = [*record.values, *(FROM_COUNTS if record.counts else ())]
+            raise _NoMetricError(unknown("metric to tune by", metric, have))
+        meaning = _known(metric)
+        if value is None or not np.isfinite(value):
+            raise CurvewiseError(f"The last '{metric}' is {value}.")
+        return meaning.sign * value
+
+
+def _first(record: Record) -> str:
+    metric = next((name for name in record.values if name not in _BESIDE), None)
+    if metric is None and not record.counts:
+        raise CurvewiseError("Nothing was yielded.")
+    return metric or "accuracy"
+
+
+def _chosen(
+    algorithm: Algorithm, params: dict[str, Value], data: Any, rng: np.random.Generator
+) -> Iterator[Yielded]:
+    yield None, {"chosen": params}
+    yield from items(algorithm.run(dict(params), data, rng))
+
+
+def _checked(algorithm: Algorithm, metric: str | None) -> Algorithm:
+    if not isinstance(algorithm, Algorithm):
+        raise CurvewiseError(
+            f"{type(algorithm).__name__} {shortened(algorithm)} is to be tuned. Pass an "
+            f"Algorithm."
+        )
+    if not algorithm.space:
+        raise CurvewiseError(
+            f"Algorithm '{algorithm.name}' has no hyperparameters to tune. "
+            f"Give it a space."
+        )
+    if metric is not None:
+        _known(metric)
+    return algorithm
+
+
+def _known(metric: str) -> Metric:
+    meaning = find(metric)
+    if meaning is None:
+        raise _NoMetricError(
+            f"Nobody said whether a high '{shortened(metric)}' is good, so it cannot be "
+            f"tuned by. Make it known with curvewise.metrics.register, or tune by one of "
+            f"{listed(FROM_COUNTS)}."
+        )
+    return meaning
+
+
+def _settings(configs: int, folds: int) -> tuple[int, int]:
+    configs = whole(configs, "configs", "how many configurations to draw")
+    if whole(folds, "folds", "how many folds to score on") < 2:
+        raise CurvewiseError("folds is 1. Pass a whole number from 2 on.")
+    return configs, folds

@@ -1,0 +1,1 @@
+"""Who runs trials: this process, processes on this machine, a cluster."""
