@@ -10,46 +10,103 @@ from typing import TYPE_CHECKING
 from curvewise._version import __version__
 
 if TYPE_CHECKING:
-    from curvewise import figures, metrics, report, stats, store
+    from curvewise import figures, metrics, report, stats, store, zoo
     from curvewise.analyses.performance import Performance, performance
+    from curvewise.engine.experiment import Algorithm, Experiment, Task
+    from curvewise.engine.growing import growing
+    from curvewise.engine.sizes import sizes_for
+    from curvewise.engine.spaces import (
+        choice,
+        from_configspace,
+        from_optuna,
+        integers,
+        log_integers,
+        loguniform,
+        mixture,
+        uniform,
+        when,
+    )
+    from curvewise.engine.supervised import split
+    from curvewise.engine.tuning import leaky, tune_then_test, tuned
     from curvewise.errors import CurvewiseError, CurvewiseWarning
     from curvewise.examples import example
     from curvewise.exchange.check import check
-    from curvewise.flow import read
+    from curvewise.flow import read, replay, run
     from curvewise.metrics import Metric
     from curvewise.trials import Trial, Trials
 
 __all__ = [
+    "Algorithm",
     "CurvewiseError",
     "CurvewiseWarning",
+    "Experiment",
     "Metric",
     "Performance",
+    "Task",
     "Trial",
     "Trials",
     "__version__",
     "check",
+    "choice",
     "example",
     "figures",
+    "from_configspace",
+    "from_optuna",
+    "growing",
+    "integers",
+    "leaky",
+    "log_integers",
+    "loguniform",
     "metrics",
+    "mixture",
     "performance",
     "read",
+    "replay",
     "report",
+    "run",
+    "sizes_for",
+    "split",
     "stats",
     "store",
+    "tune_then_test",
+    "tuned",
+    "uniform",
+    "when",
+    "zoo",
 ]
 
-_ROOMS = ("figures", "metrics", "report", "stats", "store")
+_ROOMS = ("figures", "metrics", "report", "stats", "store", "zoo")
 _HOMES = {
+    "Algorithm": "curvewise.engine.experiment",
     "CurvewiseError": "curvewise.errors",
     "CurvewiseWarning": "curvewise.errors",
+    "Experiment": "curvewise.engine.experiment",
     "Metric": "curvewise.metrics",
     "Performance": "curvewise.analyses.performance",
+    "Task": "curvewise.engine.experiment",
     "Trial": "curvewise.trials",
     "Trials": "curvewise.trials",
     "check": "curvewise.exchange.check",
+    "choice": "curvewise.engine.spaces",
     "example": "curvewise.examples",
+    "from_configspace": "curvewise.engine.spaces",
+    "from_optuna": "curvewise.engine.spaces",
+    "growing": "curvewise.engine.growing",
+    "integers": "curvewise.engine.spaces",
+    "leaky": "curvewise.engine.tuning",
+    "log_integers": "curvewise.engine.spaces",
+    "loguniform": "curvewise.engine.spaces",
+    "mixture": "curvewise.engine.spaces",
     "performance": "curvewise.analyses.performance",
     "read": "curvewise.flow",
+    "replay": "curvewise.flow",
+    "run": "curvewise.flow",
+    "sizes_for": "curvewise.engine.sizes",
+    "split": "curvewise.engine.supervised",
+    "tune_then_test": "curvewise.engine.tuning",
+    "tuned": "curvewise.engine.tuning",
+    "uniform": "curvewise.engine.spaces",
+    "when": "curvewise.engine.spaces",
 }
 
 

@@ -6,19 +6,23 @@ import sys
 import click
 
 from curvewise._version import __version__
-from curvewise.cli import results
+from curvewise.cli import experiments, results
 from curvewise.errors import CurvewiseError
 
 EPILOG = """Exit status: 0 fine, 1 error, 2 wrong usage, 3 finished, but some trials
-failed.
+failed, 130 stopped by Ctrl-C.
 
 Start with your own file, or let 'curvewise example search > results.csv' show what
 one looks like."""
-
+SECTIONS = {
+    "Commands about results": results.COMMANDS,
+    "Commands about experiments": experiments.COMMANDS,
+}
 
 _KEYWORDS = re.compile(
-    r"\b(failed|at|metrics?|params|unit|trial|step|status|on|runs|algorithm|task)="
-    r"(?:'([^']*)')?"
+    r"\b(failed|at|metrics?|params|unit|trials?|step|status|on|runs|algorithm|task"
+    r"|executor|timeout|memory|workers|retries)="
+    r"(?:'([^']*)')?(?!=)"
 )
 
 
@@ -27,8 +31,15 @@ def _as_typed(message: str) -> str:
 
     >>> _as_typed("Pass failed='worst' or failed=<score>.")
     'Pass --failed worst or --failed <score>.'
+    >>> _as_typed("Leave memory= out, or pass executor='local'.")
+    'Leave --memory out, or pass --executor local.'
     """
-    return _KEYWORDS.sub(lambda found: f"--{found[1]} {found[2] or ''}", message)
+
+    def option(found: re.Match[str]) -> str:
+        gap = "" if message[found.end() :].startswith(" ") else " "
+        return f"--{found[1]} {found[2]}" if found[2] else f"--{found[1]}{gap}"
+
+    return _KEYWORDS.sub(option, message)
 
 
 class Group(click.Group):
@@ -41,6 +52,22 @@ class Group(click.Group):
         except (CurvewiseError, OSError) as problem:
             click.echo(f"curvewise: {_as_typed(str(problem))}", err=True)
             ctx.exit(1)
+        except KeyboardInterrupt:
+            click.echo("curvewise: stopped by Ctrl-C.", err=True)
+            ctx.exit(experiments.INTERRUPTED)
+
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        formatter: click.HelpFormatter,
+    ) -> None:
+        """Write the commands under the headings of their groups."""
+        width = formatter.width - 6 - max(map(len, self.commands))
+        for heading, commands in SECTIONS.items():
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [(c.name or "", c.get_short_help_str(width)) for c in commands]
+                )
 
 
 @click.group(
@@ -53,12 +80,14 @@ def main() -> None:
     """Judge learning algorithms by whole curves and distributions.
 
     How good is it, and how hard to tune? Give a file of results (CSV, Parquet, JSON
-    lines or a store) and get a table, a figure's worth of numbers, a page.
+    lines or a store) and get a table, a figure's worth of numbers, a page. No results
+    yet? Describe an experiment in a TOML file, and run it.
     """
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
         # A name that the terminal cannot show is no reason to fail.
         sys.stdout.reconfigure(errors="replace")
 
 
-for command in results.COMMANDS:
-    main.add_command(command)
+for section in SECTIONS.values():
+    for command in section:
+        main.add_command(command)

@@ -1,14 +1,11 @@
 """Commands about results that exist already: check, performance, report, example."""
 
-import sys
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from curvewise.errors import CurvewiseWarning
+from curvewise.cli.showing import warnings_as_lines, working
 
 if TYPE_CHECKING:
     from curvewise.trials import Trials
@@ -168,7 +165,7 @@ def report(
     import curvewise as cw
 
     trials = _read(**keywords)
-    with _working("writing the report"):
+    with working("writing the report"):
         path = cw.report.write(
             trials,
             output,
@@ -210,7 +207,7 @@ def _read(source: str, **keywords: Any) -> "Trials":
         stated["trial"] = [column for column in stated["trial"] if column != "[]"]
     if "metrics" in stated:
         stated["metrics"] = _metrics(stated["metrics"])
-    with _working(f"reading {source}"), _warnings_as_lines():
+    with working(f"reading {source}"), warnings_as_lines():
         return read(source, **stated)
 
 
@@ -236,24 +233,3 @@ def _number_or_word(text: str) -> Any:
 def _leave(failed: int) -> None:
     if failed:
         click.get_current_context().exit(FAILED_TRIALS)
-
-
-@contextmanager
-def _working(what: str) -> Iterator[None]:
-    """Show that something is going on, where somebody is watching."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(what):
-        yield
-
-
-@contextmanager
-def _warnings_as_lines() -> Iterator[None]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", CurvewiseWarning)
-        yield
-    for warning in caught:
-        click.echo(f"curvewise: {warning.message}", err=True)

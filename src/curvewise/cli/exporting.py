@@ -1,0 +1,120 @@
+"""Writes the long table of a store to a file."""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from curvewise.errors import CurvewiseError, unknown
+
+if TYPE_CHECKING:
+    from curvewise.trials import Trials
+
+
+def write_table(store: str, out: str, *, force: bool) -> tuple[int, int]:
+    """Write the long table of a store; return its numbers of rows and of trials.
+
+    Parameters
+    ----------
+    store : str
+        Path or URL.
+    out : str
+        The file; its ending says in which form.
+    force : bool
+        Replace a file that is there.
+    """
+    path = Path(out)
+    suffix = path.suffix.casefold()
+    if suffix not in _WRITERS:
+        problem = unknown("way to write a file that ends in", suffix, _WRITERS)
+        raise CurvewiseError(f"{out}: {problem}")
+    if path.is_dir() or not path.parent.is_dir():
+        what = "is a folder" if path.is_dir() else "is in a folder that is not there"
+        raise CurvewiseError(f"{out} {what}. Pass the path of a file to write.")
+    if path.exists() and not force:
+        raise CurvewiseError(
+            f"{out} is there already. Pass --force to replace it, or another name."
+        )
+    from curvewise import store as stores
+
+    trials = stores.read(store)
+    table = long_table(trials)
+    # Beside the file, so that what is there is replaced whole or not at all.
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    os.close(handle)
+    try:
+        _WRITERS[suffix](table, name)
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return table.num_rows, len(trials)
+
+
+def long_table(trials: "Trials") -> Any:
+    """Return the long table for pyarrow, with gaps where nothing was recorded.
+
+    In arrays a gap is NaN, and so is a score that is no number. In a file the two must
+    differ, because the second is a failure.
+    """
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from curvewise.trials.columns import was_recorded
+
+    core = trials.core
+    table: Any = trials.to_frame("pyarrow")
+    empty = np.repeat(core.lengths == 0, np.maximum(core.lengths, 1))
+    gaps: dict[str, Any] = {}
+    for name in core.values:
+        gap = empty.copy()
+        gap[~empty] = ~was_recorded(core, name)
+        prefixed = f"metric.{name}"
+        gaps[prefixed if prefixed in table.column_names else name] = pa.array(gap)
+    for place, name in enumerate(table.column_names):
+        column = table[name]
+        if name in gaps:
+            column = pc.if_else(gaps[name], None, column)
+        elif name in ("step", "seconds") or name.startswith("count."):
+            column = pc.if_else(pc.is_nan(column), None, column)
+            if name.startswith("count."):
+                column = column.cast(pa.int64())
+        table = table.set_column(place, name, column)
+    return table
+
+
+def _write_parquet(table: Any, name: str) -> None:
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(table, name)
+
+
+def _write_csv(table: Any, name: str) -> None:
+    import pyarrow.csv
+
+    pyarrow.csv.write_csv(table, name)
+
+
+def _write_jsonl(table: Any, name: str) -> None:
+    with Path(name).open("w", encoding="utf-8") as file:
+        for batch in table.to_batches(max_chunksize=10_000):
+            for row in batch.to_pylist():
+                there = {key: value for key, value in row.items() if value is not None}
+                file.write(json.dumps(there, ensure_ascii=False) + "\n")
+
+
+_WRITERS: dict[str, Callable[[Any, str], None]] = {
+    ".parquet": _write_parquet,
+    ".csv": _write_csv,
+    ".jsonl": _write_jsonl,
+}
+
+
+def _umask() -> int:
+    now = os.umask(0)
+    os.umask(now)
+    return now

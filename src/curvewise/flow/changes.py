@@ -1,0 +1,65 @@
+"""Refuses to mix two definitions of one thing in one table."""
+
+import difflib
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from curvewise.errors import CurvewiseError
+
+
+def agree(store: Any, texts: Mapping[str, str]) -> None:
+    """Define things in a store; raise if it has trials of something defined otherwise.
+
+    Parameters
+    ----------
+    store : AnyStore
+    texts : mapping of str to str
+        What is defined, such as "algorithm svm", to its definition as text.
+    """
+    known = store.define(texts)
+    if _changed(known, texts):
+        used = names_in(store.numbers())
+        store.note({name: texts[name] for name in known if name not in used})
+        known = store.define(texts)
+    refuse_changes(known, texts, str(store))
+
+
+def names_in(cells: Collection[tuple[str, str]]) -> set[str]:
+    """Return the names of what these cells have trials of."""
+    names = {f"task {task}" for task, _ in cells}
+    names |= {f"algorithm {algorithm}" for _, algorithm in cells}
+    return names | ({"design"} if cells else set())
+
+
+def _changed(known: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    return [name for name in now if known.get(name, now[name]) != now[name]]
+
+
+def refuse_changes(
+    known: Mapping[str, str], now: Mapping[str, str], store: str
+) -> None:
+    """Raise if something that a store knows is defined differently now."""
+    changed = _changed(known, now)
+    if not changed:
+        return
+    shown = "\n".join(difference(name, known[name], now[name]) for name in changed)
+    kind = changed[0].partition(" ")[0]
+    same = "" if kind == "design" else " of the same name"
+    raise CurvewiseError(
+        f"{store} has trials of another {kind}{same}. What changed:\n{shown}\n"
+        f"Take the change back, give it another name, or use another store: two "
+        f"definitions in one table are not one distribution."
+    )
+
+
+def difference(name: str, before: str, after: str) -> str:
+    """Return what changed between two texts, line by line."""
+    lines = difflib.unified_diff(
+        before.splitlines(),
+        after.splitlines(),
+        f"{name}, in the store",
+        f"{name}, now",
+        n=1,
+        lineterm="",
+    )
+    return "\n".join(f"  {line}" for line in lines)

@@ -1,0 +1,92 @@
+"""One way in for results of every kind: tables, frames, stores."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from curvewise import store
+from curvewise.errors import CurvewiseError
+from curvewise.trials import Trials
+
+if TYPE_CHECKING:
+    from curvewise.exchange.roles import Metrics, Unit
+
+
+def read(
+    source: object,
+    *,
+    runs: object = None,
+    on: str | Sequence[str] | None = None,
+    task: str | None = None,
+    algorithm: str | None = None,
+    trial: str | Sequence[str] | None = None,
+    step: str | None = None,
+    status: str | None = None,
+    metrics: "Metrics | None" = None,
+    params: Sequence[str] | None = None,
+    unit: "Unit | None" = None,
+) -> Trials:
+    """Return the trials of a table of results or of a store.
+
+    The table may be wide (one row per run) or long (one row per run and step). Columns
+    that are not named are recognised by their usual names; what was understood is said
+    on standard error and kept in `Trials.origin`. A missing score is a failed trial.
+
+    Parameters
+    ----------
+    source : path, frame or dict of arrays
+        CSV, Parquet, JSON lines, a store, a pandas, polars or pyarrow frame.
+    runs : path, frame or dict of arrays, optional
+        A second table with one row per run: its labels and params. A run in it that has
+        no row in `source` is a failed trial.
+    on : str or list of str, optional
+        The columns that join the two; the one they share if left out.
+    task, algorithm, step, status : str, optional
+        Columns.
+    trial : str or list of str, optional
+        The columns that tell the replicates of an algorithm apart, such as ``"seed"`` or
+        ``["seed", "fold"]``. Trials of two algorithms with the same value form a pair.
+        ``[]`` says that every row is a run of its own.
+    metrics : list of str, or mapping of str to Metric, "higher" or "lower", optional
+        The columns with scores. A metric that is neither registered nor declared is
+        taken as higher-is-better and unbounded, with a warning.
+    params : list of str, optional
+        The columns with hyperparameters.
+    unit : {"fraction", "percent"}, optional
+        ``"percent"`` divides rates such as accuracy by 100; curvewise works in fractions.
+
+    Examples
+    --------
+    >>> trials = read({"model": ["a", "a", "b"], "seed": [0, 1, 0], "acc": [90, 80, 85]},
+    ...               unit="percent")
+    >>> trials.scores("acc")["a"].tolist()
+    [0.9, 0.8]
+    """
+    stated: dict[str, Any] = {
+        "runs": runs,
+        "on": on,
+        "task": task,
+        "algorithm": algorithm,
+        "trial": trial,
+        "step": step,
+        "status": status,
+        "metrics": metrics,
+        "params": params,
+        "unit": unit,
+    }
+    if isinstance(source, str) and source.startswith("~"):
+        source = Path(source).expanduser()
+    if isinstance(source, str | Path) and store.is_store(source):
+        given = [f"{name}=" for name, value in stated.items() if value is not None]
+        if given:
+            raise CurvewiseError(
+                f"{source} is a store, which knows its columns. Leave out {given[0]}."
+            )
+        return store.read(source)
+    from curvewise.exchange.reader import read_results
+
+    trials, roles = read_results(source, **stated)
+    if roles.guessed:
+        sys.stderr.write(f"curvewise read {trials.origin}\n")
+    return trials

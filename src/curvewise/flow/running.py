@@ -1,0 +1,231 @@
+"""Runs an experiment into a store: what the plan has and the store has not."""
+
+import contextlib
+import time
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from curvewise import store as stores
+from curvewise.engine.drive import drive
+from curvewise.engine.experiment import Experiment
+from curvewise.engine.progress import Progress, display
+from curvewise.engine.workers.work import Executor, Limits, Numbers, Payload
+from curvewise.errors import CurvewiseError, unknown
+from curvewise.flow.arguments import check_workers, limits_of
+from curvewise.flow.changes import agree
+from curvewise.flow.keeping import InMemory
+from curvewise.flow.plan import with_plan
+from curvewise.metrics import Metric
+from curvewise.store.address import is_url
+from curvewise.trials import Trials
+from curvewise.trials.columns import Ints
+
+Until: TypeAlias = Callable[[Trials], bool]
+Todo: TypeAlias = dict[int, Numbers]
+
+_BAD = ("failed", "crashed", "timeout", "cancelled")
+_LOOKS = 5
+_PAUSE = 1.0  # seconds between looks at what other runs of the same plan have left
+
+
+def run(
+    experiment: Experiment,
+    *,
+    store: str | Path | None = None,
+    workers: int | None = None,
+    executor: Literal["local", "serial", "ray"] | Executor = "local",
+    timeout: float | None = None,
+    retries: int = 1,
+    memory: int | str | None = None,
+    until: Until | None = None,
+    progress: bool | None = None,
+    retry_failed: bool = False,
+) -> Trials:
+    """Run the trials of an experiment that its store does not have yet; return all.
+
+    The plan is a set of keys (task, algorithm, number), and a run does what is left of
+    it: the same call again resumes, more trials or another algorithm extend it. A trial
+    comes out the same whoever runs it, in whichever order.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    store : path or URL, optional
+        Where trials are kept as they finish: a SQLite file, or ``postgresql://...``,
+        where several runs may share a plan. Without one they are kept in memory.
+    workers : int, optional
+        How many processes; one for each core if left out.
+    executor : {"local", "serial", "ray"}
+        Processes on this machine, this process, or a Ray cluster: the one that the
+        environment variable ``RAY_ADDRESS`` names, or else one on this machine.
+    timeout : float, optional
+        Seconds that a trial may take. One that takes longer is killed, and kept as
+        ``"timeout"`` with what it had yielded.
+    retries : int
+        How often a trial is tried again whose worker died; after that it is
+        ``"crashed"``. An exception is an answer: ``"failed"``, and not tried again.
+    memory : int or str, optional
+        Bytes that a trial may use, such as ``"2 GB"`` (on Linux).
+    until : callable, optional
+        Called with the trials so far when 1/16, 1/8, 1/4, 1/2 of them are there; the run
+        ends when it returns True.
+    progress : bool, optional
+        False says nothing. Otherwise a bar, or lines where there is no terminal.
+    retry_failed : bool
+        Run those again that did not end well.
+
+    Returns
+    -------
+    Trials
+        All that the store has, read when first looked at.
+
+    Examples
+    --------
+    >>> from curvewise import Algorithm, Experiment, Task
+    >>> def guess(params, data, rng):
+    ...     yield 0, {"accuracy": float(rng.random() < params["p"])}
+    >>> coin = Task("coin", lambda rng: None)
+    >>> experiment = Experiment([coin], [Algorithm("a", {"p": [0.3, 0.9]}, guess)], 50, 1)
+    >>> len(run(experiment, executor="serial"))
+    50
+    """
+    if not isinstance(experiment, Experiment):
+        raise CurvewiseError(
+            f"run got {type(experiment).__name__}. Pass an Experiment; estimators of "
+            f"scikit-learn become one by curvewise.zoo.experiment."
+        )
+    limits = limits_of(timeout, retries, memory)
+    check_workers(workers)
+    if store is not None and not is_url(store):
+        store = Path(store).expanduser().absolute()  # trials are read later
+    with (
+        _crew(executor, workers) as crew,
+        contextlib.closing(_keeper(store)) as keeper,
+    ):
+        agree(keeper, experiment.definition())
+        keeper.note(with_plan(keeper.notes(), experiment))
+        keeper.introduce(
+            [task.name for task in experiment.tasks],
+            [algorithm.name for algorithm in experiment.algorithms],
+        )
+        with keeper.driving():
+            driver = _Driver(experiment, keeper, crew, limits)
+            driver.run(_BAD if retry_failed else (), until, progress)
+        if store is None:
+            found: Trials = keeper.read()
+            return found
+    return Trials.later(lambda: stores.read(store))
+
+
+class _Driver:
+    """One run: what is left of the plan, who does it, what is said meanwhile."""
+
+    def __init__(
+        self, experiment: Experiment, keeper: Any, executor: Executor, limits: Limits
+    ) -> None:
+        self._payload = Payload(experiment)
+        self._meanings: dict[str, Metric] = {}
+        self._trials = experiment.trials
+        self._cells = [(task.name, one.name) for task, one in experiment.cells()]
+        self._keeper, self._executor, self._limits = keeper, executor, limits
+
+    def run(
+        self, again: Collection[str], until: Until | None, progress: bool | None
+    ) -> None:
+        """Run what is left, a look at a time."""
+        sizes = _looks(self._trials) if until else [self._trials]
+        self._again = again
+        self._progress = Progress(self._trials * len(self._cells), self._done())
+        self._display = display(progress)
+        self._display.start(self._progress)
+        try:
+            for size in sizes:
+                self._run_to(size)
+                if until is not None and until(self._keeper.read()):
+                    return
+        finally:
+            self._display.finish(self._progress)
+
+    def _run_to(self, size: int) -> None:
+        while todo := self._todo(size):
+            claim = self._claim if self._keeper.shared else None
+            before = self._progress.done
+            ended = drive(
+                self._payload,
+                todo,
+                self._executor,
+                self._limits,
+                self._keep,
+                self._meanings,
+                claim=claim,
+            )
+            if not ended:
+                raise KeyboardInterrupt(f"stopped after {self._progress}")
+            if not self._keeper.shared:
+                return
+            if self._progress.done == before:
+                time.sleep(_PAUSE)  # others have the rest; if they die, it is ours
+            self._progress.done = self._done()  # others have done some, too
+
+    def _done(self) -> int:
+        left = sum(map(len, self._todo(self._trials).values()))
+        return self._trials * len(self._cells) - left
+
+    def _todo(self, size: int) -> Todo:
+        """Return the numbers below `size` of each cell that are still to be run."""
+        have = self._keeper.numbers()
+        todo: Todo = {}
+        for place, cell in enumerate(self._cells):
+            todo[place] = range(size)  # of a million, no larger than of ten
+            if cell in have:
+                wanted = np.arange(size)
+                todo[place] = self._keeper.unfinished(cell, wanted, redo=self._again)
+        return {place: numbers for place, numbers in todo.items() if len(numbers)}
+
+    def _claim(self, place: int, numbers: Ints) -> Ints:
+        granted: Ints = self._keeper.claim(
+            self._cells[place], numbers, redo=self._again
+        )
+        return granted
+
+    def _keep(self, trials: Trials) -> None:
+        self._keeper.write(trials)
+        self._progress.add(trials)
+        self._display.update(self._progress)
+
+
+def _looks(trials: int) -> list[int]:
+    """Return the planned sizes at which `until` is asked: doubling, up to all."""
+    return sorted({-(-trials >> k) for k in range(_LOOKS)})
+
+
+def _keeper(store: str | Path | None) -> Any:
+    return InMemory() if store is None else stores.open(store)
+
+
+@contextlib.contextmanager
+def _crew(executor: object, workers: int | None) -> Iterator[Executor]:
+    """Give the executor that was asked for; one that was passed stays open."""
+    if hasattr(executor, "run"):
+        yield executor  # type: ignore[misc]
+        return
+    crew: Executor
+    if executor == "local":
+        from curvewise.engine.workers.local import Local
+
+        crew = Local(workers)
+    elif executor == "serial":
+        from curvewise.engine.workers.serial import Serial
+
+        crew = Serial()
+    elif executor == "ray":
+        from curvewise.engine.workers.cluster import Cluster
+
+        crew = Cluster(workers)
+    else:
+        raise unknown("executor", executor, ("local", "serial", "ray"))
+    with contextlib.closing(crew):
+        yield crew

@@ -1,0 +1,425 @@
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+import curvewise as cw
+from curvewise.cli import main, probing, sources
+from curvewise.flow.plan import planned
+from curvewise.flow.toml_keys import RUN
+
+
+def test_run_ends_with_a_table_and_what_to_do_next(folder, ran):
+    done = ran("run", "plan.toml")
+    assert done.exit_code == 0, done.output
+    head, row, _, advice = done.stdout.splitlines()
+    assert head.split() == [
+        *("task", "algorithm", "trials", "ok", "failed", "crashed", "timeout"),
+        *("mean", "seconds"),
+    ]
+    assert row.split()[:7] == ["load", "net", "6", "6", "0", "0", "0"]
+    assert advice == "Now: curvewise report plan.db -o report.html"
+    assert len(cw.read(folder.store)) == 6
+
+
+def test_the_second_run_has_nothing_to_do(folder, ran):
+    ran("run", "plan.toml")
+    before = cw.read(folder.store)
+    done = ran("run", "plan.toml")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("Nothing left to do: all 6 trials are there.")
+    assert cw.read(folder.store) == before
+
+
+def test_options_override_the_file(folder, ran):
+    done = ran("run", "plan.toml", "--trials", 2, "--store", "x.db", "--quiet")
+    assert (done.exit_code, done.output) == (0, "")
+    assert len(cw.read("x.db")) == 2
+    assert not folder.store.exists()
+    done = ran("run", "plan.toml", "--timeout", 1, "--memory", "1 GB")
+    assert done.exit_code == 1
+    assert "Leave --memory out, or pass --executor local." in done.stderr
+
+
+def test_every_option_of_a_file_is_an_option_of_the_command():
+    (run,) = (c for c in main.commands.values() if c.name == "run")
+    names = {parameter.name for parameter in run.params}
+    assert set(RUN) | {"trials"} <= names
+
+
+def test_a_python_object_can_be_run(folder, ran):
+    done = ran("run", f"{folder.module}:experiment", "--executor", "serial")
+    assert done.exit_code == 0, done.output
+    assert len(cw.read(f"{folder.module}.db")) == 4
+    assert ran("replay", f"{folder.module}.db", "data", "net", 3).exit_code == 0
+    status = ran("status", f"{folder.module}.db", "--json")
+    command = json.loads(status.stdout)["command"]
+    assert command == f"curvewise run {folder.module}:experiment"
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("nowhere.toml", "There is no file nowhere.toml. There is 'plan.toml'. Pass a"),
+        (
+            "MODULE.py",
+            "is a Python file. Pass 'MODULE:experiment' for the experiment of",
+        ),
+        (".", ". is a folder. Pass a TOML file, or module:experiment."),
+        ("MODULE:load", "MODULE:load is of type function. Name an Experiment."),
+        ("MODULE:experiment_", "'experiment_'. Did you mean 'experiment'?"),
+        ("nonexistent_zzz:experiment", "There is no module 'nonexistent_zzz'"),
+    ],
+)
+def test_what_is_no_experiment_says_what_would_be(folder, ran, source, words):
+    done = ran("run", source.replace("MODULE", folder.module))
+    assert done.exit_code == 1
+    assert words.replace("MODULE", folder.module) in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_warning_speaks_of_the_file(folder, ran):
+    folder.change('"loss"', '"score"')
+    done = ran("run", "plan.toml")
+    assert (
+        'State it in the file: [metrics], and below it score = "lower".' in done.stderr
+    )
+    assert done.exit_code == 0
+
+
+def test_a_changed_definition_is_refused_and_what_is_remembered_stays(folder, ran):
+    ran("run", "plan.toml")
+    folder.change("(1 + epoch)", "(2 + epoch)")
+    done = ran("run", "plan.toml", "--trials", 50)
+    assert done.exit_code == 1
+    assert "plan.db has trials of another algorithm of the same name" in done.stderr
+    assert ran("run", "plan.toml", "--dry-run").stderr == done.stderr
+    with cw.store.open(folder.store) as store:
+        assert planned(store.notes()) == {("load", "net"): 6}
+
+
+# --- failures ----------------------------------------------------------------------------
+
+
+def test_failed_trials_are_status_3_and_status_says_what_went_wrong(folder, ran):
+    folder.plan("shaky")
+    done = ran("run", "plan.toml")
+    assert done.exit_code == 3
+    bad = cw.read(folder.store).where(status="failed")
+    assert 0 < len(bad) < 6
+    assert "What went wrong: curvewise status plan.db" in done.stdout
+    assert "report plan.db -o report.html --failed worst" in done.stdout
+    status = ran("status", "plan.db")
+    assert status.exit_code == 3
+    first = bad[0].number
+    lines = status.stdout.splitlines()
+    assert lines[0].startswith("plan.db: 6 of 6 trials, last written ")
+    assert lines[3].split()[2:6] == ["6", "6", str(6 - len(bad)), str(len(bad))]
+    assert f"  {len(bad)} x  ValueError: diverged  (load net {first})" in lines
+    assert lines[-1] == "To run them again: curvewise run plan.toml --retry-failed"
+
+
+def test_failed_trials_can_be_run_again(folder, ran):
+    folder.plan("shaky")
+    ran("run", "plan.toml")
+    before = cw.read(folder.store)
+    before.details()  # while they are there
+    done = ran("run", "plan.toml", "--retry-failed", "--dry-run")
+    assert f"{before.count_failed()} trials left" in done.stdout
+    done = ran("run", "plan.toml", "--retry-failed")
+    assert done.exit_code == 3
+    assert cw.read(folder.store) == before  # chance is what it was
+
+
+def test_a_score_that_is_no_number_is_a_failure_to_run_too(folder, ran):
+    folder.change("+ OFFSET", "* float('nan')")
+    assert ran("run", "plan.toml").exit_code == 3
+
+
+# --- dry run -----------------------------------------------------------------------------
+
+
+def test_a_dry_run_shows_the_plan_and_keeps_nothing(folder, ran):
+    done = ran("run", "plan.toml", "--dry-run", "--trials", 1000)
+    assert done.exit_code == 0, done.output
+    assert not folder.store.exists()
+    for words in (
+        "1,000 trials: 1,000 of each algorithm on each task",
+        "seed: 1",
+        "lr: log-uniform from 0.01 to 1",
+        "store: plan.db (new)",
+        "executor: serial, workers: 1",
+        "1,000 trials left, about 0 s with 1 worker.",
+        "Probed: up to 4 trials of each",
+    ):
+        assert words in done.stdout
+    assert done.stdout.splitlines()[-4].split()[:6] == [
+        *("load", "net", "1000", "0", "1000", "4")
+    ]
+
+
+def test_a_dry_run_knows_what_is_there(folder, ran):
+    ran("run", "plan.toml", "--trials", 4)
+    before = cw.read(folder.store)
+    done = ran("run", "plan.toml", "--dry-run")
+    assert "2 trials left" in done.stdout
+    assert "store: plan.db\n" in done.stdout
+    assert cw.read(folder.store) == before
+    ran("run", "plan.toml")
+    done = ran("run", "plan.toml", "--dry-run")
+    assert "nothing left to do." in done.stdout
+    assert "Probed" not in done.stdout
+
+
+def test_a_probe_that_fails_shows_its_error(folder, ran):
+    folder.change("yield epoch", "raise ValueError('no data'); yield epoch")
+    done = ran("run", "plan.toml", "--dry-run")
+    assert done.exit_code == 3
+    assert "load, net: 4 of 4 failed: ValueError: no data" in done.stdout
+
+
+def test_probes_are_short_and_an_estimate_says_when_it_is_a_lower_bound(
+    folder, ran, monkeypatch
+):
+    monkeypatch.setattr(probing, "FIRST", 0.05)
+    folder.plan("slow")
+    done = ran("run", "plan.toml", "--dry-run")
+    assert "6 trials left, at least 0 s with 1 worker." in done.stdout
+    assert done.exit_code == 0
+    monkeypatch.setattr(probing, "OF_ALL", -1.0)
+    done = ran("run", "plan.toml", "--dry-run")
+    assert "no trial was probed, so nobody knows how long it takes." in done.stdout
+
+
+def test_a_trial_over_the_time_of_the_run_is_a_failed_probe(folder, ran):
+    folder.plan("slow")
+    done = ran("run", "plan.toml", "--dry-run", "--timeout", 0.02)
+    assert done.exit_code == 3
+    assert "load, net: 4 of 4 failed: It was stopped after its limit" in done.stdout
+
+
+def test_the_estimate_is_what_is_left_times_the_mean_over_workers():
+    def probe(left, *seconds):
+        tried = [cw.Trial("t", "a", i, {}, seconds=s) for i, s in enumerate(seconds)]
+        return probing.Probe("t", "a", 100, left, tried)
+
+    found = probing.estimate([probe(50, 9.0, 2.0, 4.0), probe(10, 6.0), probe(0)], 4)
+    assert (
+        found == f"60 trials left, about {(50 * 3 + 10 * 6) / 4:.0f} s with 4 workers"
+    )
+    assert probing.estimate([probe(0)], 1) == "nothing left to do"
+
+
+# --- status ------------------------------------------------------------------------------
+
+
+def test_status_is_for_machines_too(folder, ran):
+    ran("run", "plan.toml", "--trials", 4, "--store", "x.db")
+    found = json.loads(ran("status", "x.db", "--json").stdout)
+    (cell,) = found["cells"]
+    assert (cell["task"], cell["algorithm"]) == ("load", "net")
+    assert (cell["planned"], cell["done"], cell["states"]["ok"]) == (4, 4, 4)
+    assert 0 < cell["mean"] <= cell["longest"]
+    assert found["errors"] == []
+    assert found["command"] == "curvewise run plan.toml --store x.db"
+    assert found["seconds since last written"] >= 0
+
+
+def test_status_of_a_store_that_python_filled(folder, ran):
+    bad = cw.Trial("t", "a", 1, {}, status="cancelled")
+    trials = cw.Trials([cw.Trial("t", "a", 0, {"loss": 1.0}), bad])
+    cw.store.write(trials, "x.db")
+    done = ran("status", "x.db")
+    assert done.stdout.startswith("x.db: 2 trials, last written ")
+    assert "planned" not in done.stdout
+    assert "cancelled" in done.stdout
+    assert "1 x  it left no message  (t a 1)" in done.stdout
+    assert 'run(experiment, store="x.db", retry_failed=True)' in done.stdout
+    cw.store.write(cw.Trials(), "empty.db")
+    assert ran("status", "empty.db").stdout.startswith("empty.db: 0 trials")
+
+
+def test_status_needs_a_store(folder, ran):
+    done = ran("status", "nowhere.db")
+    assert done.exit_code == 1
+    assert "There is no store nowhere.db" in done.stderr
+
+
+def test_status_can_be_asked_while_a_run_holds_the_store(folder, ran):
+    ran("run", "plan.toml")
+    with cw.store.open(folder.store) as store, store.driving():
+        writer = sqlite3.connect(folder.store, isolation_level=None)
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("UPDATE trials SET status = 1")
+        done = ran("status", "plan.db")
+        writer.execute("ROLLBACK")
+        writer.close()
+    assert done.exit_code == 0
+    assert done.stdout.startswith("plan.db: 6 of 6 trials")
+
+
+@pytest.mark.service
+def test_a_server_can_be_filled_and_asked(folder, ran, postgres_url):
+    done = ran("run", "plan.toml", "--store", postgres_url)
+    assert done.exit_code == 0, done.output
+    found = json.loads(ran("status", postgres_url, "--json").stdout)
+    assert (found["done"], found["planned"]) == (6, 6)
+    assert found["seconds since last written"] is None
+    assert ran("replay", postgres_url, "load", "net", 2).exit_code == 0
+    assert ran("export", postgres_url, "x.csv").exit_code == 0
+    assert ran("run", "plan.toml", "--store", postgres_url, "--dry-run").exit_code == 0
+
+
+def test_passwords_are_not_shown_nor_kept(folder):
+    url = "postgresql://ann:secret@host/runs"
+    assert "secret" not in sources.shown_store(url)
+    assert "secret" not in sources._without_password(f'store = "{url}"', url)
+
+
+# --- replay ------------------------------------------------------------------------------
+
+
+def test_a_trial_that_comes_out_the_same_agrees(folder, ran):
+    ran("run", "plan.toml")
+    done = ran("replay", "plan.db", "load", "net", 3)
+    assert done.exit_code == 0
+    assert done.stdout == "('load', 'net', 3) agrees, bit for bit\n"
+    assert done.stderr == ""
+
+
+def test_one_that_does_not_is_shown_twice_with_what_changed(folder, ran):
+    ran("run", "plan.toml")
+    folder.change("OFFSET = 0.0", "OFFSET = 1e-9")
+    done = ran("replay", "plan.db", "load", "net", 3)
+    assert done.exit_code == 1
+    assert "does NOT agree" in done.stdout
+    assert "  kept:  Trial(" in done.stdout
+    assert "  again: Trial(" in done.stdout
+    assert (
+        "defined differently since:\n  --- algorithm net, in the store" in done.stderr
+    )
+    assert "+OFFSET = 1e-09" in done.stderr
+
+
+def test_a_store_remembers_the_file_as_it_was(folder, ran):
+    ran("run", "plan.toml")
+    (folder.path / "plan.toml").unlink()
+    assert ran("replay", "plan.db", "load", "net", 0).exit_code == 0
+
+
+def test_a_store_that_python_filled_asks_for_its_experiment(folder, ran):
+    ran("run", "plan.toml", "--store", "a.db")
+    cw.store.write(cw.read("a.db"), "b.db")
+    done = ran("replay", "b.db", "load", "net", 0)
+    assert done.exit_code == 1
+    assert "was filled from Python, and does not know its experiment" in done.stderr
+    assert "Pass --experiment with a TOML file, or with module:exp" in done.stderr
+    done = ran("replay", "b.db", "load", "net", 0, "--experiment", "plan.toml")
+    assert done.exit_code == 0
+
+
+def test_replay_warns_of_a_trial_that_crashed(folder, ran):
+    ran("run", "plan.toml")
+    with cw.store.open(folder.store) as store:
+        store.write(cw.Trials([cw.Trial("load", "net", 1, {}, status="crashed")]))
+    done = ran("replay", "plan.db", "load", "net", 1)
+    assert "Here it has no limit, and may end this process." in done.stderr
+    assert done.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        (("load", "nett", 0), "There is no algorithm 'nett'. Did you mean 'net'?"),
+        (("load", "net", 99), "has no trial ('load', 'net', 99)"),
+    ],
+)
+def test_replay_of_what_is_not_there(folder, ran, key, words):
+    ran("run", "plan.toml")
+    done = ran("replay", "plan.db", *key)
+    assert done.exit_code == 1
+    assert words in done.stderr
+
+
+# --- help --------------------------------------------------------------------------------
+
+
+def test_help_has_sections(ran):
+    shown = ran("--help").output
+    results = shown.index("Commands about results:")
+    assert (
+        results < shown.index("  report ") < shown.index("Commands about experiments:")
+    )
+    assert shown.index("Commands about experiments:") < shown.index("  replay ")
+    assert "130 stopped by Ctrl-C" in shown
+
+
+def test_help_loads_nothing_heavy():
+    code = "from curvewise.cli import main; import sys; print(*sys.modules)"
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=True
+    )
+    assert {b"numpy", b"sklearn", b"rich", b"tomllib"}.isdisjoint(found.stdout.split())
+
+
+# --- in processes of their own -----------------------------------------------------------
+
+
+def test_workers_find_modules_beside_the_file_from_any_folder(folder):
+    process = folder.start("run", folder.path / "plan.toml", "--executor", "local")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert len(cw.read(folder.store)) == 6
+    assert f"report {folder.store}" in out
+
+
+@pytest.mark.slow
+def test_workers_of_ray_get_modules_that_they_do_not_have(folder):
+    pytest.importorskip("ray")
+    process = folder.start("run", folder.path / "plan.toml", "--executor", "ray")
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert len(cw.read(folder.store)) == 6
+
+
+def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(folder, ran):
+    """The table at the end is that of a run which nobody disturbed."""
+    folder.plan("slow", "workers = 2\n")
+    arguments = (
+        "run",
+        folder.path / "plan.toml",
+        "--executor",
+        "local",
+        "--trials",
+        30,
+    )
+    process = folder.start(*arguments)
+    _wait_for(lambda: folder.store.exists() and len(cw.store.read(folder.store)) > 3)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    kept = len(cw.store.read(folder.store))
+    assert 3 < kept < 30
+    assert "finishing the trials that run; Ctrl-C again stops at once" in err
+    assert f"curvewise: {kept} of 30 trials are kept; the same command goes on." in err
+    assert "Traceback" not in err
+    done = ran(*arguments, "--executor", "serial")
+    assert done.exit_code == 0, done.output
+    ran(*arguments, "--executor", "serial", "--store", "undisturbed.db")
+    assert cw.read(folder.store) == cw.read("undisturbed.db")
+
+
+def _wait_for(condition, seconds=30.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            if condition():
+                return
+        except cw.CurvewiseError:
+            pass  # it is being made
+        time.sleep(0.05)
+    raise AssertionError("it did not happen in time")
