@@ -30,7 +30,7 @@ PYTEST := $(PY) -m pytest --basetemp=.venv/tmp/pytest
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
-demo: .venv/ready ## Analyse an example of ours and leave runs/demo/report.html
+demo: .venv/ready ## Run an experiment, about a minute, and leave runs/demo/report.html
 	$(PY) examples/demo.py
 
 test: .venv/ready-test ## Run the tests, a few minutes; ARGS="-k store" for some of them
@@ -55,7 +55,7 @@ lint: .venv/ready-lint ## Check style, types, imports between rooms, spelling
 	$(PY) -m codespell_lib
 	$(PY) -m validate_pyproject pyproject.toml
 
-bench: .venv/ready ## Measure speed as ratios to named peers and write benchmarks/RESULTS.md
+bench: .venv/ready-bench ## Measure speed as ratios to named peers and write benchmarks/RESULTS.md
 	$(PY) benchmarks/run.py $(ARGS)
 
 docs: .venv/ready-docs ## Build the documentation, without the network, in docs/_build/html
