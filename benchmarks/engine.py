@@ -65,7 +65,7 @@ def tiny_trials() -> list[Ratio]:
         Ratio(
             "the same, faster than Optuna's RandomSampler with its SQLite storage",
             scaled / each,
-            50,
+            150,
             "at least",
             f"Optuna {scaled * 1e3:.1f} ms a trial; {OPTUNA:,} trials",
         ),
@@ -138,7 +138,7 @@ def inside_the_trials() -> Ratio:
             experiment, store=Path(folder) / "knn.db", executor=pool, progress=False
         )
         spent = cpu_seconds() - before
-    inside = float(trials.scores("cpu")["knn"].sum())
+        inside = float(trials.scores("cpu")["knn"].sum())
     return Ratio(
         "k-NN on moons, CPU time inside the trials",
         100 * inside / spent,

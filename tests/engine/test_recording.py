@@ -657,10 +657,11 @@ def test_the_quick_way_is_taken_where_it_can_be(monkeypatch):
     alike = [recorded((0, {"a": 1.0}), (1, {"a": 2.0}), number=i) for i in range(3)]
     assert len(as_trials(*alike)) == 3
     assert len(as_trials(Record(0))) == 1
+    assert len(as_trials(recorded((0, {"a": 1.0, "counts": np.eye(2)})))) == 1
     with pytest.raises(AssertionError, match="the slow way"):
         as_trials(*alike, recorded((0, {"b": 1.0}), number=9))
     with pytest.raises(AssertionError, match="the slow way"):
-        as_trials(recorded((0, {"a": 1.0, "counts": np.eye(2)})))
+        as_trials(recorded((0, {"a": 1.0, "correct": np.array([True])})))
 
 
 def test_trials_that_failed_at_once_stand_beside_others():

@@ -8,9 +8,10 @@ from curvewise.engine.definitions import definition
 from curvewise.engine.experiment import Algorithm
 from curvewise.engine.recording import Record
 from curvewise.engine.spaces import uniform
-from curvewise.engine.supervised import split
+from curvewise.engine.supervised import from_sets, split
 from curvewise.engine.tuning import leaky, tune_then_test, tuned
 from curvewise.errors import CurvewiseError
+from curvewise.metrics import Metric
 
 
 def rng(seed=0):
@@ -302,3 +303,16 @@ def test_the_tuner_uses_only_what_any_supervised_data_have():
 
     for make in MAKERS:
         assert ran(make(algorithm(score_is_p), configs=3), Own()).status == "ok"
+
+
+def test_a_metric_that_nobody_registered_can_be_passed():
+    def run(params, data, rng):
+        yield 0, {"zorp": params["p"]}
+
+    data = from_sets((np.arange(6), [0, 1] * 3), (np.arange(6), [0, 1] * 3))
+    space = {"p": [1.0, 2.0, 3.0]}
+    for direction, best in (("lower", 1.0), ("higher", 3.0)):
+        metric = Metric("zorp", direction)
+        search = tuned(Algorithm("a", space, run), configs=20, metric=metric)
+        items = list(search.run({}, data, np.random.default_rng(0)))
+        assert items[0] == (None, {"chosen": {"p": best}})

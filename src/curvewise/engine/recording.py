@@ -10,7 +10,7 @@ import numpy as np
 from curvewise.errors import CurvewiseError, shortened
 from curvewise.trials import Trial
 from curvewise.trials.columns import Core, Details, from_records
-from curvewise.trials.ragged import empty_rows, from_texts, starts
+from curvewise.trials.ragged import empty_rows, from_rows, from_texts, starts
 from curvewise.trials.trial import STATUSES, Scalar, Status, Value, canonical
 
 _FORM = "Yield (step, {metric: value}), such as (epoch, {'accuracy': 0.9})."
@@ -255,9 +255,9 @@ _SPECIAL = frozenset((*_PARTS, "chosen"))
 
 def columns(records: Sequence[Record]) -> tuple[Core, Details]:
     """Return the columns of trials of one task and one algorithm, whose codes are 0."""
-    if any(r.counts or r.correct for r in records) or not _alike(records):
+    if any(r.correct for r in records) or not _alike(records):
         return from_records([_trial(r) for r in records], {}, {})
-    # Without counts the columns can be filled as they are: a fifth of the time.
+    # Without gaps the columns can be filled as they are: a fifth of the time.
     n = len(records)
     names = list(records[0].values)
     lengths = np.array([len(r.steps) for r in records], np.int64)
@@ -282,14 +282,18 @@ def columns(records: Sequence[Record]) -> tuple[Core, Details]:
         from_texts(_text(r.error) for r in records),
         np.array([r.seconds for r in records], np.float64),
         np.array([r.attempts for r in records], np.int64),
-        empty_rows(n, "int64"),
-        np.zeros(n, np.int64),
+        from_rows([_flat(r.counts) for r in records], "int64"),
+        np.array([len(r.counts[0]) if r.counts else 0 for r in records], np.int64),
         none,
         none,
         np.full(n, -1, np.int64),
         (),
     )
     return core, details
+
+
+def _flat(counts: list[Any]) -> Any:
+    return np.concatenate(counts, axis=None) if counts else np.empty(0, np.int64)
 
 
 _CODES = {status: code for code, status in enumerate(STATUSES)}

@@ -22,7 +22,10 @@ _BESIDE = ("trained_on",)
 
 
 def tuned(
-    algorithm: Algorithm, configs: int = 50, folds: int = 3, metric: str | None = None
+    algorithm: Algorithm,
+    configs: int = 50,
+    folds: int = 3,
+    metric: str | Metric | None = None,
 ) -> Algorithm:
     """Return the algorithm with a random search inside, named "... tuned".
 
@@ -39,8 +42,9 @@ def tuned(
         How many configurations to draw. One that is drawn twice is scored once.
     folds : int
         All configurations are scored on the same ones.
-    metric : str, optional
-        What decides; its last value on each fold counts. If left out, the first that the
+    metric : str or Metric, optional
+        What decides; its last value on each fold counts. One that is not registered is
+        passed as a Metric, which says which way is better. If left out, the first that the
         algorithm yields, accuracy where it yields counts only.
 
     Notes
@@ -69,7 +73,7 @@ def tune_then_test(
     configs: int = 50,
     splits: int = 3,
     parts: int = 3,
-    metric: str | None = None,
+    metric: str | Metric | None = None,
 ) -> Algorithm:
     """Return the classic baseline, named "... tune-then-test".
 
@@ -99,7 +103,7 @@ def tune_then_test(
 
 
 def leaky(
-    algorithm: Algorithm, configs: int = 50, metric: str | None = None
+    algorithm: Algorithm, configs: int = 50, metric: str | Metric | None = None
 ) -> Algorithm:
     """Return the search that looks at the test set, named "... leaky": a warning.
 
@@ -124,7 +128,7 @@ class TunedByFolds:
     algorithm: Algorithm
     configs: int
     folds: int
-    metric: str | None
+    metric: str | Metric | None
 
     def __call__(
         self, _: Mapping[str, Any], data: Any, rng: np.random.Generator
@@ -144,7 +148,7 @@ class TunedBySplits:
     algorithm: Algorithm
     configs: int
     parts: int
-    metric: str | None
+    metric: str | Metric | None
     splits: int
 
     def __call__(
@@ -165,7 +169,7 @@ class TunedOnTest:
 
     algorithm: Algorithm
     configs: int
-    metric: str | None
+    metric: str | Metric | None
 
     def __call__(
         self, _: Mapping[str, Any], data: Any, rng: np.random.Generator
@@ -196,7 +200,7 @@ class _Search:
         self,
         algorithm: Algorithm,
         configs: int,
-        metric: str | None,
+        metric: str | Metric | None,
         rng: np.random.Generator,
     ) -> None:
         self._algorithm, self._configs, self._metric = algorithm, configs, metric
@@ -249,7 +253,8 @@ class _Search:
         record = Record(0)
         for item in yielded:
             record.add(item)
-        metric = self._metric or _first(record)
+        meaning = _known(self._metric or _first(record))
+        metric = meaning.name
         if metric in record.values:
             value = record.values[metric][-1]
         elif record.counts and metric in FROM_COUNTS:
@@ -257,7 +262,6 @@ class _Search:
         else:
             have = [*record.values, *(FROM_COUNTS if record.counts else ())]
             raise _NoMetricError(unknown("metric to tune by", metric, have))
-        meaning = _known(metric)
         if value is None or not np.isfinite(value):
             raise CurvewiseError(f"The last '{metric}' is {value}.")
         return meaning.sign * value
@@ -277,7 +281,7 @@ def _chosen(
     yield from items(algorithm.run(dict(params), data, rng))
 
 
-def _checked(algorithm: Algorithm, metric: str | None) -> Algorithm:
+def _checked(algorithm: Algorithm, metric: str | Metric | None) -> Algorithm:
     if not isinstance(algorithm, Algorithm):
         raise CurvewiseError(
             f"{type(algorithm).__name__} {shortened(algorithm)} is to be tuned. Pass an "
@@ -293,13 +297,13 @@ def _checked(algorithm: Algorithm, metric: str | None) -> Algorithm:
     return algorithm
 
 
-def _known(metric: str) -> Metric:
-    meaning = find(metric)
+def _known(metric: str | Metric) -> Metric:
+    meaning = metric if isinstance(metric, Metric) else find(metric)
     if meaning is None:
         raise _NoMetricError(
             f"Nobody said whether a high '{shortened(metric)}' is good, so it cannot be "
-            f"tuned by. Make it known with curvewise.metrics.register, or tune by one of "
-            f"{listed(FROM_COUNTS)}."
+            f"tuned by. Pass a Metric, such as Metric({shortened(metric)!r}, 'lower'), or "
+            f"tune by one of {listed(FROM_COUNTS)}."
         )
     return meaning
 

@@ -49,10 +49,11 @@ def _as_json(table: pa.Table, columns: Mapping[str, str]) -> Ragged:
         return empty_rows(table.num_rows, "uint8")
     names = list(columns.values())
     cells = [_plain(table.column(c)) for c in columns]
-    return from_texts(
-        canonical({n: v for n, v in zip(names, row, strict=True) if v is not None})
+    rows = (
+        {n: v for n, v in zip(names, row, strict=True) if v is not None}
         for row in zip(*cells, strict=True)
     )
+    return from_texts(canonical(row) if row else "" for row in rows)
 
 
 def _plain(column: pa.ChunkedArray) -> list[Any]:

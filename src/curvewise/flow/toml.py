@@ -139,13 +139,14 @@ class _Reader:
                 )
         for role in table.get("vary", ()):
             check({"vary": role}, {"vary": (str,)})
+        self._meant = {m.name: m for m in self._metrics(table.get("metrics", {}))}
         return Experiment(
             self._entries(table["tasks"], "tasks", self._task),
             self._entries(table["algorithms"], "algorithms", self._algorithm),
             table.get("trials"),
             table.get("seed", 0),
             **{key: table[key] for key in ("vary", "cross") if key in table},
-            metrics=self._metrics(table.get("metrics", {})),
+            metrics=self._meant.values(),
         )
 
     def _known(self, kind: str) -> Mapping[str, Any]:
@@ -200,8 +201,10 @@ class _Reader:
             return made
         check({"tuned": search}, ALGORITHM)
         with naming("key 'tuned'"):
-            settings = {} if search is True else search
+            settings = {} if search is True else dict(search)
             check(settings, SEARCH)
+            if (metric := settings.get("metric")) in self._meant:
+                settings["metric"] = self._meant[metric]
             return tuned(made, **settings)
 
     def _untuned(self, entry: dict[str, Any]) -> Algorithm:
