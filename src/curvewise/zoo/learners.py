@@ -19,20 +19,13 @@ from curvewise.zoo.fitting import Learner, names_of
 _LAYERS = (50, 100, 150)
 
 
-def knn(
-    *,
-    name: str = "knn",
-    space: Space | None = None,
-    validate: str | int = "test",
-    examples: bool = False,
-    **settings: Any,
-) -> Algorithm:
+def knn(**options: Any) -> Algorithm:
     """Return k nearest neighbours: k is 3, 4, 5, 10, 25 or 50.
 
     Parameters
     ----------
     name : str
-        What to call it.
+        What to call it; ``"knn"`` if left out.
     space : Space, optional
         Another distribution of hyperparameters; ``{}`` for none.
     validate : {"test", "third"} or int
@@ -51,17 +44,10 @@ def knn(
     """
     usual = Learner("sklearn.neighbors.KNeighborsClassifier", {"n_jobs": 1})
     drawn = {"n_neighbors": [3, 4, 5, 10, 25, 50]}
-    return _algorithm(name, usual, drawn, space, settings, validate, examples)
+    return _algorithm("knn", usual, drawn, **options)
 
 
-def forest(
-    *,
-    name: str = "forest",
-    space: Space | None = None,
-    validate: str | int = "test",
-    examples: bool = False,
-    **settings: Any,
-) -> Algorithm:
+def forest(**options: Any) -> Algorithm:
     """Return a random forest.
 
     10 to 100 trees, log-uniform; Gini or entropy; at least 2, 4, 8 or 16 examples to
@@ -69,7 +55,7 @@ def forest(
 
     Parameters
     ----------
-    name, space, validate, examples, **settings
+    **options
         As in `knn`.
     """
     drawn = {
@@ -79,17 +65,10 @@ def forest(
         "min_samples_leaf": [1, 3, 5],
     }
     usual = Learner("sklearn.ensemble.RandomForestClassifier", {"n_jobs": 1})
-    return _algorithm(name, usual, drawn, space, settings, validate, examples)
+    return _algorithm("forest", usual, drawn, **options)
 
 
-def svm(
-    *,
-    name: str = "svm",
-    space: Space | None = None,
-    validate: str | int = "test",
-    examples: bool = False,
-    **settings: Any,
-) -> Algorithm:
+def svm(**options: Any) -> Algorithm:
     """Return a support vector machine.
 
     C is log-uniform from 0.01 to 100; the kernel is linear, polynomial of degree 2 to 5,
@@ -98,7 +77,7 @@ def svm(
 
     Parameters
     ----------
-    name, space, validate, examples, **settings
+    **options
         As in `knn`.
     """
     drawn = {
@@ -107,17 +86,10 @@ def svm(
         "degree": when({"kernel": "poly"}, [2, 3, 4, 5]),
     }
     usual = Learner("sklearn.svm.SVC", {"gamma": "auto"})
-    return _algorithm(name, usual, drawn, space, settings, validate, examples)
+    return _algorithm("svm", usual, drawn, **options)
 
 
-def logistic(
-    *,
-    name: str = "logistic",
-    space: Space | None = None,
-    validate: str | int = "test",
-    examples: bool = False,
-    **settings: Any,
-) -> Algorithm:
+def logistic(**options: Any) -> Algorithm:
     """Return logistic regression with an l2 penalty, C log-uniform from 1e-4 to 1e4.
 
     Solved by saga in at most 1000 passes. The paper prints the range as "[0.0001, 1,
@@ -125,23 +97,16 @@ def logistic(
 
     Parameters
     ----------
-    name, space, validate, examples, **settings
+    **options
         As in `knn`.
     """
     fixed = {"solver": "saga", "max_iter": 1000}
     usual = Learner("sklearn.linear_model.LogisticRegression", fixed)
     drawn = {"C": loguniform(1e-4, 1e4)}
-    return _algorithm(name, usual, drawn, space, settings, validate, examples)
+    return _algorithm("logistic", usual, drawn, **options)
 
 
-def network(
-    *,
-    name: str = "network",
-    space: Space | None = None,
-    validate: str | int = "test",
-    examples: bool = False,
-    **settings: Any,
-) -> Algorithm:
+def network(**options: Any) -> Algorithm:
     """Return a network of one or two hidden layers.
 
     Layers of 50, 100 or 150 units, all 12 combinations equally likely; logistic, tanh or
@@ -150,7 +115,7 @@ def network(
 
     Parameters
     ----------
-    name, space, validate, examples, **settings
+    **options
         As in `knn`.
     """
     one = [[a] for a in _LAYERS]
@@ -161,86 +126,68 @@ def network(
     }
     fixed = {"solver": "adam", "early_stopping": True, "max_iter": 200}
     usual = Learner("sklearn.neural_network.MLPClassifier", fixed)
-    return _algorithm(name, usual, drawn, space, settings, validate, examples)
+    return _algorithm("network", usual, drawn, **options)
 
 
-def lda(
-    *,
-    name: str = "lda",
-    space: Space | None = None,
-    validate: str | int = "test",
-    examples: bool = False,
-    **settings: Any,
-) -> Algorithm:
+def lda(**options: Any) -> Algorithm:
     """Return linear discriminant analysis, which has no hyperparameters here.
 
     Parameters
     ----------
-    name, space, validate, examples, **settings
+    **options
         As in `knn`.
     """
     usual = Learner("sklearn.discriminant_analysis.LinearDiscriminantAnalysis", {})
-    return _algorithm(name, usual, {}, space, settings, validate, examples)
+    return _algorithm("lda", usual, {}, **options)
 
 
-def naive_bayes(
-    *,
-    name: str = "naive_bayes",
-    space: Space | None = None,
-    validate: str | int = "test",
-    examples: bool = False,
-    **settings: Any,
-) -> Algorithm:
+def naive_bayes(**options: Any) -> Algorithm:
     """Return naive Bayes with Gaussian features, which has no hyperparameters here.
 
     Parameters
     ----------
-    name, space, validate, examples, **settings
+    **options
         As in `knn`.
     """
     usual = Learner("sklearn.naive_bayes.GaussianNB", {})
-    return _algorithm(name, usual, {}, space, settings, validate, examples)
+    return _algorithm("naive_bayes", usual, {}, **options)
 
 
-def tree(
-    *,
-    name: str = "tree",
-    space: Space | None = None,
-    validate: str | int = "test",
-    examples: bool = False,
-    **settings: Any,
-) -> Algorithm:
+def tree(**options: Any) -> Algorithm:
     """Return a decision tree, grown to the end, which has no hyperparameters here.
 
     Parameters
     ----------
-    name, space, validate, examples, **settings
+    **options
         As in `knn`.
     """
     usual = Learner("sklearn.tree.DecisionTreeClassifier", {})
-    return _algorithm(name, usual, {}, space, settings, validate, examples)
+    return _algorithm("tree", usual, {}, **options)
 
 
 def _algorithm(
-    name: str,
+    kind: str,
     usual: Learner,
     drawn: Mapping[str, Any],
-    space: Space | None,
-    settings: Mapping[str, Any],
-    validate: str | int,
-    examples: bool,
+    *,
+    name: str | None = None,
+    space: Space | None = None,
+    validate: str | int = "test",
+    examples: bool = False,
+    **settings: Any,
 ) -> Algorithm:
     known = names_of(usual.path) if settings else ()
     for setting in settings:
         if setting not in known:
             own = ("name", "space", "validate", "examples")
-            raise unknown(f"setting of '{name}'", setting, (*own, *known))
+            raise unknown(f"setting of '{kind}'", setting, (*own, *known))
     if space is None:
         # What is fixed stays in the space, as its only value: others may hang on it.
         fixed = {key: [value] for key, value in settings.items() if key in drawn}
         space = {**{k: v for k, v in drawn.items() if _possible(v, settings)}, **fixed}
     fit = Learner(usual.path, {**usual.settings, **settings})
-    return Algorithm(name, space, growing(fit, validate=validate, examples=examples))
+    run = growing(fit, validate=validate, examples=examples)
+    return Algorithm(name or kind, space, run)
 
 
 def _possible(value: Any, settings: Mapping[str, Any]) -> bool:
