@@ -252,7 +252,7 @@ def drawn_trials(*, rng):
 RANDOM = {
     "curvewise.engine.seeding.stream": drawn_stream,
     "curvewise.engine.spaces.draw": drawn_params,
-    "curvewise.engine.supervised.split": drawn_split,
+    "curvewise.engine.supervised.data.split": drawn_split,
     "curvewise.zoo.estimators.experiment": drawn_trials,
 }
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from curvewise import figures, metrics, report, stats, store, zoo
     from curvewise.analyses.performance import Performance, performance
     from curvewise.engine.experiment import Algorithm, Experiment, Task
-    from curvewise.engine.growing import growing
-    from curvewise.engine.sizes import sizes_for
     from curvewise.engine.spaces import (
         choice,
         from_configspace,
@@ -26,8 +24,10 @@ if TYPE_CHECKING:
         uniform,
         when,
     )
-    from curvewise.engine.supervised import split
-    from curvewise.engine.tuning import leaky, tune_then_test, tuned
+    from curvewise.engine.supervised.data import split
+    from curvewise.engine.supervised.growing import growing
+    from curvewise.engine.supervised.sizes import sizes_for
+    from curvewise.engine.supervised.tuning import leaky, tune_then_test, tuned
     from curvewise.errors import CurvewiseError, CurvewiseWarning
     from curvewise.examples import example
     from curvewise.exchange.check import check
@@ -91,9 +91,9 @@ _HOMES = {
     "example": "curvewise.examples",
     "from_configspace": "curvewise.engine.spaces",
     "from_optuna": "curvewise.engine.spaces",
-    "growing": "curvewise.engine.growing",
+    "growing": "curvewise.engine.supervised.growing",
     "integers": "curvewise.engine.spaces",
-    "leaky": "curvewise.engine.tuning",
+    "leaky": "curvewise.engine.supervised.tuning",
     "log_integers": "curvewise.engine.spaces",
     "loguniform": "curvewise.engine.spaces",
     "mixture": "curvewise.engine.spaces",
@@ -101,10 +101,10 @@ _HOMES = {
     "read": "curvewise.flow",
     "replay": "curvewise.flow",
     "run": "curvewise.flow",
-    "sizes_for": "curvewise.engine.sizes",
-    "split": "curvewise.engine.supervised",
-    "tune_then_test": "curvewise.engine.tuning",
-    "tuned": "curvewise.engine.tuning",
+    "sizes_for": "curvewise.engine.supervised.sizes",
+    "split": "curvewise.engine.supervised.data",
+    "tune_then_test": "curvewise.engine.supervised.tuning",
+    "tuned": "curvewise.engine.supervised.tuning",
     "uniform": "curvewise.engine.spaces",
     "when": "curvewise.engine.spaces",
 }

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 import curvewise as cw
-from curvewise.engine import progress
-from curvewise.engine.progress import Lines, Progress, display, fitted
+from curvewise.flow import progress
+from curvewise.flow.progress import Lines, Progress, display, fitted
 
 
 class Clock:

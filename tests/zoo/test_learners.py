@@ -8,7 +8,7 @@ import pytest
 from curvewise import zoo
 from curvewise.engine.definitions import definition
 from curvewise.engine.seeding import stream
-from curvewise.engine.tuning import tuned
+from curvewise.engine.supervised.tuning import tuned
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import accuracy
 from curvewise.stats.distribution import cvar

@@ -6,7 +6,7 @@ from support import assert_rate, data
 
 from curvewise import zoo
 from curvewise.engine.definitions import definition
-from curvewise.engine.sizes import sizes_for
+from curvewise.engine.supervised.sizes import sizes_for
 from curvewise.errors import CurvewiseError
 from curvewise.zoo import faces
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from curvewise._text import Row
     from curvewise.engine.experiment import Experiment
-    from curvewise.engine.workers.work import Executor
+    from curvewise.engine.workers.queue import Executor
     from curvewise.metrics import Metric
     from curvewise.trials import Trial
 
@@ -106,7 +106,7 @@ def probes(
     import numpy as np
 
     from curvewise.engine.drive import drive
-    from curvewise.engine.workers.work import Limits, Payload
+    from curvewise.engine.workers.queue import Limits, Payload
 
     payload = Payload(experiment)
     meanings: dict[str, Metric] = {}
@@ -141,7 +141,7 @@ def _crew(executor: str) -> "Executor":
 def estimate(probed: list[Probe], workers: int) -> str:
     """Return how long the run would take, in words."""
     from curvewise._text import count
-    from curvewise.engine.progress import shown_time
+    from curvewise.flow.progress import shown_time
 
     open_ones = [p for p in probed if p.left]
     if not open_ones:

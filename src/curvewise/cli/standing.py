@@ -64,7 +64,7 @@ class Standing:
 
     def _headline(self) -> str:
         from curvewise._text import count
-        from curvewise.engine.progress import shown_time
+        from curvewise.flow.progress import shown_time
 
         done, planned = sum(cell.done for cell in self.cells), self._planned()
         many = f"{done:,} of {planned:,} trials" if planned else count(done, "trial")

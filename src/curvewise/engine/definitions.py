@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from curvewise.engine.sources import is_own, source_of
+from curvewise.engine.code import is_own, source_of
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _DEEP = 20

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from curvewise.engine.workers.interrupts import draining
-from curvewise.engine.workers.work import (
+from curvewise.engine.workers.queue import (
     Executor,
     Limits,
     Numbers,

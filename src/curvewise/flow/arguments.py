@@ -6,7 +6,7 @@ import sys
 from numbers import Integral, Real
 from typing import Any
 
-from curvewise.engine.workers.work import Limits
+from curvewise.engine.workers.queue import Limits
 from curvewise.errors import CurvewiseError
 
 _UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}

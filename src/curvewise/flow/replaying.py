@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curvewise import store as stores
+from curvewise.engine.cell import Cell
 from curvewise.engine.experiment import Experiment
 from curvewise.engine.recording import Record, columns
-from curvewise.engine.running import Cell
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import declared
 from curvewise.trials import Trial, Trials

@@ -11,13 +11,13 @@ import numpy as np
 from curvewise import store as stores
 from curvewise.engine.drive import drive
 from curvewise.engine.experiment import Experiment
-from curvewise.engine.progress import Progress, display
-from curvewise.engine.workers.work import Executor, Limits, Numbers, Payload
+from curvewise.engine.workers.queue import Executor, Limits, Numbers, Payload
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.flow.arguments import check_workers, limits_of
 from curvewise.flow.changes import agree
 from curvewise.flow.keeping import InMemory
 from curvewise.flow.plan import with_plan
+from curvewise.flow.progress import Progress, display
 from curvewise.metrics import Metric
 from curvewise.store.address import is_url
 from curvewise.trials import Trials

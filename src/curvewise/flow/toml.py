@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from curvewise.engine.experiment import Algorithm, Experiment, Task
-from curvewise.engine.tuning import tuned
+from curvewise.engine.supervised.tuning import tuned
 from curvewise.errors import CurvewiseError, shortened, unknown
 from curvewise.flow.importing import imported, is_reference
 from curvewise.flow.toml_keys import (

@@ -7,10 +7,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from curvewise.engine.experiment import Algorithm, Experiment
-from curvewise.engine.growing import growing
-from curvewise.engine.sizes import Sizes, held_size, sizes_for
 from curvewise.engine.spaces import Space
-from curvewise.engine.supervised import checked
+from curvewise.engine.supervised.data import checked
+from curvewise.engine.supervised.growing import growing
+from curvewise.engine.supervised.sizes import Sizes, held_size, sizes_for
 from curvewise.errors import CurvewiseError, listed, shortened, unknown
 from curvewise.zoo.fitting import Clone
 from curvewise.zoo.tasks import Lines, data_task
@@ -48,7 +48,7 @@ def experiment(
     sizes : None, str, iterable of int, mapping or Design
         Of training sets. ``"auto"`` halves all there is down to 25 per class, at least
         four and at most six sizes; None is all there is, one score per trial; else see
-        `curvewise.engine.sizes.design_of`.
+        `curvewise.engine.supervised.sizes.design_of`.
     trials : int
         Of each estimator.
     seed : int
@@ -58,7 +58,7 @@ def experiment(
         For some of the estimators, a distribution of hyperparameters to draw from in
         each trial; the others keep the ones they have.
     validate : {"test", "third"} or int
-        What to score on; see `curvewise.engine.growing.growing`.
+        What to score on; see `curvewise.engine.supervised.growing.growing`.
     lines : int or "all"
         Into how many lines of disjoint training sets each split is cut. A trial is one
         line, so that one split makes that many trials.

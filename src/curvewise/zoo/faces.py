@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curvewise.engine.experiment import Task
-from curvewise.engine.sizes import Sizes, held_size
-from curvewise.engine.supervised import Supervised, split
+from curvewise.engine.supervised.data import Supervised, split
+from curvewise.engine.supervised.sizes import Sizes, held_size
 from curvewise.errors import CurvewiseError, listed, shortened
 from curvewise.zoo.tasks import SEEDS, Lines, Rng, task_of
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from curvewise.engine.experiment import Algorithm
-from curvewise.engine.growing import growing
 from curvewise.engine.spaces import Space, log_integers, loguniform, when
 from curvewise.engine.spaces.drawing import When
+from curvewise.engine.supervised.growing import growing
 from curvewise.errors import unknown
 from curvewise.zoo.fitting import Learner, names_of
 
@@ -29,7 +29,7 @@ def knn(**options: Any) -> Algorithm:
     space : Space, optional
         Another distribution of hyperparameters; ``{}`` for none.
     validate : {"test", "third"} or int
-        What to score on; see `curvewise.engine.growing.growing`.
+        What to score on; see `curvewise.engine.supervised.growing.growing`.
     examples : bool
         Whether to yield who was answered correctly, too.
     **settings

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curvewise.engine.experiment import Task
-from curvewise.engine.sizes import Sizes, design_of, held_size, whole
-from curvewise.engine.supervised import (
+from curvewise.engine.supervised.data import (
     Supervised,
     checked,
     from_sets,
     split,
 )
+from curvewise.engine.supervised.sizes import Sizes, design_of, held_size, whole
 from curvewise.errors import CurvewiseError
 
 Rng: TypeAlias = np.random.Generator
@@ -62,7 +62,7 @@ def moons_task(
     test : float or int
         What share, or how many, of the points are for the test.
     sizes : None, str, iterable of int, mapping or Design
-        Of training sets; see `curvewise.engine.sizes.design_of`.
+        Of training sets; see `curvewise.engine.supervised.sizes.design_of`.
     lines : int or "all"
         Into how many lines each draw is cut, where there are sizes; a trial is one line.
     name : str

@@ -15,7 +15,7 @@ import numpy as np
 
 from curvewise.engine.recording import Record, columns
 from curvewise.engine.workers.local import Local
-from curvewise.engine.workers.work import (
+from curvewise.engine.workers.queue import (
     Batch,
     Finished,
     Limits,

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-from curvewise.engine.workers.work import Stop
+from curvewise.engine.workers.queue import Stop
 
 
 @contextlib.contextmanager

@@ -23,8 +23,8 @@ from curvewise.engine.workers.main_guard import (
     refuse_unguarded_scripts,
     show_main,
 )
-from curvewise.engine.workers.work import Batch, Finished, Limits, Payload, Queue, Stop
-from curvewise.engine.workers.worker import Done, Order, settle, work
+from curvewise.engine.workers.process import Done, Order, settle, work
+from curvewise.engine.workers.queue import Batch, Finished, Limits, Payload, Queue, Stop
 from curvewise.errors import CurvewiseError
 
 _THREADS = (

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import TypeAlias
 
+from curvewise.engine.cell import Cell, TimeLimitError
 from curvewise.engine.recording import Record, columns
-from curvewise.engine.running import Cell, TimeLimitError
-from curvewise.engine.workers.work import Finished, Limits, Payload, Queue, Stop
+from curvewise.engine.workers.queue import Finished, Limits, Payload, Queue, Stop
 from curvewise.errors import CurvewiseError
 
 _AGAIN = 0.1

@@ -9,7 +9,7 @@ import pytest
 
 import curvewise as cw
 
-TESTS = Path(__file__).parent.parent
+TESTS = Path(__file__).parents[2]
 
 
 def test_a_cluster_gives_the_same_table_even_when_a_node_dies(tmp_path):

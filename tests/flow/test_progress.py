@@ -8,8 +8,8 @@ import pytest
 
 import curvewise
 from curvewise import Algorithm, Experiment, Metric, Task, Trial, Trials
-from curvewise.engine import progress as module
-from curvewise.engine.progress import (
+from curvewise.flow import progress as module
+from curvewise.flow.progress import (
     Bar,
     Lines,
     Progress,

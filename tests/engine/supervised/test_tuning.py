@@ -8,8 +8,8 @@ from curvewise.engine.definitions import definition
 from curvewise.engine.experiment import Algorithm
 from curvewise.engine.recording import Record
 from curvewise.engine.spaces import uniform
-from curvewise.engine.supervised import from_sets, split
-from curvewise.engine.tuning import leaky, tune_then_test, tuned
+from curvewise.engine.supervised.data import from_sets, split
+from curvewise.engine.supervised.tuning import leaky, tune_then_test, tuned
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Metric
 

@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from curvewise.engine import spaces
+from curvewise.engine.cell import items
 from curvewise.engine.experiment import Algorithm
 from curvewise.engine.recording import Record
-from curvewise.engine.running import items
-from curvewise.engine.sizes import whole
+from curvewise.engine.supervised.sizes import whole
 from curvewise.errors import CurvewiseError, listed, shortened, unknown
 from curvewise.metrics import FROM_COUNTS, Metric, find
 from curvewise.trials.trial import Value, canonical

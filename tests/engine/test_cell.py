@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from curvewise import Algorithm, CurvewiseError, Experiment, Task
-from curvewise.engine import running
+from curvewise.engine import cell as running
+from curvewise.engine.cell import Cell, TimeLimitError, last_lines
 from curvewise.engine.recording import Record
-from curvewise.engine.running import Cell, TimeLimitError, last_lines
 
 HERE = __file__
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curvewise._text import count
-from curvewise.engine.sizes import Design, Sizes, design_of, held_size, whole
+from curvewise.engine.supervised.sizes import Design, Sizes, design_of, held_size, whole
 from curvewise.errors import CurvewiseError, shortened
 
 Ints: TypeAlias = NDArray[np.int64]

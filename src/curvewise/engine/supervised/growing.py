@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from curvewise.engine.supervised import Supervised, code
+from curvewise.engine.supervised.data import Supervised, code
 from curvewise.errors import CurvewiseError, shortened
 
 Predict: TypeAlias = Callable[[Any], Any]
@@ -88,7 +88,7 @@ def growing(
 
     Examples
     --------
-    >>> from curvewise.engine.supervised import from_sets
+    >>> from curvewise.engine.supervised.data import from_sets
     >>> def majority(params, X, y, rng):
     ...     labels, number = np.unique(y, return_counts=True)
     ...     return lambda X: np.full(len(X), labels[number.argmax()])

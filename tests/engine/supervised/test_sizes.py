@@ -3,7 +3,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curvewise.engine.sizes import DESIGNS, Design, design_of, held_size, sizes_for
+from curvewise.engine.supervised.sizes import (
+    DESIGNS,
+    Design,
+    design_of,
+    held_size,
+    sizes_for,
+)
 from curvewise.errors import CurvewiseError
 
 

@@ -3,9 +3,9 @@ import pickle
 import numpy as np
 import pytest
 
-from curvewise.engine.growing import growing
 from curvewise.engine.recording import Record
-from curvewise.engine.supervised import from_sets, split
+from curvewise.engine.supervised.data import from_sets, split
+from curvewise.engine.supervised.growing import growing
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import accuracy, error
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from curvewise.engine.cell import Cell
 from curvewise.engine.recording import Record, columns
-from curvewise.engine.running import Cell
 from curvewise.engine.workers import main_guard
 from curvewise.engine.workers.board import Board, Spool
 from curvewise.trials.columns import Core, Details

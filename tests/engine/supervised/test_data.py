@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from curvewise.engine.supervised import Supervised, from_sets, split
+from curvewise.engine.supervised.data import Supervised, from_sets, split
 from curvewise.errors import CurvewiseError
 
 

@@ -1,0 +1,1 @@
+"""Supervised learning: data in training sets that grow, and what is done with them."""
