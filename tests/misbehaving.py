@@ -137,3 +137,18 @@ def takes_a_while(params, data, rng):
     for step in range(3):
         time.sleep(params["pause"])
         yield step, {"accuracy": float(rng.random()), "loss": float(data[step])}
+
+
+def dies_before_it_yields(params, data, rng):
+    os.kill(os.getpid(), signal.SIGKILL)
+    yield 0, FIRST
+
+
+def sleeps_before_it_yields(params, data, rng):
+    time.sleep(10_000)
+    yield 0, FIRST
+
+
+def naps(params, data, rng):
+    time.sleep(1)
+    yield 0, FIRST

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         uniform,
         when,
     )
-    from curvewise.engine.supervised.data import split
+    from curvewise.engine.supervised.data import from_sets, split
     from curvewise.engine.supervised.growing import growing
     from curvewise.engine.supervised.sizes import sizes_for
     from curvewise.engine.supervised.tuning import leaky, tune_then_test, tuned
@@ -52,6 +52,7 @@ __all__ = [
     "figures",
     "from_configspace",
     "from_optuna",
+    "from_sets",
     "growing",
     "integers",
     "leaky",
@@ -91,6 +92,7 @@ _HOMES = {
     "example": "curvewise.examples",
     "from_configspace": "curvewise.engine.spaces",
     "from_optuna": "curvewise.engine.spaces",
+    "from_sets": "curvewise.engine.supervised.data",
     "growing": "curvewise.engine.supervised.growing",
     "integers": "curvewise.engine.spaces",
     "leaky": "curvewise.engine.supervised.tuning",

@@ -8,6 +8,10 @@ class CurvewiseError(ValueError):
     """Raised when curvewise cannot do what was asked; the message says what to do."""
 
 
+class NoStoreError(CurvewiseError):
+    """Raised where a store was to be opened, and there is none."""
+
+
 class CurvewiseWarning(UserWarning):
     """Issued when curvewise had to assume something that the caller can state."""
 

@@ -524,8 +524,8 @@ def changed(one, other):
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"seed": 2}, ["design"]),
-        ({"vary": ["params", "seed"]}, ["design"]),
+        ({"seed": 2}, ["streams"]),
+        ({"vary": ["params", "seed"]}, ["streams"]),
         ({"trials": 99}, []),
         ({"vary": ["seed", "test", "train", "params"]}, []),
         ({"task": other_sample}, ["task t"]),
@@ -545,8 +545,8 @@ def test_a_crossed_design_may_grow_by_its_first_factor_only():
     wider = experiment(trials=None, cross={"params": 3, "seed": 5})
     turned = experiment(trials=None, cross={"seed": 4, "params": 3})
     assert changed(small, taller) == []
-    assert changed(small, wider) == changed(small, turned) == ["design"]
-    assert changed(small, experiment()) == ["design"]
+    assert changed(small, wider) == changed(small, turned) == ["streams"]
+    assert changed(small, experiment()) == ["streams"]
 
 
 @pytest.mark.parametrize(

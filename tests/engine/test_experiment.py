@@ -300,9 +300,10 @@ def test_lines_of_two_streams_share_both():
     assert len(set(drawn)) == 3
 
 
-def test_lines_of_data_that_is_frozen_are_all_the_first():
+def test_lines_of_data_that_is_frozen_are_those_of_one_draw():
     trials = ran(Task("t", Cut, lines=3), LINES, 4, vary=["params", "seed"])
-    assert numbers(trials, "params") == [0] * 4
+    assert numbers(trials, "params") == [0, 1, 2, 0]
+    assert [t.labels for t in trials] == [{"draw": 0, "line": n} for n in (0, 1, 2, 0)]
 
 
 def test_data_that_cannot_be_cut_fails_its_trials():
@@ -581,16 +582,15 @@ def test_trials_are_not_said_twice():
 @pytest.mark.parametrize("seed", [1.0, "1", None, True, np.float64(3)])
 def test_a_seed_is_a_whole_number(seed):
     with pytest.raises(
-        CurvewiseError, match=r"seed is .*\. Pass a whole number from 0 on\."
+        CurvewiseError, match=r"seed is .*\. Pass a whole number from 0 to 2"
     ):
         Experiment(TASK, TELLER, 2, seed)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**128])
 def test_a_seed_fits_into_128_bits(seed):
-    with pytest.raises(
-        CurvewiseError, match=rf"seed is {seed}\. Pass one from 0 to 2\*\*128 - 1\."
-    ):
+    message = rf"seed is {seed}\. Pass a whole number from 0 to 2\*\*128 - 1\."
+    with pytest.raises(CurvewiseError, match=message):
         Experiment(TASK, TELLER, 2, seed)
 
 

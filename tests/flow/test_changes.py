@@ -7,7 +7,7 @@ from curvewise import Algorithm, CurvewiseError, Experiment, Task, store
 from curvewise.flow.changes import refuse_changes
 
 KNOWN = {
-    "design": "seed: 1\nvary: params",
+    "streams": "seed: 1\nvary: params",
     "task moons": "def sample(rng):\n    return rng.random()",
     "algorithm svm": "C: one of 1, 2\ndef run(params):\n    a\n    b\n    c\n    d",
 }
@@ -47,8 +47,8 @@ def test_a_change_is_refused_with_the_difference_and_what_to_do():
 
 
 def test_every_change_is_shown():
-    text = refused(KNOWN | {"design": "seed: 2\nvary: params", "task moons": "x"})
-    assert text.startswith("runs.db has trials of another design.")
+    text = refused(KNOWN | {"streams": "seed: 2\nvary: params", "task moons": "x"})
+    assert text.startswith("runs.db has trials of another seed, or with other things")
     assert "  -seed: 1\n  +seed: 2\n" in text
     assert "task moons, now" in text
     assert "algorithm svm" not in text
@@ -99,8 +99,8 @@ def filled(tmp_path):
         ),
         ({"draw": sample_otherwise}, "task", "+    return rng.random() ** 2"),
         ({"space": {"C": [1, 3]}}, "algorithm", "+C: one of 1, 3"),
-        ({"seed": 2}, "design", "+seed: 2"),
-        ({"vary": ["params"]}, "design", "+vary: params"),
+        ({"seed": 2}, "seed", "+seed: 2"),
+        ({"vary": ["params"]}, "seed", "+vary: params"),
     ],
     ids=["run", "sample", "space", "seed", "vary"],
 )
@@ -131,7 +131,7 @@ def test_a_crossed_design_may_grow(tmp_path):
     ran(plan(trials=None, cross={"params": 2, "seed": 3}, **draw), path)
     ran(plan(trials=None, cross={"params": 4, "seed": 3}, **draw), path)
     assert len(store.read(path)) == 12
-    with pytest.raises(CurvewiseError, match="another design") as caught:
+    with pytest.raises(CurvewiseError, match="another seed") as caught:
         ran(plan(trials=None, cross={"params": 4, "seed": 4}, **draw), path)
     assert "-cross: params x {'seed': 3}" in str(caught.value)
 

@@ -12,6 +12,7 @@ import curvewise as cw
 from curvewise import zoo
 from curvewise.engine import spaces
 from curvewise.engine.experiment import VARIED
+from curvewise.flow.arguments import limits_of
 from curvewise.flow.importing import imported
 from curvewise.flow.toml import from_text, from_toml
 from curvewise.flow.toml_keys import PLAN, RUN
@@ -148,7 +149,7 @@ def test_a_file_says_all_that_python_says(beside):
 
 
 def test_every_option_of_the_python_functions_can_be_written():
-    in_python_only = {"experiment", "until", "progress", "retry_failed"}
+    in_python_only = {"experiment", "until", "progress", "retry_failed", "notes"}
     assert set(inspect.signature(cw.run).parameters) - in_python_only == set(RUN)
     assert set(inspect.signature(cw.Experiment).parameters) == set(PLAN)
 
@@ -271,11 +272,13 @@ LR = NET + "[algorithms.space]\nlr = "
         (N + T + "seed = 1.5", "'seed' is 1.5. Write a whole number."),
         (N + T + "seed = true", "'seed' is True. Write a whole number."),
         (N + T + A + "seed = -1", "seed is -1"),
-        (N + T + A + "workers = 0", "'workers' is 0. Write a whole number from 1 on."),
-        (N + T + A + "retries = -1", "'retries' is -1. Write a whole number from 0 on"),
-        (N + T + A + "timeout = 0", "'timeout' is 0. Write seconds above 0."),
-        (N + T + A + "memory = '2 XB'", "'memory' is '2 XB'. Write bytes, or"),
-        (N + T + A + "memory = 0", "'memory' is 0. Write bytes, or"),
+        (N + T + A + "workers = 0", "workers is 0. Pass a whole number from 1 on."),
+        (N + T + A + "retries = -1", "retries is -1. Pass a whole number from 0 on."),
+        (N + T + A + "timeout = 0", "timeout is 0. Pass seconds above 0."),
+        (N + T + A + "timeout = inf", "timeout is inf. Pass seconds above 0."),
+        (N + T + A + "memory = '2 XB'", "memory is '2 XB'. Pass bytes, or a text"),
+        (N + T + A + "memory = 0", "memory is 0. Pass bytes, or a text"),
+        (N + T + A + "store = ''", "'store' is ''. Write the path of a file, or leave"),
         (N + T + A + "executor = 'locl'", "no executor 'locl'. Did you mean 'local'?"),
         (
             N + T + A + "vary = ['parms']",
@@ -306,6 +309,11 @@ LR = NET + "[algorithms.space]\nlr = "
         (NET + "tuned = true", "'tuned': Algorithm 'train' has no hyperparameters to"),
         (NET + "tuned = { config = 3 }", "There is no key 'config'. Did you mean"),
         (N + T + "[[algorithms]]\nzoo = 'knn'\nk = 3", "no setting of 'knn' 'k'"),
+        (
+            N + T + "[[algorithms]]\nzoo = 'svm'\nkernl = 'rbf'",
+            "'kernl'. Did you mean 'kernel'? There are: 'name', 'space', 'validate', "
+            "'examples', ",
+        ),
         (
             N + A + "[[tasks]]\nzoo = 'moons'\nnoize = 1",
             "called 'noize'. Did you mean 'noi",
@@ -424,3 +432,15 @@ def test_the_files_in_the_documentation_can_be_read(beside):
             top += 'algorithms = "knn"\n'
         assert recipe(beside, top + text).experiment.size
     sys.modules.pop("train", None)
+
+
+def test_a_file_and_run_agree_on_what_a_limit_is(beside):
+    found = recipe(beside, N + T + A + "memory = '2 G'\ntimeout = 2\n")
+    assert found.options["memory"] == "2 G"
+    assert limits_of(2, 1, "2 G") == limits_of(2.0, 1, "2 GB")
+
+
+def test_what_a_store_remembers_need_not_run_here(beside):
+    """Elsewhere there may be no limits of memory, and a trial is replayed without."""
+    text = N + T + A + "memory = '2 parsecs'\n"
+    assert from_text(text, beside / "plan.toml", zoo).experiment.size == 3

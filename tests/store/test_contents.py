@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curvewise import CurvewiseError, Trials, store
+from curvewise import CurvewiseError, Trial, Trials, store
+from curvewise.store import codes
 from curvewise.trials.columns import Core, no_details
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -114,3 +115,72 @@ def test_of_two_who_define_at_once_both_get_the_same(where):
     heard = [definer.communicate(timeout=60)[0] for definer in definers]
     assert heard[0] == heard[1]
     assert len(set(ast.literal_eval(heard[0]).values())) == 1
+
+
+# --- lists of examples, which may be one for each trial -----------------------------------
+
+
+def answered(n, first=0, algorithm="a"):
+    """Return trials with a long list of examples each, all of them different."""
+    rng = np.random.default_rng(first)
+    correct = np.ones(1000, bool)
+    return Trials(
+        Trial(
+            *("t", algorithm, first + i),
+            {"accuracy": 1.0},
+            correct=correct,
+            examples=rng.permutation(100_000)[:1000],
+        )
+        for i in range(n)
+    )
+
+
+def test_a_writer_does_not_hold_the_ids_of_examples(where):
+    n, each = 300, 8 * 1000
+    with store.open(where) as s:
+        s.write(answered(1))
+        tracemalloc.start()
+        try:
+            before = tracemalloc.get_traced_memory()[0]
+            for first in range(10, n + 10, 20):
+                s.write(answered(20, first))
+            held = tracemalloc.get_traced_memory()[0] - before
+            s.numbers()
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            s.numbers()
+            peak = tracemalloc.get_traced_memory()[1] - before
+        finally:
+            tracemalloc.stop()
+        assert held < 0.2 * n * each
+        assert peak < 0.1 * n * each
+        assert len(s.read()) == n + 1
+
+
+def test_examples_that_a_writer_forgot_keep_their_code(where, monkeypatch):
+    monkeypatch.setattr(codes, "MOST_EXAMPLE_SETS", 3)
+    one, two = answered(5), answered(5, algorithm="b")  # the same lists
+    with store.open(where) as first, store.open(where) as second:
+        first.write(one)
+        second.write(two, batch=1)
+        first.write(two)
+        for s in (first, second):
+            assert len(s._codes.example_sets) == 3
+            assert all(len(digest) == 32 for digest in s._codes.example_sets)
+        count = first._db.execute("SELECT count(*) FROM example_sets").fetchone()
+        assert tuple(count) == (5,)
+        assert first.read() == Trials([*one, *two])
+
+
+def test_only_the_examples_of_these_trials_are_read(where):
+    with store.open(where) as s:
+        s.write(answered(2))
+        s.write(
+            Trials([Trial("t", "a", 0, {"accuracy": 0.0})])
+        )  # its list is left over
+        early = s.read()
+        s.write(answered(3, first=10))
+        assert len(early.details().example_sets) == 1
+        assert early[0].examples is None
+        assert (early[1].examples == answered(2)[1].examples).all()
+        assert len(s.read().details().example_sets) == 4

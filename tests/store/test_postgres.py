@@ -10,6 +10,7 @@ import pytest
 from postgres import GUARDED, server_url
 
 from curvewise import CurvewiseError, Trial, Trials, store
+from curvewise.errors import NoStoreError
 from curvewise.store.address import address
 
 ONE = Trials([Trial("t", "a", 0, {"loss": 1.0})])
@@ -134,9 +135,7 @@ def test_a_schema_of_somebody_else_is_left_alone(postgres_url):
     where = address(postgres_url)
     with psycopg.connect(where.url, autocommit=True) as db:
         db.execute(f"CREATE SCHEMA {where.schema}")
-        with pytest.raises(
-            CurvewiseError, match=r"There is no store at .*Check the URL"
-        ):
+        with pytest.raises(NoStoreError, match=r"There is no store at .*Check the URL"):
             store.read(postgres_url)
         db.execute(f"CREATE TABLE {where.schema}.mine (x INTEGER)")
         words = rf"schema {where.schema} at .* has tables but no store of curvewise"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from curvewise import CurvewiseError, store
+from curvewise.errors import NoStoreError
 from curvewise.store import Store
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -160,7 +161,7 @@ def test_a_file_that_is_no_store_is_left_alone(tmp_path):
 
 def test_paths_that_lead_nowhere(tmp_path):
     with pytest.raises(
-        CurvewiseError, match=r"There is no store .*a\.db\. Check the path"
+        NoStoreError, match=r"There is no store .*a\.db\. Check the path"
     ):
         store.read(tmp_path / "a.db")
     with pytest.raises(

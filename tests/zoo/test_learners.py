@@ -1,4 +1,6 @@
+import inspect
 import pickle
+import pydoc
 import subprocess
 import sys
 
@@ -185,6 +187,21 @@ def test_algorithms_travel_by_reference_and_have_a_definition(name):
     assert definition(copy.run) == definition(one.run)
     assert "sklearn." in definition(one.run)
     assert definition(zoo.algorithm(name, validate=3).run) != definition(one.run)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_help_and_editors_see_the_options(name):
+    make = zoo.ALGORITHMS[name]
+    shown = inspect.signature(make)
+    assert [*shown.parameters] == ["name", "space", "validate", "examples", "settings"]
+    assert shown.parameters["validate"].default == "test"
+    assert shown.return_annotation is not shown.empty
+    helped = pydoc.plain(pydoc.render_doc(make))
+    assert f"{name}(*, name: str | None = None" in helped
+    assert "**settings" in helped
+    assert "Return " in helped
+    assert pickle.loads(pickle.dumps(make)) is make
+    assert f"def {name}(" in inspect.getsource(make)
 
 
 def test_definitions_are_the_same_in_another_process():

@@ -150,9 +150,13 @@ def test_the_sizes_of_xue():
 
 def test_some_of_the_lines_are_enough():
     assert zoo.moons_task(sizes="cifar100", lines=3).lines == 3
-    with pytest.raises(CurvewiseError, match=r"lines is 17, and"):
+    with pytest.raises(
+        CurvewiseError, match=r"lines is 17, and .* form 16, which is 'all'"
+    ):
         zoo.moons_task(sizes="cifar100", lines=17)
-    with pytest.raises(CurvewiseError, match=r"lines is 'many'. Pass a whole number"):
+    with pytest.raises(
+        CurvewiseError, match=r"lines is 'many', and .* 'all'. Pass a whole"
+    ):
         zoo.moons_task(sizes="cifar100", lines="many")
 
 
@@ -167,6 +171,19 @@ def test_faces_are_components_of_the_training_images(images):
     assert X.var(0, ddof=1) == pytest.approx(1, abs=1e-3)
     assert np.abs(one.test[0].var(0, ddof=1) - 1).max() > 0.01  # not fitted to these
     assert one.classes.tolist() == [0, 1, 2]
+
+
+def test_there_are_no_more_components_than_images_or_pixels(images, tmp_path):
+    with np.load(images) as file:
+        target = file["target"]
+    small = tmp_path / "small.npz"
+    np.savez(small, images=np.random.default_rng(0).random((60, 2, 3)), target=target)
+    assert zoo.faces_task(small, components=6)
+    words = "components is 7, and there are 36 images of 6 pixels.* from 1 to 6"
+    with pytest.raises(CurvewiseError, match=words):
+        zoo.faces_task(small, components=7)
+    with pytest.raises(CurvewiseError, match=r"components is 11, .* from 1 to 10"):
+        zoo.faces_task(images, test=50, components=11)
 
 
 def test_faces_are_found_in_the_data_folder_or_fetched(images, tmp_path, monkeypatch):
@@ -231,7 +248,11 @@ def test_the_definition_of_a_data_set_changes_with_its_data():
         (lambda: own(test=40), "test is 40, and there are 40 examples"),
         (lambda: zoo.data_task([1, 2], [1]), "X has 2 rows and y 1 label"),
         (lambda: zoo.faces_task("nowhere.npz"), "no file 'nowhere.npz'. Pass an .npz"),
-        (lambda: zoo.faces_task(components=900), "900 components .* 772 images"),
+        (lambda: zoo.faces_task(components=2.5), "components is 2.5, .*whole number"),
+        (
+            lambda: zoo.faces_task(components=900),
+            "components is 900, .* 772 images of 1850 pix",
+        ),
     ],
 )
 def test_impossible_tasks_say_why(call, message):

@@ -6,7 +6,8 @@ import sys
 import click
 
 from curvewise._version import __version__
-from curvewise.cli import experiments, results
+from curvewise.cli import export, replay, results, run, status
+from curvewise.cli.showing import INTERRUPTED
 from curvewise.errors import CurvewiseError
 
 EPILOG = """Exit status: 0 fine, 1 error, 2 wrong usage, 3 finished, but some trials
@@ -14,15 +15,16 @@ failed, 130 stopped by Ctrl-C.
 
 Start with your own file, or let 'curvewise example search > results.csv' show what
 one looks like."""
+_EXPERIMENTS = (run.run, status.status, replay.replay, export.export)
 SECTIONS = {
     "Commands about results": results.COMMANDS,
-    "Commands about experiments": experiments.COMMANDS,
+    "Commands about experiments": _EXPERIMENTS,
 }
 
 _KEYWORDS = re.compile(
     r"\b(failed|at|metrics?|params|unit|trials?|step|status|on|runs|algorithm|task"
-    r"|executor|timeout|memory|workers|retries)="
-    r"(?:'([^']*)')?(?!=)"
+    r"|executor|timeout|memory|workers|retries|experiment|force)="
+    r"(?:'([^']*)'|True\b)?(?!=)"
 )
 
 
@@ -33,6 +35,8 @@ def _as_typed(message: str) -> str:
     'Pass --failed worst or --failed <score>.'
     >>> _as_typed("Leave memory= out, or pass executor='local'.")
     'Leave --memory out, or pass --executor local.'
+    >>> _as_typed("Pass force=True to replace it.")
+    'Pass --force to replace it.'
     """
 
     def option(found: re.Match[str]) -> str:
@@ -54,7 +58,7 @@ class Group(click.Group):
             ctx.exit(1)
         except KeyboardInterrupt:
             click.echo("curvewise: stopped by Ctrl-C.", err=True)
-            ctx.exit(experiments.INTERRUPTED)
+            ctx.exit(INTERRUPTED)
 
     def format_commands(
         self,

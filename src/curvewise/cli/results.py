@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from curvewise.cli.showing import warnings_as_lines, working
+from curvewise.cli.showing import as_json, leave, warnings_as_lines, working
 
 if TYPE_CHECKING:
     from curvewise.trials import Trials
 
-FAILED_TRIALS = 3
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -72,11 +71,6 @@ def _with(command: _F, *parameters: Callable[[_F], _F]) -> _F:
     return command
 
 
-as_json = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON for machines."
-)
-
-
 @click.command()
 @source_options
 @as_json
@@ -93,7 +87,7 @@ def check(as_json: bool, **keywords: Any) -> None:
     trials = _read(**keywords)
     found = cw.check(trials)
     click.echo(found.to_json() if as_json else str(found))
-    _leave(trials.count_failed())
+    leave(trials.count_failed())
 
 
 @click.command()
@@ -136,7 +130,7 @@ def performance(
         confidence=confidence,
     )
     click.echo(answer.to_json() if as_json else str(answer))
-    _leave(sum(d.failed for d in answer.distributions))
+    leave(sum(d.failed for d in answer.distributions))
 
 
 @click.command()
@@ -174,7 +168,7 @@ def report(
             failed=_number_or_word(failed),
         )
     click.echo(json.dumps({"report": str(path)}) if as_json else f"wrote {path}")
-    _leave(trials.count_failed(metric))
+    leave(trials.count_failed(metric))
 
 
 @click.command()
@@ -228,8 +222,3 @@ def _number_or_word(text: str) -> Any:
         return float(text)
     except ValueError:
         return text
-
-
-def _leave(failed: int) -> None:
-    if failed:
-        click.get_current_context().exit(FAILED_TRIALS)

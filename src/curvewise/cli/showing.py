@@ -1,12 +1,36 @@
-"""What commands say while they work, on standard error."""
+"""What commands share: how they end, and what they say while they work."""
 
+import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import click
+
+from curvewise.engine.workers import BLAS_THREADS
 from curvewise.errors import CurvewiseWarning
+
+FAILED_TRIALS = 3
+INTERRUPTED = 130
+
+as_json = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON for machines."
+)
+
+
+def leave(failed: int) -> None:
+    """End with a status of its own if trials failed."""
+    if failed:
+        click.get_current_context().exit(FAILED_TRIALS)
+
+
+def one_thread() -> None:
+    """Compute in one thread, as workers do: sums of several are rounded differently."""
+    if "numpy" not in sys.modules:
+        os.environ.update(dict.fromkeys(BLAS_THREADS, "1"))
 
 
 @contextmanager
@@ -22,17 +46,18 @@ def working(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def warnings_as_lines(said: Callable[[str], str] = str) -> Iterator[None]:
+def warnings_as_lines(*, of_toml: bool = False) -> Iterator[None]:
     """Print our own warnings as lines, when they come; above a bar, if there is one.
 
     Parameters
     ----------
-    said : callable
-        Turns a message of the Python API into one for whoever reads it here.
+    of_toml : bool
+        Whether whoever reads them has written a TOML file.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("always", CurvewiseWarning)
         usual = warnings.showwarning
+        said: Callable[[str], str] = _in_toml if of_toml else str
 
         def show(message: Any, category: type[Warning], *rest: Any) -> None:
             if issubclass(category, CurvewiseWarning):
@@ -42,3 +67,16 @@ def warnings_as_lines(said: Callable[[str], str] = str) -> Iterator[None]:
 
         warnings.showwarning = show  # type: ignore[assignment]  # `rest` is the rest
         yield
+
+
+def _in_toml(message: str) -> str:
+    """Return a message of the Python API as it is meant for a TOML file.
+
+    >>> _in_toml("State it with metrics=, such as [Metric('f', 'lower')].")
+    'State it in the file: [metrics], and below it f = "lower".'
+    """
+    return re.sub(
+        r"with metrics=, such as \[Metric\('(.+)', 'lower'\)\]",
+        r'in the file: [metrics], and below it \1 = "lower"',
+        message,
+    )

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from curvewise.engine import spaces
+from curvewise.engine.code import OURS
 from curvewise.engine.experiment import Algorithm, Experiment, Replicates, Task
 from curvewise.engine.recording import Record
 from curvewise.engine.seeding import stream
 from curvewise.errors import CurvewiseError, shortened
 from curvewise.trials.trial import Value
 
-_OURS = str(Path(__file__).parents[1])
 _MOST_FRAMES = 3
 _MOST_TEXT = 2000
 
@@ -46,16 +46,15 @@ class Cell:
         """Return the data of a trial: the same for every algorithm."""
         task = self._task
         draw = functools.partial(stream, self._experiment.seed)
-        train, line = divmod(chosen.train, task.lines)
+        train, test = (which // task.lines for which in (chosen.train, chosen.test))
         if self._streams == 1:
             data = task.sample(draw("data", task.name, replicate=train))
         else:
-            test = chosen.test // task.lines
             data = task.sample(
                 draw("train", task.name, replicate=train),
                 draw("test", task.name, replicate=test),
             )
-        return data.line(line) if task.lines > 1 else data
+        return data.line(chosen.line % task.lines) if task.lines > 1 else data
 
     def _stream(self, role: str, replicate: int) -> np.random.Generator:
         names = self._task.name, self._algorithm.name
@@ -69,7 +68,7 @@ class Cell:
         record : Record
             Its number says which trial; it is filled as the trial yields.
         kept : callable, optional
-            Called with the record after each yield.
+            Called with the record when its params are drawn and after each yield.
         """
         number = record.number
         begin = time.perf_counter()
@@ -79,6 +78,8 @@ class Cell:
                 record.labels = dict(labels)
             chosen = self._experiment.replicates(number)
             record.params = self._params(chosen)
+            if kept is not None:  # should it die before its first yield
+                kept(record)
             data = self._data(chosen)
             rng = self._stream("seed", chosen.seed)
             # A copy: what the algorithm does to its params is not what was drawn.
@@ -119,7 +120,7 @@ def last_lines(problem: BaseException) -> str:
     """Return an exception as text: its message, then where it was raised, last first."""
     try:
         frames = traceback.extract_tb(problem.__traceback__)
-        theirs = [f for f in frames if not f.filename.startswith(_OURS)]
+        theirs = [f for f in frames if not Path(f.filename).is_relative_to(OURS)]
         places = [
             f"  {f.filename}:{f.lineno} in {f.name}: {f.line or ''}".rstrip(": ")
             for f in theirs[: -_MOST_FRAMES - 1 : -1]

@@ -10,25 +10,34 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-_OURS = str(Path(__file__).parents[1])
+OURS = Path(__file__).parents[1]
 _STANDARD = sysconfig.get_path("stdlib")
 
 
 def is_own(value: Any) -> bool:
-    """Return whether a function or class was written by the user.
+    """Return whether a function, class or module was written by the user.
 
     What is installed changes with versions, and is not the user's to define.
     """
     if getattr(value, "__module__", None) in ("__main__", "__mp_main__"):
         return True
-    file = _file(value)
-    installed = {"site-packages", "dist-packages"}.intersection(Path(file).parts)
-    ours_or_standard = file.startswith((_OURS, _STANDARD, "<frozen"))
-    return bool(file) and not installed and not ours_or_standard
+    return is_own_file(_file(value))
+
+
+def is_own_file(file: str) -> bool:
+    """Return whether a file is neither installed nor ours nor Python's."""
+    path = Path(file)
+    if not file or file.startswith("<frozen"):
+        return False
+    if {"site-packages", "dist-packages"}.intersection(path.parts):
+        return False
+    return not any(path.is_relative_to(folder) for folder in (OURS, _STANDARD))
 
 
 def _file(value: Any) -> str:
-    """Return where a function or a class was written; nothing if it was built in."""
+    """Return where something was written; nothing if it was built in."""
+    if inspect.ismodule(value):
+        return getattr(value, "__file__", None) or ""
     if inspect.isclass(value):
         module = sys.modules.get(value.__module__)
         if file := getattr(module, "__file__", None):

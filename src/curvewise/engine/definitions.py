@@ -6,10 +6,10 @@ values, what a function closes over and what it calls in the user's own modules 
 comments, docstrings and layout do not.
 """
 
+import dis
 import functools
 import hashlib
 import inspect
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from types import CodeType
@@ -18,8 +18,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from curvewise.engine.code import is_own, source_of
+from curvewise.engine.spaces.functions import has_address
 
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _DEEP = 20
 _PLAIN = bool | int | float | complex | str | bytes | None
 
@@ -37,11 +37,18 @@ def definition(value: object) -> str:
     partial(builtins.round, ndigits=2)
     """
     writer = _Writer()
-    texts = [writer.text(value, top=True)]
-    while writer.waiting:
-        name, used = writer.waiting.popitem()
-        texts.append(f"{name}:\n{writer.text(used, top=True)}")
-    return "\n".join([texts[0], *sorted(texts[1:])])
+    return "\n".join([writer.text(value, top=True), *writer.sections()])
+
+
+def code_in(value: object) -> str:
+    """Return the user's own functions and classes that a value holds, as text.
+
+    >>> code_in({"C": [1, 2]})
+    ''
+    """
+    writer = _Writer()
+    writer.text(value)
+    return "\n".join(writer.sections())
 
 
 class _Writer:
@@ -60,6 +67,14 @@ class _Writer:
             if inspect.isclass(value):
                 return _class(value, self._go(_DEEP, frozenset()))
         return self._go(_DEEP, frozenset())(value)
+
+    def sections(self) -> list[str]:
+        """Return what was come across, and what that uses in turn, each once."""
+        texts = []
+        while self.waiting:
+            name, used = self.waiting.popitem()
+            texts.append(f"{name}:\n{self.text(used, top=True)}")
+        return sorted(texts)
 
     def _go(self, depth: int, above: frozenset[int]) -> Go:
         def go(value: Any) -> str:
@@ -119,8 +134,12 @@ def _used(function: Any) -> dict[str, Any]:
         function.__code__.co_freevars, function.__closure__ or (), strict=False
     )
     nonlocals = {name: _content(cell) for name, cell in closed}
-    names = _names(function.__code__)
+    names, attributes = _names(function.__code__)
     found = {n: v for n, v in function.__globals__.items() if n in names}
+    for name, value in list(found.items()):
+        if inspect.ismodule(value) and is_own(value):  # helpers.train()
+            inside = {n: vars(value)[n] for n in attributes if n in vars(value)}
+            found |= {f"{name}.{n}": own for n, own in inside.items()}
     beside = {name: value for name, value in found.items() if _matters(name, value)}
     return beside | nonlocals
 
@@ -132,10 +151,19 @@ def _content(cell: Any) -> Any:
         return None
 
 
-def _names(code: CodeType) -> set[str]:
-    """Return the names that a piece of code uses, inner functions included."""
-    inner = [c for c in code.co_consts if inspect.iscode(c)]
-    return set(code.co_names).union(*map(_names, inner))
+def _names(code: CodeType) -> tuple[set[str], set[str]]:
+    """Return the globals and the attributes that code uses, inner functions included."""
+    names, attributes = set(), set()
+    for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            names.add(step.argval)
+        elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            attributes.add(step.argval)
+    for inner in (c for c in code.co_consts if inspect.iscode(c)):
+        more = _names(inner)
+        names |= more[0]
+        attributes |= more[1]
+    return names, attributes
 
 
 def _matters(name: str, value: Any) -> bool:
@@ -143,7 +171,7 @@ def _matters(name: str, value: Any) -> bool:
     if inspect.isfunction(value) or inspect.isclass(value):
         return is_own(value)
     if isinstance(value, list | dict):
-        return name.isupper()
+        return name.rpartition(".")[2].isupper()
     return isinstance(value, _PLAIN | tuple | frozenset | functools.partial)
 
 
@@ -153,8 +181,7 @@ def _matters(name: str, value: Any) -> bool:
 def _array(value: Any, go: Go) -> str:
     if value.dtype == object:
         return _hashed(f"objects{value.shape}", go(value.tolist()).encode())
-    data = np.ascontiguousarray(value).tobytes()
-    return _hashed(f"array{value.shape} {value.dtype}", data)
+    return _hashed(f"array{value.shape} {value.dtype}", np.ascontiguousarray(value))
 
 
 def _sparse(value: Any, go: Go) -> str:
@@ -208,10 +235,9 @@ def _estimator(value: Any, go: Go) -> str:
 
 
 def _other(value: Any, go: Go) -> str:
-    text = repr(value)
-    if not _ADDRESS.search(text):
+    text, state = repr(value), getattr(value, "__dict__", {})
+    if not has_address(text) and not (state and is_own(type(value))):
         return text
-    state = getattr(value, "__dict__", {})
     return f"{_name(type(value))}({go(dict(sorted(state.items())))})"
 
 
@@ -222,7 +248,7 @@ def _name(value: Any) -> str:
     return f"{module.replace('__mp_main__', '__main__')}.{name}".lstrip(".")
 
 
-def _hashed(what: str, data: bytes) -> str:
+def _hashed(what: str, data: Any) -> str:
     return f"{what} {hashlib.sha256(data).hexdigest()[:16]}"
 
 

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from curvewise._checks import is_whole, whole
 from curvewise.engine import spaces
-from curvewise.engine.definitions import definition
+from curvewise.engine.definitions import code_in, definition
 from curvewise.engine.spaces import Space
 from curvewise.errors import CurvewiseError, listed, shortened, unknown
 from curvewise.metrics import Metric
@@ -48,7 +49,7 @@ class Task:
     def __post_init__(self) -> None:
         _check_name(self.name, "task")
         _check_callable(self.sample, f"Task '{self.name}'", "sample", "sample(rng)")
-        _check_whole(self.lines, f"Task '{self.name}': lines")
+        whole(self.lines, f"Task '{self.name}': lines")
         self.streams  # noqa: B018  refuse a sample of three arguments here and now
 
     @property
@@ -106,7 +107,7 @@ class Algorithm:
         _check_callable(
             self.run, f"Algorithm '{self.name}'", "run", "run(params, data, rng)"
         )
-        spaces.check(self.space, f"Algorithm '{self.name}'")
+        spaces.sampler(self.space, f"Algorithm '{self.name}'")
 
     def draw(self, rng: np.random.Generator) -> dict[str, Value]:
         """Return hyperparameters drawn from the space, as plain values."""
@@ -131,12 +132,13 @@ class Algorithm:
 
 
 class Replicates(NamedTuple):
-    """Which draw of each role a trial uses."""
+    """Which draw of each role a trial uses, and which line of a draw that is cut."""
 
     params: int
     train: int
     test: int
     seed: int
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,10 +194,10 @@ class Experiment:
         fill(self, "algorithms", _members(algorithms, Algorithm, "algorithms"))
         fill(self, "cross", _crossed(cross or {}))
         fill(self, "trials", _number_of_trials(trials, self.cross))
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-            raise CurvewiseError(f"seed is {seed!r}. Pass a whole number from 0 on.")
-        if not 0 <= seed < 2**128:
-            raise CurvewiseError(f"seed is {seed}. Pass one from 0 to 2**128 - 1.")
+        if not is_whole(seed, 0, 2**128 - 1):
+            raise CurvewiseError(
+                f"seed is {seed!r}. Pass a whole number from 0 to 2**128 - 1."
+            )
         fill(self, "seed", int(seed))
         fill(self, "vary", _varied(vary))
         fill(self, "metrics", _meanings(metrics))
@@ -236,22 +238,23 @@ class Experiment:
     def replicates(self, number: int) -> Replicates:
         """Return which draw of each role trial `number` uses."""
         place = self._places(number)
-        return Replicates(
-            *(
-                place.get(role, number if role in self.vary else 0)
-                for role in ("params", *self._sets(place), "seed")
-            )
-        )
-
-    @staticmethod
-    def _sets(place: Mapping[str, int]) -> tuple[str, str]:
-        return ("data", "data") if "data" in place else ("train", "test")
+        data = place.get("data")
+        train, test = (place.get(role, data) for role in ("train", "test"))
+        given = place.get("params"), train, test, place.get("seed")
+        chosen = [
+            digit if digit is not None else number if role in self.vary else 0
+            for role, digit in zip(VARIED, given, strict=True)
+        ]
+        # Lines differ also where their draw is frozen.
+        chosen.append(number if train is None else train)
+        return Replicates(*chosen)
 
     def labels(self, task: Task, number: int) -> dict[str, int]:
         """Return what tells the draws of a crossed design or of lines apart."""
         labels = self._places(number)
         if task.lines > 1:
-            draw, line = divmod(self.replicates(number).train, task.lines)
+            chosen = self.replicates(number)
+            draw, line = chosen.train // task.lines, chosen.line % task.lines
             labels |= {"draw": draw, "line": line}
         return labels
 
@@ -266,22 +269,20 @@ class Experiment:
 
     def definition(self) -> dict[str, str]:
         """Return what each result hangs on, as text to compare: name to definition."""
-        inner = dict(list(self.cross.items())[1:])
-        first = next(iter(self.cross), "")
-        design = f"seed: {self.seed}\nvary: {', '.join(self.vary)}"
-        if first:
-            design += f"\ncross: {first} x {inner}"
-        texts = {"design": design}
+        streams = f"seed: {self.seed}\nvary: {', '.join(self.vary)}"
+        if self.cross:  # the first factor may grow
+            first, *inner = self.cross
+            streams += f"\ncross: {first} x { ({r: self.cross[r] for r in inner}) }"
+        texts = {"streams": streams}
         for task in self.tasks:
-            text = definition(task.sample)
             lines = f"lines: {task.lines}\n" if task.lines > 1 else ""
-            texts[f"task {task.name}"] = lines + text
+            texts[f"task {task.name}"] = lines + definition(task.sample)
         for one in self.algorithms:
             # Of a function, what it does counts, not what its docstring says.
             is_code = inspect.isfunction(one.space)
-            space = spaces.describe(one.space, whole=True) if not is_code else ""
-            parts = [space or definition(one.space), definition(one.run)]
-            texts[f"algorithm {one.name}"] = "\n".join(parts)
+            printed = "" if is_code else spaces.describe(one.space, whole=True)
+            parts = printed, code_in(one.space), definition(one.run)
+            texts[f"algorithm {one.name}"] = "\n".join(filter(None, parts))
         return texts
 
     def spaces(self) -> dict[str, str]:
@@ -332,11 +333,6 @@ def _check_callable(value: object, whose: str, what: str, form: str) -> None:
         )
 
 
-def _check_whole(value: object, what: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise CurvewiseError(f"{what} is {value!r}. Pass a whole number from 1 on.")
-
-
 def _members(given: Any, kind: type[Any], what: str) -> tuple[Any, ...]:
     try:
         members = (given,) if isinstance(given, kind) else tuple(given)
@@ -362,7 +358,7 @@ def _crossed(cross: Mapping[str, int]) -> dict[str, int]:
     for role, count in cross.items():
         if role not in (*VARIED, "data"):
             raise unknown("role to cross", role, (*VARIED, "data"))
-        _check_whole(count, f"cross['{role}']")
+        whole(count, f"cross['{role}']")
     if "data" in cross and {"train", "test"} & set(cross):
         raise CurvewiseError("cross has 'data' and 'train' or 'test'. Data is both.")
     return dict(cross)
@@ -374,12 +370,12 @@ def _number_of_trials(trials: object, cross: Mapping[str, int]) -> int:
         if not cross:
             raise CurvewiseError("trials is missing. Say how many, such as trials=100.")
         return product
-    _check_whole(trials, "trials")
-    if cross and trials != product:
+    number = whole(trials, "trials")
+    if cross and number != product:
         raise CurvewiseError(
             f"trials is {trials}, and {dict(cross)} crosses to {product}. Leave it out."
         )
-    return int(str(trials))
+    return number
 
 
 def _varied(vary: Iterable[str]) -> tuple[str, ...]:

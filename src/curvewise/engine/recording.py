@@ -180,7 +180,7 @@ def _step(step: object) -> float:
 
 def _check_name(name: object) -> None:
     try:
-        if isinstance(name, str) and name:
+        if isinstance(name, str) and name.strip() and "\0" not in name:
             name.encode()
             return
     except UnicodeEncodeError:
@@ -221,8 +221,10 @@ def _counts(value: Any) -> Any:
             f"'counts' has shape {counts.shape} and holds {counts.dtype}. Yield a K x K "
             f"matrix of whole numbers: rows are true classes, columns what was called."
         )
-    if (counts < 0).any():
-        raise CurvewiseError("'counts' holds negative numbers. Yield counts >= 0.")
+    if (counts < 0).any() or (counts >= 2.0**63).any():
+        raise CurvewiseError(
+            "'counts' holds numbers below 0, or too large to be counts."
+        )
     return counts.astype(np.int64)
 
 

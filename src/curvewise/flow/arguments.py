@@ -3,9 +3,10 @@
 import math
 import re
 import sys
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
+from curvewise._checks import whole
 from curvewise.engine.workers.queue import Limits
 from curvewise.errors import CurvewiseError
 
@@ -14,18 +15,13 @@ _UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 
 def limits_of(timeout: Any, retries: Any, memory: Any) -> Limits:
     """Return what a trial may cost."""
-    return Limits(_seconds(timeout), _times(retries), _bytes(memory))
+    return Limits(_seconds(timeout), whole(retries, "retries", 0), _bytes(memory))
 
 
 def check_workers(workers: Any) -> None:
     """Raise if a number of workers is none."""
-    if workers is not None and not _is_whole(workers, 1):
-        raise CurvewiseError(f"workers is {workers!r}. Pass a whole number from 1 on.")
-
-
-def _is_whole(value: Any, least: int) -> bool:
-    is_int = isinstance(value, Integral) and not isinstance(value, bool)
-    return is_int and value >= least
+    if workers is not None:
+        whole(workers, "workers")
 
 
 def _is_real(value: Any) -> bool:
@@ -37,12 +33,6 @@ def _seconds(timeout: Any) -> float | None:
     if timeout is not None and not _is_real(timeout):
         raise CurvewiseError(f"timeout is {timeout!r}. Pass seconds above 0.")
     return None if timeout is None else float(timeout)
-
-
-def _times(retries: Any) -> int:
-    if not _is_whole(retries, 0):
-        raise CurvewiseError(f"retries is {retries!r}. Pass a whole number from 0 on.")
-    return int(retries)
 
 
 def _bytes(memory: Any) -> int | None:

@@ -10,6 +10,8 @@ from curvewise.errors import CurvewiseError
 def agree(store: Any, texts: Mapping[str, str]) -> None:
     """Define things in a store; raise if it has trials of something defined otherwise.
 
+    Called by a driver: a second one that starts now sees the first.
+
     Parameters
     ----------
     store : AnyStore
@@ -17,7 +19,8 @@ def agree(store: Any, texts: Mapping[str, str]) -> None:
         What is defined, such as "algorithm svm", to its definition as text.
     """
     known = store.define(texts)
-    if _changed(known, texts):
+    # What nobody has run yet, or is about to run, may be defined anew.
+    if _changed(known, texts) and not store.others_drive():
         used = names_in(store.numbers())
         store.note({name: texts[name] for name in known if name not in used})
         known = store.define(texts)
@@ -28,7 +31,7 @@ def names_in(cells: Collection[tuple[str, str]]) -> set[str]:
     """Return the names of what these cells have trials of."""
     names = {f"task {task}" for task, _ in cells}
     names |= {f"algorithm {algorithm}" for _, algorithm in cells}
-    return names | ({"design"} if cells else set())
+    return names | ({"streams"} if cells else set())
 
 
 def _changed(known: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
@@ -44,9 +47,11 @@ def refuse_changes(
         return
     shown = "\n".join(difference(name, known[name], now[name]) for name in changed)
     kind = changed[0].partition(" ")[0]
-    same = "" if kind == "design" else " of the same name"
+    other = f"another {kind} of the same name"
+    if kind == "streams":
+        other = "another seed, or with other things varied or crossed"
     raise CurvewiseError(
-        f"{store} has trials of another {kind}{same}. What changed:\n{shown}\n"
+        f"{store} has trials of {other}. What changed:\n{shown}\n"
         f"Take the change back, give it another name, or use another store: two "
         f"definitions in one table are not one distribution."
     )

@@ -34,6 +34,10 @@ class InMemory:
         algorithms = list(algorithms)
         self._parts = {(task, name): [] for task in tasks for name in algorithms}
 
+    def others_drive(self) -> bool:
+        """Return whether another process runs this plan: never."""
+        return False
+
     def driving(self) -> contextlib.AbstractContextManager[None]:
         """Return a context in which nobody else runs this plan: always so."""
         return contextlib.nullcontext()
@@ -49,7 +53,8 @@ class InMemory:
     def unfinished(self, cell: Cell, numbers: Ints, *, redo: Collection[str]) -> Ints:
         """Return those of the numbers that are not there yet; none is from before."""
         del redo
-        return np.setdiff1d(numbers, self.numbers()[cell])
+        done = [part.core.number for part in self._parts[cell]]
+        return np.setdiff1d(numbers, np.concatenate(done)) if done else numbers
 
     def write(self, trials: Trials) -> None:
         """Keep trials of one task and algorithm."""

@@ -1,12 +1,20 @@
-"""How many trials of each task and algorithm are planned, as a store remembers it."""
+"""What is planned, as a store remembers it, and what of it is left to do."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from curvewise import store as stores
 from curvewise.engine.experiment import Experiment
+from curvewise.engine.workers.queue import Numbers
+from curvewise.errors import NoStoreError
+from curvewise.flow.changes import names_in, refuse_changes
 from curvewise.store.claims import Cell
+from curvewise.trials.trial import STATUSES
 
+NOT_OK = tuple(status for status in STATUSES if status != "ok")
 _PLAN = "plan"
 
 
@@ -21,3 +29,67 @@ def with_plan(notes: Mapping[str, str], experiment: Experiment) -> dict[str, str
     new = {(t.name, a.name): experiment.trials for t, a in experiment.cells()}
     plan = planned(notes) | new
     return {_PLAN: json.dumps([[*cell, trials] for cell, trials in plan.items()])}
+
+
+def left(
+    experiment: Experiment,
+    store: Any,
+    redo: Collection[str] = (),
+    *,
+    below: int | None = None,
+) -> dict[Cell, Numbers]:
+    """Return the numbers of the trials that are still to be run, for every cell.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    store : AnyStore, InMemory or None
+        What has trials already; None for a store that is still to be made.
+    redo : collection of str
+        Count trials that ended so as still to be run, `NOT_OK` for all that failed.
+        For a driver, only those from before it began.
+    below : int, optional
+        Look at the trials with smaller numbers; at all that are planned if left out.
+    """
+    size = experiment.trials if below is None else below
+    have = {} if store is None else store.numbers()
+    rest: dict[Cell, Numbers] = {}
+    for task, algorithm in experiment.cells():
+        cell = task.name, algorithm.name
+        rest[cell] = range(size)  # of a million, no larger than of ten
+        if cell in have:
+            rest[cell] = store.unfinished(cell, np.arange(size), redo=redo)
+    return rest
+
+
+class Outlook(NamedTuple):
+    """What a run would find: the trials that are left, and whether its store is new."""
+
+    left: dict[Cell, Numbers]
+    is_new: bool
+
+    @property
+    def trials(self) -> int:
+        """How many trials are left."""
+        return sum(map(len, self.left.values()))
+
+
+def outlook(experiment: Experiment, where: str, redo: Collection[str] = ()) -> Outlook:
+    """Return what a run would find in a store; raise if it would refuse to go on there.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    where : str
+        Path or URL. Nothing is written there.
+    redo : collection of str
+        As in `left`.
+    """
+    try:
+        with stores.open(where, create=False) as store:
+            used = names_in(store.numbers())
+            known = {name: text for name, text in store.notes().items() if name in used}
+            refuse_changes(known, experiment.definition(), str(store))
+            return Outlook(left(experiment, store, redo), is_new=False)
+    except NoStoreError:
+        return Outlook(left(experiment, None), is_new=True)

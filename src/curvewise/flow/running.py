@@ -2,21 +2,20 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
-
-import numpy as np
+from typing import Any, TypeAlias
 
 from curvewise import store as stores
 from curvewise.engine.drive import drive
 from curvewise.engine.experiment import Experiment
 from curvewise.engine.workers.queue import Executor, Limits, Numbers, Payload
-from curvewise.errors import CurvewiseError, unknown
+from curvewise.errors import CurvewiseError
 from curvewise.flow.arguments import check_workers, limits_of
 from curvewise.flow.changes import agree
+from curvewise.flow.executors import Name, executor_of
 from curvewise.flow.keeping import InMemory
-from curvewise.flow.plan import with_plan
+from curvewise.flow.plan import NOT_OK, left, with_plan
 from curvewise.flow.progress import Progress, display
 from curvewise.metrics import Metric
 from curvewise.store.address import is_url
@@ -26,7 +25,6 @@ from curvewise.trials.columns import Ints
 Until: TypeAlias = Callable[[Trials], bool]
 Todo: TypeAlias = dict[int, Numbers]
 
-_BAD = ("failed", "crashed", "timeout", "cancelled")
 _LOOKS = 5
 _PAUSE = 1.0  # seconds between looks at what other runs of the same plan have left
 
@@ -36,13 +34,14 @@ def run(
     *,
     store: str | Path | None = None,
     workers: int | None = None,
-    executor: Literal["local", "serial", "ray"] | Executor = "local",
+    executor: Name | Executor = "local",
     timeout: float | None = None,
     retries: int = 1,
     memory: int | str | None = None,
     until: Until | None = None,
     progress: bool | None = None,
     retry_failed: bool = False,
+    notes: Mapping[str, str] | None = None,
 ) -> Trials:
     """Run the trials of an experiment that its store does not have yet; return all.
 
@@ -76,11 +75,19 @@ def run(
         False says nothing. Otherwise a bar, or lines where there is no terminal.
     retry_failed : bool
         Run those again that did not end well.
+    notes : mapping of str to str, optional
+        Small texts for the store to keep beside the trials.
 
     Returns
     -------
     Trials
         All that the store has, read when first looked at.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C, when what runs has been finished; the same call goes on. Without a
+        store, its ``trials`` are what was finished.
 
     Examples
     --------
@@ -102,18 +109,23 @@ def run(
     if store is not None and not is_url(store):
         store = Path(store).expanduser().absolute()  # trials are read later
     with (
-        _crew(executor, workers) as crew,
+        executor_of(executor, workers) as workforce,
         contextlib.closing(_keeper(store)) as keeper,
+        keeper.driving(),
     ):
         agree(keeper, experiment.definition())
-        keeper.note(with_plan(keeper.notes(), experiment))
+        keeper.note(with_plan(keeper.notes(), experiment) | dict(notes or {}))
         keeper.introduce(
             [task.name for task in experiment.tasks],
             [algorithm.name for algorithm in experiment.algorithms],
         )
-        with keeper.driving():
-            driver = _Driver(experiment, keeper, crew, limits)
-            driver.run(_BAD if retry_failed else (), until, progress)
+        driver = _Driver(experiment, keeper, workforce, limits)
+        try:
+            driver.run(NOT_OK if retry_failed else (), until, progress)
+        except KeyboardInterrupt as problem:
+            if store is None:
+                problem.trials = keeper.read()  # type: ignore[attr-defined]
+            raise
         if store is None:
             found: Trials = keeper.read()
             return found
@@ -126,9 +138,8 @@ class _Driver:
     def __init__(
         self, experiment: Experiment, keeper: Any, executor: Executor, limits: Limits
     ) -> None:
-        self._payload = Payload(experiment)
+        self._experiment, self._payload = experiment, Payload(experiment)
         self._meanings: dict[str, Metric] = {}
-        self._trials = experiment.trials
         self._cells = [(task.name, one.name) for task, one in experiment.cells()]
         self._keeper, self._executor, self._limits = keeper, executor, limits
 
@@ -136,9 +147,10 @@ class _Driver:
         self, again: Collection[str], until: Until | None, progress: bool | None
     ) -> None:
         """Run what is left, a look at a time."""
-        sizes = _looks(self._trials) if until else [self._trials]
+        trials = self._experiment.trials
+        sizes = _looks(trials) if until else [trials]
         self._again = again
-        self._progress = Progress(self._trials * len(self._cells), self._done())
+        self._progress = Progress(self._experiment.size, self._done())
         self._display = display(progress)
         self._display.start(self._progress)
         try:
@@ -162,7 +174,7 @@ class _Driver:
                 self._meanings,
                 claim=claim,
             )
-            if not ended:
+            if not ended and self._progress.done < self._progress.total:
                 raise KeyboardInterrupt(f"stopped after {self._progress}")
             if not self._keeper.shared:
                 return
@@ -171,19 +183,13 @@ class _Driver:
             self._progress.done = self._done()  # others have done some, too
 
     def _done(self) -> int:
-        left = sum(map(len, self._todo(self._trials).values()))
-        return self._trials * len(self._cells) - left
+        todo = self._todo(self._experiment.trials)
+        return self._experiment.size - sum(map(len, todo.values()))
 
     def _todo(self, size: int) -> Todo:
         """Return the numbers below `size` of each cell that are still to be run."""
-        have = self._keeper.numbers()
-        todo: Todo = {}
-        for place, cell in enumerate(self._cells):
-            todo[place] = range(size)  # of a million, no larger than of ten
-            if cell in have:
-                wanted = np.arange(size)
-                todo[place] = self._keeper.unfinished(cell, wanted, redo=self._again)
-        return {place: numbers for place, numbers in todo.items() if len(numbers)}
+        cells = left(self._experiment, self._keeper, self._again, below=size).values()
+        return {place: numbers for place, numbers in enumerate(cells) if len(numbers)}
 
     def _claim(self, place: int, numbers: Ints) -> Ints:
         granted: Ints = self._keeper.claim(
@@ -204,28 +210,3 @@ def _looks(trials: int) -> list[int]:
 
 def _keeper(store: str | Path | None) -> Any:
     return InMemory() if store is None else stores.open(store)
-
-
-@contextlib.contextmanager
-def _crew(executor: object, workers: int | None) -> Iterator[Executor]:
-    """Give the executor that was asked for; one that was passed stays open."""
-    if hasattr(executor, "run"):
-        yield executor  # type: ignore[misc]
-        return
-    crew: Executor
-    if executor == "local":
-        from curvewise.engine.workers.local import Local
-
-        crew = Local(workers)
-    elif executor == "serial":
-        from curvewise.engine.workers.serial import Serial
-
-        crew = Serial()
-    elif executor == "ray":
-        from curvewise.engine.workers.cluster import Cluster
-
-        crew = Cluster(workers)
-    else:
-        raise unknown("executor", executor, ("local", "serial", "ray"))
-    with contextlib.closing(crew):
-        yield crew

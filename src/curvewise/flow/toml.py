@@ -11,6 +11,8 @@ from typing import Any, Protocol
 from curvewise.engine.experiment import Algorithm, Experiment, Task
 from curvewise.engine.supervised.tuning import tuned
 from curvewise.errors import CurvewiseError, shortened, unknown
+from curvewise.flow.arguments import check_workers, limits_of
+from curvewise.flow.executors import EXECUTORS
 from curvewise.flow.importing import imported, is_reference
 from curvewise.flow.toml_keys import (
     ALGORITHM,
@@ -21,7 +23,6 @@ from curvewise.flow.toml_keys import (
     TASK,
     Kinds,
     check,
-    check_options,
     naming,
     refuse_misplaced,
     refuse_unknown,
@@ -82,11 +83,25 @@ def from_toml(path: str | Path, zoo: Zoo) -> Recipe:
             f"{path} is no text in UTF-8 ({problem.reason}, byte {problem.start}). Pass a "
             f"TOML file."
         ) from None
-    return from_text(text, path, zoo)
+    recipe = from_text(text, path, zoo)
+    with naming(str(path)):
+        check_options(recipe.options)
+    return recipe
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Raise if a keyword of `curvewise.run` has a value that no run here can have."""
+    if options.get("executor", "local") not in EXECUTORS:
+        raise unknown("executor", options["executor"], EXECUTORS)
+    check_workers(options.get("workers"))
+    limits_of(options.get("timeout"), options.get("retries", 1), options.get("memory"))
 
 
 def from_text(text: str, path: Path, zoo: Zoo) -> Recipe:
     """Return the experiment that the text of a TOML file describes.
+
+    The text may be what a store remembers of another machine: whether its options are
+    such as a run can have here is not asked.
 
     Parameters
     ----------
@@ -125,7 +140,10 @@ class _Reader:
             check(table, {**PLAN, **RUN})
             experiment = self._experiment(table)
             options = {key: table[key] for key in RUN if key in table}
-            check_options(options)
+            if options.get("store") == "":
+                raise CurvewiseError(
+                    "'store' is ''. Write the path of a file, or leave it out."
+                )
         default = self._path.with_suffix(".db").name
         options["store"] = self._place(options.get("store", default))
         return Recipe(experiment, options, text, self._path)

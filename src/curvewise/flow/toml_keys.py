@@ -1,18 +1,14 @@
 """Which keys a TOML file of an experiment may have, and what is said about others."""
 
 import inspect
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from curvewise.errors import CurvewiseError, shortened, unknown
 
-EXECUTORS = ("local", "serial", "ray")
-
 Kinds: TypeAlias = Mapping[str, tuple[type, ...]]
 
-_MEMORY = re.compile(r"\s*(?=.*[1-9])\d+(\.\d+)?\s*([KMGT]?B)?\s*$", re.IGNORECASE)
 _WORDS = {
     int: "a whole number",
     float: "a number",
@@ -109,19 +105,3 @@ def refuse_unknown(settings: Mapping[str, Any], function: Any, what: str) -> Non
     for key in settings:
         if key not in allowed:
             raise unknown(what, key, allowed)
-
-
-def check_options(options: Mapping[str, Any]) -> None:
-    """Raise if a value is one that no run can have."""
-    executor = options.get("executor", "local")
-    if executor not in EXECUTORS:
-        raise unknown("executor", executor, EXECUTORS)
-    fits = {
-        "workers": (options.get("workers", 1) >= 1, "a whole number from 1 on"),
-        "retries": (options.get("retries", 0) >= 0, "a whole number from 0 on"),
-        "timeout": (options.get("timeout", 1) > 0, "seconds above 0"),
-        "memory": (_MEMORY.match(str(options.get("memory", 1))), 'bytes, or "2 GB"'),
-    }
-    for key, (is_fine, words) in fits.items():
-        if not is_fine:
-            raise CurvewiseError(f"'{key}' is {options[key]!r}. Write {words}.")

@@ -17,6 +17,7 @@ from typing import Any
 
 from curvewise.engine import spaces
 from curvewise.errors import CurvewiseError, listed, shortened, unknown
+from curvewise.flow.toml_keys import naming
 
 _ENDS: dict[str, Callable[[Any, Any], Any]] = {
     "uniform": spaces.uniform,
@@ -81,7 +82,8 @@ def _between(law: str, ends: Any, where: str) -> Any:
         raise CurvewiseError(
             f"{where}: {law} is {shortened(ends)}. Write {{ {law} = [low, high] }}."
         )
-    return _named(where, lambda: _ENDS[law](*ends))
+    with naming(where):
+        return _ENDS[law](*ends)
 
 
 def _several(
@@ -102,9 +104,10 @@ def _several(
                 )
     made = [each(m, where) if isinstance(m, dict) else m for m in members]
     weights = _weights(table, where)
-    if law == "choice":
-        return _named(where, lambda: spaces.choice(made, weights=weights))
-    return _named(where, lambda: spaces.mixture(*made, weights=weights))
+    with naming(where):
+        if law == "choice":
+            return spaces.choice(made, weights=weights)
+        return spaces.mixture(*made, weights=weights)
 
 
 def _weights(table: Mapping[str, Any], where: str) -> Sequence[float] | None:
@@ -123,7 +126,8 @@ def _when(table: Mapping[str, Any], where: str) -> Any:
             f'{{ when = {{ kernel = "poly" }}, then = [2, 3] }}.'
         )
     then = _parameter(table["then"], where)
-    return _named(where, lambda: spaces.when(table["when"], then))
+    with naming(where):
+        return spaces.when(table["when"], then)
 
 
 def _refuse_near_miss(table: Mapping[str, Any], where: str) -> None:
@@ -132,10 +136,3 @@ def _refuse_near_miss(table: Mapping[str, Any], where: str) -> None:
         alone = len(table) == 1 or key == "then"
         if alone and isinstance(value, list) and get_close_matches(key, _LAWS, 1, 0.75):
             raise CurvewiseError(f"{where}: {unknown('distribution', key, _LAWS)}")
-
-
-def _named(where: str, make: Callable[[], Any]) -> Any:
-    try:
-        return make()
-    except CurvewiseError as problem:
-        raise CurvewiseError(f"{where}: {problem}") from None

@@ -11,12 +11,14 @@ from typing import ClassVar, Literal, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from curvewise._checks import whole
 from curvewise._version import __version__
-from curvewise.errors import CurvewiseError, shortened, unknown
-from curvewise.store import claims, codes, reading, schema, writing
+from curvewise.errors import CurvewiseError, unknown
+from curvewise.store import claims, codes, notes, reading, schema, writing
 from curvewise.store.claims import Cell, Claim
 from curvewise.store.codes import Codes
 from curvewise.store.database import Database, Row
+from curvewise.store.tally import Tally, counted
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.columns import Core, Details, Ints
 from curvewise.trials.trial import STATUSES, Key
@@ -24,7 +26,6 @@ from curvewise.trials.trial import STATUSES, Key
 T = TypeVar("T")
 
 BLOCK = 50_000
-_NOTE = "note:"
 _SPACE = "space "
 _NEVER = 2**62
 
@@ -61,6 +62,10 @@ class AnyStore(ABC):
         Whatever ends the process, its claims end with it.
         """
 
+    def others_drive(self) -> bool:
+        """Return whether another process is driving this store, too."""
+        return False
+
     @abstractmethod
     def _claiming(self, ticket: int) -> AbstractContextManager[None]:
         """Return a transaction in which nobody else claims trials."""
@@ -80,14 +85,13 @@ class AnyStore(ABC):
             How many go into one commit.
         """
         must_be_trials(trials)
-        if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
-            raise CurvewiseError(f"batch is {batch!r}. Pass a whole number from 1 on.")
+        batch = whole(batch, "batch")
         self._keep_spaces(trials.spaces)
         # A block of rows at a time, so that memory does not grow with the trials.
         block = max(BLOCK // batch, 1) * batch
         for start in range(0, len(trials), block):
-            whole = len(trials) <= block
-            part = trials if whole else trials[start : start + block]
+            fits = len(trials) <= block
+            part = trials if fits else trials[start : start + block]
             rows = self._do(partial(self._encoded, part))
             while some := list(itertools.islice(rows, batch)):
                 self._do(partial(self._commit, some))
@@ -191,7 +195,7 @@ class AnyStore(ABC):
                     f"{changed} trials in {self} were replaced since it was read. "
                     f"Read the store again."
                 )
-            return reading.details(self._db, codes.load(self._db), last)
+            return reading.details(self._db, last)
 
     def keys(self) -> set[Key]:
         """Return (task, algorithm, number) of every trial in the store."""
@@ -232,22 +236,24 @@ class AnyStore(ABC):
         count = "SELECT count(*) FROM trials"
         return int(self._do(lambda: self._db.execute(count).fetchone())[0])
 
+    def tally(self) -> Tally:
+        """Return how trials ended and what went wrong most often; none of them is read."""
+        return self._do(self._tally)
+
+    def _tally(self) -> Tally:
+        with self._db.snapshot():
+            return counted(self._db)
+
     # --- notes -------------------------------------------------------------------------
 
     def notes(self) -> dict[str, str]:
         """Return the texts that the store keeps beside its trials."""
-        rows = self._do(lambda: list(self._db.execute("SELECT * FROM curvewise")))
-        return {
-            key.removeprefix(_NOTE): value
-            for key, value in sorted(rows)
-            if key.startswith(_NOTE)
-        }
+        return self._do(lambda: notes.load(self._db))
 
     def note(self, texts: Mapping[str, str]) -> None:
         """Keep small texts about the trials; one that is there already is replaced."""
-        self._do(
-            partial(self._note, _checked(texts), "UPDATE SET value = excluded.value")
-        )
+        new = notes.checked(texts)
+        self._do(lambda: notes.put(self._db, new))
 
     def define(self, texts: Mapping[str, str]) -> dict[str, str]:
         """Keep texts that are new, unless one contradicts; return what the store has.
@@ -255,25 +261,8 @@ class AnyStore(ABC):
         Of two processes that define the same thing at once, one is first; the other gets
         what that one wrote, and can compare.
         """
-        return self._do(partial(self._define, _checked(texts)))
-
-    def _define(self, texts: dict[str, str]) -> dict[str, str]:
-        with self._db.alone():
-            found = {key: self._fact(_NOTE + key) for key in texts}
-            known = {key: text for key, text in found.items() if text is not None}
-            if known.items() <= texts.items():
-                self._put(texts, "NOTHING")
-                known = texts
-        return known
-
-    def _note(self, texts: dict[str, str], otherwise: str) -> None:
-        with self._db.alone():
-            self._put(texts, otherwise)
-
-    def _put(self, texts: dict[str, str], otherwise: str) -> None:
-        keep = f"INSERT INTO curvewise VALUES (?, ?) ON CONFLICT (key) DO {otherwise}"
-        for key, text in texts.items():
-            self._db.execute(keep, (_NOTE + key, text))
+        new = notes.checked(texts)
+        return self._do(lambda: notes.define(self._db, new))
 
     # --- several drivers of one plan ---------------------------------------------------
 
@@ -396,13 +385,3 @@ def _codes_of(statuses: Collection[str]) -> list[int]:
 
 def _listed(statuses: Collection[str]) -> str:
     return ", ".join(map(str, [-1, *_codes_of(statuses)]))
-
-
-def _checked(texts: Mapping[str, str]) -> dict[str, str]:
-    for text in itertools.chain.from_iterable(texts.items()):
-        # PostgreSQL cannot keep a zero byte in a text, and stores should be alike.
-        if not isinstance(text, str) or "\0" in text:
-            raise CurvewiseError(
-                f"A note is {shortened(repr(text))}. Pass texts without zero bytes."
-            )
-    return dict(texts)

@@ -1,5 +1,6 @@
 """Names and their codes, as the store has them."""
 
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from curvewise.errors import CurvewiseError
 from curvewise.metrics import Metric
 from curvewise.store.database import Database
 
+MOST_EXAMPLE_SETS = 4096  # remembered; others are looked up
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Codes:
@@ -19,6 +22,9 @@ class Codes:
 
     A code is given once and never changes, so what is here stays true whatever others
     add to the store meanwhile. Only what is not here must be looked up.
+
+    Names are few, and all of them are here. Lists of examples may be one for each trial,
+    and long: of those that were met last, their digests are here, never the ids.
     """
 
     tasks: dict[str, int]
@@ -30,7 +36,7 @@ class Codes:
 
 
 def load(db: Database) -> Codes:
-    """Return all names and codes of a store."""
+    """Return all names and codes of a store, but no list of examples."""
     metrics, metric_codes = {}, {}
     for code, *meaning in db.execute(f"SELECT {_METRIC} FROM metrics ORDER BY code"):
         metric = _metric(*meaning)
@@ -41,7 +47,7 @@ def load(db: Database) -> Codes:
         metrics,
         metric_codes,
         dict(db.execute("SELECT metrics, code FROM metric_sets ORDER BY code")),
-        dict(db.execute("SELECT ids, code FROM example_sets ORDER BY code")),
+        {},
     )
 
 
@@ -64,7 +70,14 @@ def of_metric_set(db: Database, names: Sequence[str], known: Codes) -> int:
 def of_examples(db: Database, ids: NDArray[np.int64], known: Codes) -> int:
     """Return the code of a list of example ids, a new one if it is new."""
     blob = np.ascontiguousarray(ids, "<i8").tobytes()
-    return _of(db, "example_sets", "ids", blob, known.example_sets)
+    recent, digest = known.example_sets, hashlib.sha256(blob).digest()
+    code = recent.pop(digest, None)
+    if code is None:
+        code = _looked_up(db, "example_sets", "ids", blob)
+    recent[digest] = code  # the last that was met is the last in the dict
+    if len(recent) > MOST_EXAMPLE_SETS:
+        del recent[next(iter(recent))]
+    return code
 
 
 def declare(db: Database, metric: Metric, known: Codes) -> None:
@@ -96,12 +109,19 @@ def _metric(
     return Metric(name, direction, (low, high), unit, label)
 
 
-def _of(db: Database, table: str, column: str, key: Any, known: dict[Any, int]) -> int:
+def _of(db: Database, table: str, column: str, key: str, known: dict[str, int]) -> int:
     if key not in known:
-        # Somebody else may have added it since we looked.
-        db.execute(
-            f"INSERT INTO {table} ({column}) VALUES (?) ON CONFLICT DO NOTHING", (key,)
-        )
-        found = db.execute(f"SELECT code FROM {table} WHERE {column} = ?", (key,))
-        known[key] = found.fetchone()[0]
+        known[key] = _looked_up(db, table, column, key)
     return known[key]
+
+
+def _looked_up(db: Database, table: str, column: str, key: str | bytes) -> int:
+    """Return the code that the store has for something, a new one if it is new."""
+    find = f"SELECT code FROM {table} WHERE {column} = ?"
+    row = db.execute(find, (key,)).fetchone()
+    if row is None:
+        # Where several write at once, another may have been quicker.
+        add = f"INSERT INTO {table} ({column}) VALUES (?) ON CONFLICT DO NOTHING"
+        db.execute(add, (key,))
+        row = db.execute(find, (key,)).fetchone()
+    return int(row[0])

@@ -10,7 +10,7 @@ from functools import partial
 
 import psycopg
 
-from curvewise.errors import CurvewiseError, shortened
+from curvewise.errors import CurvewiseError, NoStoreError, shortened
 from curvewise.store.address import Address, address
 from curvewise.store.base import AnyStore, T
 from curvewise.store.postgres_database import Postgres, tables
@@ -72,7 +72,7 @@ class PostgresStore(AnyStore):
     def _prepare(self, *, create: bool) -> None:
         if not self._is_there():
             if not create:
-                raise CurvewiseError(f"There is no store at {self}. Check the URL.")
+                raise NoStoreError(f"There is no store at {self}. Check the URL.")
             with self._db.connection.transaction():
                 self._db.execute("SELECT pg_advisory_xact_lock(?)", (_MAKING,))
                 if not self._is_there():  # or another process was faster
@@ -124,6 +124,12 @@ class PostgresStore(AnyStore):
             with suppress(psycopg.Error):
                 self._forget([driver])
                 self._db.execute("SELECT pg_advisory_unlock(?)", (driver,))
+
+    def others_drive(self) -> bool:
+        """Return whether another process is driving this store, too."""
+        alive = f"SELECT 1 FROM drivers WHERE driver <> ? AND driver IN ({_ALIVE})"
+        found = self._do(lambda: self._db.execute(alive, (self._driver,)).fetchone())
+        return found is not None
 
     def _register(self) -> None:
         """Begin as a driver, or go on as one under a new number."""

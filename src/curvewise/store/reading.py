@@ -40,7 +40,7 @@ def core(db: Database, codes: Codes, last: int) -> Core:
     return _core_of(parts, codes)
 
 
-def details(db: Database, codes: Codes, last: int) -> Details:
+def details(db: Database, last: int) -> Details:
     """Return everything else about the trials up to id `last`."""
     blobs = ("params", "labels", "error", "counts", "correct", "asked")
     counted = ", ".join(f"count({b})" for b in blobs)
@@ -74,16 +74,20 @@ def details(db: Database, codes: Codes, last: int) -> Details:
     params, labels, error, counts, correct, asked = (
         joined(column) for column in zip(*texts, strict=True)
     )
-    ids = sorted(codes.example_sets.items(), key=lambda item: item[1])
-    place = np.full(_room(codes.example_sets.values()), -1, np.int64)
-    for i, (_, code) in enumerate(ids):
-        place[code] = i
     seconds = np.where(nanoseconds == _UNKNOWN, np.nan, nanoseconds / 1e9)
     return Details(
         *(params, labels, error, seconds, attempts, counts, classes, correct, asked),
-        place[example_set],
-        tuple(np.frombuffer(blob, "<i8").astype(np.int64) for blob, _ in ids),
+        *_examples(db, example_set),
     )
+
+
+def _examples(db: Database, codes: Ints) -> tuple[Ints, tuple[Ints, ...]]:
+    """Return which list of examples each trial has, -1 if none, and those lists."""
+    used = np.unique(codes[codes > 0])
+    query = f"SELECT code, ids FROM example_sets WHERE {db.among('code')} ORDER BY code"
+    rows = db.execute(query, (db.numbers(used),)) if len(used) else ()
+    sets = tuple(np.frombuffer(ids, "<i8").astype(np.int64) for _, ids in rows)
+    return np.where(codes > 0, np.searchsorted(used, codes), -1), sets
 
 
 def _type(column: str) -> str:

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from curvewise.errors import CurvewiseError, shortened
+from curvewise.errors import CurvewiseError, NoStoreError, shortened
 from curvewise.store import schema
 from curvewise.store.base import AnyStore, T
 from curvewise.store.driver_lock import driver_lock
@@ -149,7 +149,7 @@ def _refuse_what_is_no_store(path: Path, *, create: bool) -> None:
         raise CurvewiseError(f"{path} is a folder. Pass the path of a store's file.")
     if not path.exists():
         if not create:
-            raise CurvewiseError(f"There is no store {path}. Check the path.")
+            raise NoStoreError(f"There is no store {path}. Check the path.")
         if not path.parent.is_dir():
             raise CurvewiseError(
                 f"There is no folder {path.parent} for the store {path.name}. "

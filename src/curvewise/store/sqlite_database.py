@@ -39,10 +39,11 @@ class SQLite(Database):
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             yield
+            self.connection.execute("COMMIT")
         except BaseException:
-            self.connection.execute("ROLLBACK")
+            if self.connection.in_transaction:  # a full disk has rolled back by itself
+                self.connection.execute("ROLLBACK")
             raise
-        self.connection.execute("COMMIT")
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

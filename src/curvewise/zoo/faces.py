@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from curvewise._checks import whole
 from curvewise.engine.experiment import Task
 from curvewise.engine.supervised.data import Supervised, split
 from curvewise.engine.supervised.sizes import Sizes, held_size
 from curvewise.errors import CurvewiseError, listed, shortened
 from curvewise.zoo.tasks import SEEDS, Lines, Rng, task_of
 
-_IMAGES = 1288
+_IMAGES, _PIXELS = 1288, 50 * 37
 _FILE = "lfw_people70.npz"
 
 
@@ -44,7 +45,8 @@ def faces_task(
     test : float or int
         What share, or how many, of the images are for the test.
     components : int
-        How many principal components.
+        How many principal components: at most as many as there are images to train on,
+        and as an image has pixels.
     sizes, lines, name
         As in `moons_task`.
 
@@ -59,13 +61,11 @@ def faces_task(
             f"There is no file '{path}'. Pass an .npz file with 'images' and "
             f"'target', or leave path out."
         )
-    n = _IMAGES if path is None else len(_images(str(path))[1])
+    n, pixels = (_IMAGES, _PIXELS) if path is None else _images(str(path))[0].shape
     n_train = n - held_size(n, test)
-    if not 1 <= components <= n_train:
-        raise CurvewiseError(
-            f"{components} components were asked for, and there are {n_train} images to "
-            f"train on. Pass a number from 1 to {n_train}."
-        )
+    fact = f"there are {n_train} images of {pixels} pixels to train on"
+    most = min(n_train, pixels)
+    components = whole(components, "components", most=most, fact=fact)
     sample = Faces(None if path is None else str(path), test, components, sizes)
     return task_of(name, sample, n_train, sizes, lines)
 

@@ -6,20 +6,15 @@ follow from them. Spaces are those of Jordan et al. (2018), Appendix A, where th
 the algorithm; everything else is scikit-learn's default.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
-from curvewise.engine.experiment import Algorithm
-from curvewise.engine.spaces import Space, log_integers, loguniform, when
-from curvewise.engine.spaces.drawing import When
-from curvewise.engine.supervised.growing import growing
-from curvewise.errors import unknown
-from curvewise.zoo.fitting import Learner, names_of
+from curvewise.engine.spaces import log_integers, loguniform, when
+from curvewise.zoo.fitting import Learner
+from curvewise.zoo.making import Usual, learner
 
 _LAYERS = (50, 100, 150)
 
 
-def knn(**options: Any) -> Algorithm:
+@learner
+def knn() -> Usual:
     """Return k nearest neighbours: k is 3, 4, 5, 10, 25 or 50.
 
     Parameters
@@ -44,10 +39,11 @@ def knn(**options: Any) -> Algorithm:
     """
     usual = Learner("sklearn.neighbors.KNeighborsClassifier", {"n_jobs": 1})
     drawn = {"n_neighbors": [3, 4, 5, 10, 25, 50]}
-    return _algorithm("knn", usual, drawn, **options)
+    return usual, drawn
 
 
-def forest(**options: Any) -> Algorithm:
+@learner
+def forest() -> Usual:
     """Return a random forest.
 
     10 to 100 trees, log-uniform; Gini or entropy; at least 2, 4, 8 or 16 examples to
@@ -55,7 +51,7 @@ def forest(**options: Any) -> Algorithm:
 
     Parameters
     ----------
-    **options
+    name, space, validate, examples, **settings
         As in `knn`.
     """
     drawn = {
@@ -64,11 +60,11 @@ def forest(**options: Any) -> Algorithm:
         "min_samples_split": [2, 4, 8, 16],
         "min_samples_leaf": [1, 3, 5],
     }
-    usual = Learner("sklearn.ensemble.RandomForestClassifier", {"n_jobs": 1})
-    return _algorithm("forest", usual, drawn, **options)
+    return Learner("sklearn.ensemble.RandomForestClassifier", {"n_jobs": 1}), drawn
 
 
-def svm(**options: Any) -> Algorithm:
+@learner
+def svm() -> Usual:
     """Return a support vector machine.
 
     C is log-uniform from 0.01 to 100; the kernel is linear, polynomial of degree 2 to 5,
@@ -77,7 +73,7 @@ def svm(**options: Any) -> Algorithm:
 
     Parameters
     ----------
-    **options
+    name, space, validate, examples, **settings
         As in `knn`.
     """
     drawn = {
@@ -85,11 +81,11 @@ def svm(**options: Any) -> Algorithm:
         "kernel": ["linear", "poly", "rbf", "sigmoid"],
         "degree": when({"kernel": "poly"}, [2, 3, 4, 5]),
     }
-    usual = Learner("sklearn.svm.SVC", {"gamma": "auto"})
-    return _algorithm("svm", usual, drawn, **options)
+    return Learner("sklearn.svm.SVC", {"gamma": "auto"}), drawn
 
 
-def logistic(**options: Any) -> Algorithm:
+@learner
+def logistic() -> Usual:
     """Return logistic regression with an l2 penalty, C log-uniform from 1e-4 to 1e4.
 
     Solved by saga in at most 1000 passes. The paper prints the range as "[0.0001, 1,
@@ -97,16 +93,17 @@ def logistic(**options: Any) -> Algorithm:
 
     Parameters
     ----------
-    **options
+    name, space, validate, examples, **settings
         As in `knn`.
     """
     fixed = {"solver": "saga", "max_iter": 1000}
     usual = Learner("sklearn.linear_model.LogisticRegression", fixed)
     drawn = {"C": loguniform(1e-4, 1e4)}
-    return _algorithm("logistic", usual, drawn, **options)
+    return usual, drawn
 
 
-def network(**options: Any) -> Algorithm:
+@learner
+def network() -> Usual:
     """Return a network of one or two hidden layers.
 
     Layers of 50, 100 or 150 units, all 12 combinations equally likely; logistic, tanh or
@@ -115,7 +112,7 @@ def network(**options: Any) -> Algorithm:
 
     Parameters
     ----------
-    **options
+    name, space, validate, examples, **settings
         As in `knn`.
     """
     one = [[a] for a in _LAYERS]
@@ -125,76 +122,40 @@ def network(**options: Any) -> Algorithm:
         "learning_rate_init": loguniform(1e-4, 1e-1),
     }
     fixed = {"solver": "adam", "early_stopping": True, "max_iter": 200}
-    usual = Learner("sklearn.neural_network.MLPClassifier", fixed)
-    return _algorithm("network", usual, drawn, **options)
+    return Learner("sklearn.neural_network.MLPClassifier", fixed), drawn
 
 
-def lda(**options: Any) -> Algorithm:
+@learner
+def lda() -> Usual:
     """Return linear discriminant analysis, which has no hyperparameters here.
 
     Parameters
     ----------
-    **options
+    name, space, validate, examples, **settings
         As in `knn`.
     """
-    usual = Learner("sklearn.discriminant_analysis.LinearDiscriminantAnalysis", {})
-    return _algorithm("lda", usual, {}, **options)
+    return Learner("sklearn.discriminant_analysis.LinearDiscriminantAnalysis", {}), {}
 
 
-def naive_bayes(**options: Any) -> Algorithm:
+@learner
+def naive_bayes() -> Usual:
     """Return naive Bayes with Gaussian features, which has no hyperparameters here.
 
     Parameters
     ----------
-    **options
+    name, space, validate, examples, **settings
         As in `knn`.
     """
-    usual = Learner("sklearn.naive_bayes.GaussianNB", {})
-    return _algorithm("naive_bayes", usual, {}, **options)
+    return Learner("sklearn.naive_bayes.GaussianNB", {}), {}
 
 
-def tree(**options: Any) -> Algorithm:
+@learner
+def tree() -> Usual:
     """Return a decision tree, grown to the end, which has no hyperparameters here.
 
     Parameters
     ----------
-    **options
+    name, space, validate, examples, **settings
         As in `knn`.
     """
-    usual = Learner("sklearn.tree.DecisionTreeClassifier", {})
-    return _algorithm("tree", usual, {}, **options)
-
-
-def _algorithm(
-    kind: str,
-    usual: Learner,
-    drawn: Mapping[str, Any],
-    *,
-    name: str | None = None,
-    space: Space | None = None,
-    validate: str | int = "test",
-    examples: bool = False,
-    **settings: Any,
-) -> Algorithm:
-    known = names_of(usual.path) if settings else ()
-    for setting in settings:
-        if setting not in known:
-            own = ("name", "space", "validate", "examples")
-            raise unknown(f"setting of '{kind}'", setting, (*own, *known))
-    if space is None:
-        # What is fixed stays in the space, as its only value: others may hang on it.
-        fixed = {key: [value] for key, value in settings.items() if key in drawn}
-        space = {**{k: v for k, v in drawn.items() if _possible(v, settings)}, **fixed}
-    fit = Learner(usual.path, {**usual.settings, **settings})
-    run = growing(fit, validate=validate, examples=examples)
-    return Algorithm(name or kind, space, run)
-
-
-def _possible(value: Any, settings: Mapping[str, Any]) -> bool:
-    """Return whether a parameter can be there at all with these settings."""
-    condition = value.condition if isinstance(value, When) else {}
-    return all(
-        settings[name] in wanted
-        for name, wanted in condition.items()
-        if name in settings
-    )
+    return Learner("sklearn.tree.DecisionTreeClassifier", {}), {}

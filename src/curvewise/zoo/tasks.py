@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from curvewise._checks import whole
 from curvewise.engine.experiment import Task
 from curvewise.engine.supervised.data import (
     Supervised,
@@ -13,8 +14,7 @@ from curvewise.engine.supervised.data import (
     from_sets,
     split,
 )
-from curvewise.engine.supervised.sizes import Sizes, design_of, held_size, whole
-from curvewise.errors import CurvewiseError
+from curvewise.engine.supervised.sizes import Sizes, design_of, held_size
 
 Rng: TypeAlias = np.random.Generator
 Lines: TypeAlias = int | Literal["all"]
@@ -33,12 +33,8 @@ def task_of(name: str, sample: Any, n: int, sizes: Sizes, lines: Lines) -> Task:
     design = design_of(n, sizes)
     if lines == "all":
         return Task(name, sample, design.lines)
-    if whole(lines, "lines", "how many lines to use, or 'all'") > design.lines:
-        raise CurvewiseError(
-            f"lines is {lines}, and the sizes of task '{name}' form {design.lines}. "
-            f"Pass that or less, or lines='all'."
-        )
-    return Task(name, sample, lines)
+    fact = f"the sizes of task '{name}' form {design.lines}, which is 'all'"
+    return Task(name, sample, whole(lines, "lines", most=design.lines, fact=fact))
 
 
 def moons_task(
@@ -78,7 +74,7 @@ def moons_task(
     >>> task.lines
     4
     """
-    m = held_size(whole(n, "n", "how many points in all"), test)
+    m = held_size(whole(n, "n"), test)
     sample = Points("make_moons", n, n - m, {"noise": noise}, sizes)
     return task_of(name, sample, n - m, sizes, lines)
 
@@ -105,7 +101,7 @@ def circles_task(
     test, sizes, lines, name
         As in `moons_task`; so is what freezing means.
     """
-    m = held_size(whole(n, "n", "how many points in all"), test)
+    m = held_size(whole(n, "n"), test)
     settings = {"noise": noise, "factor": factor}
     sample = Points("make_circles", n, n - m, settings, sizes)
     return task_of(name, sample, n - m, sizes, lines)
@@ -165,7 +161,7 @@ def linear_task(
     further points of the same problem. Freezing ``"test"`` alone keeps which of those
     points are taken, but they come from another problem in each trial.
     """
-    m = held_size(whole(n, "n", "how many points in all"), test)
+    m = held_size(whole(n, "n"), test)
     return task_of(name, Clusters(n, n - m, sizes), n - m, sizes, lines)
 
 
@@ -283,8 +279,7 @@ def _waves(n: int, rng: Rng) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 
 def _numbers(n: int, test: int) -> tuple[int, int]:
-    n = whole(n, "n", "how many examples to train on")
-    return n, whole(test, "test", "how many examples to test on")
+    return whole(n, "n"), whole(test, "test")
 
 
 def data_task(

@@ -163,7 +163,7 @@ def test_other_conditions_print_too(cs):
 def test_a_configspace_may_be_a_part_of_another_space(cs):
     inner = cs.ConfigurationSpace({"n": [1, 2]})
     space = {"inner": inner, "x": [5]}
-    spaces.check(space, "Algorithm 'a'")
+    spaces.sampler(space, "Algorithm 'a'")
     params = spaces.draw(space, np.random.default_rng(0))
     assert params["inner"]["n"] in (1, 2)
     assert spaces.describe(space) == "inner: {n: one of 1, 2}\nx:     5"

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from support import assert_rate
 
 from curvewise import CurvewiseError
-from curvewise.engine import spaces
 from curvewise.engine.spaces import (
     choice,
     describe,
@@ -231,7 +230,7 @@ def test_draw_is_the_first_of_a_sampler():
 
 
 def test_an_empty_space_gives_nothing():
-    spaces.check({}, "Algorithm 'a'")
+    sampler({}, "Algorithm 'a'")
     assert draw({}, np.random.default_rng(0)) == {}
     assert describe({}) == ""
 
@@ -603,7 +602,7 @@ def test_what_cannot_be_a_law_is_refused_where_it_is_written(make, message):
 )
 def test_what_is_no_space_is_refused_by_name(space, message):
     with pytest.raises(CurvewiseError, match=re.escape(message)):
-        spaces.check(space, "Algorithm 'a'")
+        sampler(space, "Algorithm 'a'")
     with pytest.raises(CurvewiseError):
         describe(space)
 

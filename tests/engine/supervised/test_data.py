@@ -3,6 +3,7 @@ from itertools import chain, pairwise
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,6 +132,46 @@ def test_sets_that_are_apart_stay_apart_and_in_order():
     assert ids(data.test) == [9, 10]
     assert data.test_ids.tolist() == [4, 5]
     assert len(from_sets((np.arange(4), [0, 1, 1, 0])).test[1]) == 0
+
+
+TABLE = {"a": [1.0, 2.0, 3.0, 4.0], "b": ["x", "y", "x", "y"]}
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_frames_that_are_apart_stay_frames(frame):
+    train, test = (frame({k: v[s] for k, v in TABLE.items()}) for s in HALVES)
+    data = from_sets((train, [0, 1, 1]), (test, [1]))
+    assert type(data.X) is type(train)
+    assert list(data.train(2)[0]["b"]) == list(train["b"])[:2]
+    assert list(data.test[0]["b"]) == list(test["b"])
+    assert data.y.tolist() == [0, 1, 1, 1]
+
+
+HALVES = slice(3), slice(3, 4)
+
+
+def test_columns_go_by_their_names():
+    train, test = pd.DataFrame(TABLE), pl.DataFrame(TABLE)
+    for frame, turned in ((train, train[["b", "a"]]), (test, test[["b", "a"]])):
+        data = from_sets((frame, [0, 1] * 2), (turned, [0, 1] * 2))
+        assert list(data.test[0].columns) == ["a", "b"]
+        assert list(data.test[0]["a"]) == TABLE["a"]
+
+
+@pytest.mark.parametrize("kind", ["csr_array", "coo_array", "csc_matrix"])
+def test_sparse_sets_stay_sparse(kind):
+    make = getattr(sparse, kind)
+    data = from_sets((make(np.eye(3)), [0, 1, 1]), (make(2 * np.eye(3)), [0, 1, 0]))
+    assert sparse.issparse(data.X)
+    assert data.train(2)[0].toarray().tolist() == [[1, 0, 0], [0, 1, 0]]
+    assert data.test[0].toarray().tolist() == (2 * np.eye(3)).tolist()
+
+
+def test_numbers_of_any_kind_are_labels_together():
+    data = from_sets((np.arange(2), [0, 1]), (np.arange(2), [1.0, 0.0]))
+    assert data.classes.tolist() == [0, 1]
+    empty = from_sets((np.arange(2), [0, 1]), (np.arange(0), []))
+    assert len(empty.test[1]) == 0
 
 
 def test_it_says_what_it_is():
@@ -262,9 +303,59 @@ def test_sets_of_other_features_are_refused():
         from_sets((np.eye(2), [0, 1]), (np.eye(3), [0, 1, 1]))
 
 
+@pytest.mark.parametrize(
+    ("train", "test", "message"),
+    [
+        (np.eye(2), None, r"train is ndarray .*Pass a pair: X and y"),
+        ((np.eye(2), [0, 1]), [np.eye(2)], r"test is list .*Pass a pair: X and y"),
+        ((3, [0, 1]), None, "X is int 3. Pass an array or a data frame"),
+        # Three and two labels make five of each, and still none fits.
+        (
+            (np.eye(2), [0, 1, 1]),
+            (np.eye(3, 2), [0, 1]),
+            "X has 2 rows and y 3 labels",
+        ),
+        (([1, 2], ["a", "b"]), ([3], [1]), "labels of several types: int, str"),
+        (
+            (sparse.eye_array(2), [0, 1]),
+            (np.eye(2), [0, 1]),
+            "X is a sparse matrix to train on and an array to test on. Pass both in",
+        ),
+        (
+            (sparse.eye_array(2), [0, 1]),
+            (sparse.eye_array(3), [0, 1, 1]),
+            r"has shape \(2,\) and a test example \(3,\)",
+        ),
+        (
+            (pd.DataFrame(TABLE), [0, 1] * 2),
+            (pl.DataFrame(TABLE), [0, 1] * 2),
+            "X is a pandas DataFrame to train on and a polars DataFrame to test on",
+        ),
+        (
+            (pd.DataFrame(TABLE), [0, 1] * 2),
+            (pd.DataFrame(TABLE).rename(columns={"a": "c"}), [0, 1] * 2),
+            "'a', 'c': a column of one of the sets only. Pass the same features",
+        ),
+        (
+            (pl.DataFrame({"a": [1, 2]}), [0, 1]),
+            (pl.DataFrame({"a": ["x", "y"]}), [0, 1]),
+            "The columns to train on and to test on do not fit: .*the same types",
+        ),
+        (
+            (type("Frame", (), {"columns": ["a"], "shape": (2, 1)})(), [0, 1]),
+            (type("Frame", (), {"columns": ["a"], "shape": (2, 1)})(), [0, 1]),
+            "whose rows cannot be put below each other. Pass a pandas",
+        ),
+    ],
+)
+def test_sets_that_do_not_fit_say_why(train, test, message):
+    with pytest.raises(CurvewiseError, match=message):
+        from_sets(train, test)
+
+
 @pytest.mark.parametrize("n", [0, 61, 1.5, True, "all"])
 def test_a_training_set_of_impossible_size_is_refused(n):
-    with pytest.raises(CurvewiseError, match="training examples were asked for, and"):
+    with pytest.raises(CurvewiseError, match=r"n is .*, and there are 60 examples"):
         numbered().train(n)
 
 
@@ -275,10 +366,14 @@ def test_an_impossible_number_of_folds_is_refused(k):
 
 
 def test_holding_out_everything_is_refused():
-    with pytest.raises(CurvewiseError, match="60 examples were to be held out, and"):
+    with pytest.raises(
+        CurvewiseError, match=r"n is 60, .* Pass a whole number from 1 to 59"
+    ):
         numbered().held_out(60, rng())
 
 
 def test_a_line_that_is_not_there_is_refused():
-    with pytest.raises(CurvewiseError, match=r"Line 4 .* form 4 lines, counted from 0"):
+    with pytest.raises(
+        CurvewiseError, match=r"line is 4, .* form 4 lines.*from 0 to 3"
+    ):
         numbered(sizes=[15, 30, 60]).line(4)

@@ -117,6 +117,41 @@ def test_more_sizes_change_nothing_at_the_first_ones():
 
 
 @pytest.mark.parametrize("validate", ["test", "third", 3])
+def test_what_happens_at_a_size_does_not_hang_on_the_other_sizes(validate):
+    def random(params, X, y, rng):
+        return lambda X: rng.choice(["a", "b", "c"], len(X))
+
+    run = growing(random, validate=validate)
+    alone, *others = (
+        dict(yielded(run, data(400, sizes=sizes)))[40]
+        for sizes in ([40], [40, 80], [20, 40, 80], [10, 20, 30, 40, 160])
+    )
+    for other in others:
+        assert (alone["counts"] == other["counts"]).all()
+        assert (alone["correct"] == other["correct"]).all()
+        assert (alone["examples"] == other["examples"]).all()
+
+
+def test_every_size_and_every_trial_has_a_stream_of_its_own():
+    seen = []
+
+    def draw(params, X, y, rng):
+        seen.append(rng.random())
+        return lambda X: np.full(len(X), "a")
+
+    given = data(sizes=[5, 10, 36])
+    for seed in (0, 1):
+        yielded(growing(draw), given, seed=seed)
+    for own in rng(0).spawn(2):  # as in a search, which hands out children
+        list(growing(draw)({}, given, own))
+    assert len(set(seen)) == len(seen) == 12
+    again = np.random.Generator(np.random.Philox(3))
+    list(growing(draw)({}, given, again))  # the kind of generator stays
+    key = np.random.SeedSequence(3, spawn_key=(5,))
+    assert seen[12] == np.random.Generator(np.random.Philox(key)).random()
+
+
+@pytest.mark.parametrize("validate", ["test", "third", 3])
 def test_the_engine_can_write_it_down(validate):
     record = Record(0)
     for item in yielded(growing(remember, validate=validate), data(sizes=[9, 36])):

@@ -113,7 +113,7 @@ def test_a_design_is_taken_as_it_is_and_one_number_is_one_size():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: sizes_for(0), "n is 0. Pass a whole number from 1 on: how many"),
+        (lambda: sizes_for(0), "n is 0. Pass a whole number from 1 on."),
         (lambda: sizes_for(10.5), "n is 10.5. Pass a whole number"),
         (lambda: sizes_for(99, "placez"), "no design 'placez'. Did you mean 'places"),
         (lambda: sizes_for(99, "small", steps=3), "'small' takes no steps. Only 'doub"),
@@ -126,6 +126,10 @@ def test_a_design_is_taken_as_it_is_and_one_number_is_one_size():
         (lambda: design_of(9, 2.5), "sizes is 2.5. Pass increasing whole numbers"),
         (lambda: design_of(9, [4, 4]), "sizes is \\[4, 4\\]. Pass sizes that increase"),
         (lambda: design_of(9, [4, 2.5]), "A size is 2.5. Pass a whole number"),
+        (lambda: design_of(9, [[1, 2]]), r"A size is \[1, 2\]. Pass a whole number"),
+        (lambda: design_of(9, True), "A size is True. Pass a whole number"),
+        (lambda: design_of(9, {4: [1]}), r"A number of models is \[1\]. Pass a who"),
+        (lambda: sizes_for(9, ["small"]), r"no design '\['small'\]'"),
         (lambda: design_of(9, [4, 10]), "Size 10 was asked for, and there are 9 exam"),
         (lambda: design_of(9, {4: 3}), "3 disjoint blocks of 4 .* 9 examples give 2"),
         (lambda: design_of(9, {4: 0}), "A number of models is 0. Pass a whole"),
@@ -133,9 +137,9 @@ def test_a_design_is_taken_as_it_is_and_one_number_is_one_size():
             lambda: design_of(9, sizes_for(16, "cifar100")),
             "design is for 16 training examples, and there are 9. Make one with",
         ),
-        (lambda: sizes_for(9).line(9), "Line 9 was asked for, and sizes .* 4 lines"),
-        (lambda: sizes_for(9).line(-1), "Line -1 was asked for"),
-        (lambda: sizes_for(9).line(0.5), "line is 0.5. Pass a whole number"),
+        (lambda: sizes_for(9).line(9), "line is 9, and sizes .* 4 lines.* 0 to 3"),
+        (lambda: sizes_for(9).line(-1), "line is -1, and"),
+        (lambda: sizes_for(9).line(0.5), "line is 0.5, .* Pass a whole number"),
     ],
 )
 def test_what_cannot_be_is_refused(call, message):

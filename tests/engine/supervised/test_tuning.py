@@ -1,4 +1,8 @@
+import gc
 import pickle
+import subprocess
+import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -216,6 +220,14 @@ def test_a_time_limit_is_not_a_failed_configuration():
         ),
         (lambda: tune_then_test(algorithm(score_is_p), splits=0), "splits is 0. Pass"),
         (
+            lambda: tune_then_test(algorithm(score_is_p), parts=1),
+            "parts is 1. Pass a whole number from 2 on",
+        ),
+        (
+            lambda: tuned(algorithm(score_is_p), metric=3),
+            "metric is 3. Pass the name of a metric or a Metric",
+        ),
+        (
             lambda: ran(tuned(algorithm(score_is_p), metric="loss"), data()),
             "no metric to tune by 'loss'. There are: 'accuracy'",
         ),
@@ -235,6 +247,21 @@ def test_a_metric_that_is_not_there_is_no_reason_to_try_every_configuration():
     with pytest.raises(CurvewiseError, match="no metric to tune by 'loss'"):
         ran(tuned(watched(seen), configs=50, metric="loss"), data())
     assert len(seen) == 1
+
+
+def test_the_leaky_search_keeps_only_what_the_best_run_yielded():
+    yielded, alive = [], []
+
+    def run(params, data, rng):
+        gc.collect()
+        alive.append(sum(ref() is not None for ref in yielded))
+        correct = np.ones(1000, bool)
+        yielded.append(weakref.ref(correct))
+        yield 0, {"accuracy": params["p"], "correct": correct}
+
+    ran(leaky(algorithm(run), configs=20), data())
+    assert len(alive) == 20
+    assert max(alive) <= 2  # the best, and the one before
 
 
 # --- names and definitions ---------------------------------------------------------------
@@ -303,6 +330,55 @@ def test_the_tuner_uses_only_what_any_supervised_data_have():
 
     for make in MAKERS:
         assert ran(make(algorithm(score_is_p), configs=3), Own()).status == "ok"
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_numbers_of_numpy_become_plain_ones(make):
+    """They are in the definition, which a store compares."""
+    number = "parts" if make is tune_then_test else "folds"
+    beside = {} if make is leaky else {number: np.int64(4)}
+    one = make(algorithm(score_is_p), configs=np.int64(5), **beside)
+    plain = {key: int(value) for key, value in beside.items()}
+    assert definition(one.run) == definition(
+        make(algorithm(score_is_p), configs=5, **plain).run
+    )
+
+
+WORKER = """
+import pickle, sys
+import numpy as np
+run = pickle.loads(sys.stdin.buffer.read())
+rng = np.random.default_rng(0)
+from curvewise.engine.supervised.data import from_sets
+data = from_sets((np.arange(6), [0, 1] * 3), (np.arange(6), [0, 1] * 3))
+print(next(iter(run({}, data, rng)))[1]["chosen"])
+"""
+
+
+def zorps(params, data, rng):
+    yield 0, {"val_zorp": params["p"]}
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_metric_that_only_the_driver_registered_travels(make, monkeypatch):
+    from curvewise import metrics
+
+    monkeypatch.setattr(metrics, "_REGISTRY", dict(metrics._REGISTRY))
+    metrics.register(Metric("zorp", "lower", range=(0, 5)))
+    import cloudpickle
+
+    space = {"p": [1.0, 2.0, 3.0]}
+    search = make(Algorithm("a", space, zorps), configs=20, metric="val_zorp")
+    assert search.run.metric == Metric("val_zorp", "lower", range=(0, 5))
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    try:
+        sent = cloudpickle.dumps(search.run)
+    finally:
+        cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+    done = subprocess.run(
+        [sys.executable, "-c", WORKER], input=sent, capture_output=True, check=True
+    )
+    assert done.stdout.decode().strip() == "{'p': 1.0}"
 
 
 def test_a_metric_that_nobody_registered_can_be_passed():

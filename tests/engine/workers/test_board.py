@@ -88,11 +88,12 @@ def test_a_choice_before_the_first_step_is_kept(tmp_path):
     spool, record = Spool(tmp_path, 0), Record(1)
     record.add((None, {"chosen": {"C": 3}}))
     spool.keep(record)
+    assert left_behind(tmp_path, 0, 1).params == {"C": 3}
     other = Record(2)
     other.add((0, {"loss": 1.0}))
     spool.keep(other)
     spool.close()
-    assert left_behind(tmp_path, 0, 1).params == {"C": 3}
+    assert left_behind(tmp_path, 0, 1).params == {}  # it is over
     assert left_behind(tmp_path, 0, 2).values == {"loss": [1.0]}
 
 

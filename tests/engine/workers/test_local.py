@@ -119,6 +119,50 @@ def test_without_retries_the_first_death_is_the_last():
     assert (trial.status, trial.attempts) == ("crashed", 1)
 
 
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [("dies_before_it_yields", "crashed"), ("sleeps_before_it_yields", "timeout")],
+)
+def test_what_was_drawn_is_kept_of_trials_that_never_yielded(name, status):
+    """Else nobody could see which hyperparameters crash."""
+    algorithm = cw.Algorithm(name, {"C": [1.5]}, getattr(bad, name))
+    experiment = cw.Experiment(
+        [nowhere], [algorithm], seed=1, cross={"params": 1, "seed": 1}
+    )
+    (trial,) = cw.run(experiment, workers=1, timeout=1, retries=0, progress=False)
+    assert trial.status == status
+    assert trial.params == {"C": 1.5}
+    assert trial.labels == {"params": 0, "seed": 0}
+
+
+def test_no_worker_holds_a_long_trial_that_another_could_run():
+    """Four trials of a second on four workers take about one, not two."""
+    algorithm = cw.Algorithm("naps", {}, bad.naps)
+    warm = cw.Experiment([nowhere], [cw.Algorithm("fine", {}, bad.fine)], 40, 1)
+    with Local(4) as pool:
+        cw.run(warm, executor=pool, progress=False)
+        begin = time.monotonic()
+        cw.run(
+            cw.Experiment([nowhere], [algorithm], 4, 1), executor=pool, progress=False
+        )
+        assert time.monotonic() - begin < 1.9
+
+
+def test_a_module_that_workers_cannot_import_is_named(tmp_path, monkeypatch):
+    (tmp_path / "only_here.py").write_text(
+        "def run(params, data, rng):\n    yield 0, {'accuracy': 1.0}\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import only_here
+
+    experiment = cw.Experiment([nowhere], [cw.Algorithm("a", {}, only_here.run)], 2, 1)
+    (tmp_path / "only_here.py").unlink()
+    with pytest.raises(
+        cw.CurvewiseError, match=r"cannot load the experiment: Mod.*here"
+    ):
+        cw.run(experiment, workers=1, progress=False)
+
+
 def test_one_death_among_many_tiny_trials_costs_exactly_its_own():
     def run(params, data, rng):
         value = rng.random()
@@ -179,6 +223,21 @@ def test_a_pool_can_be_used_again_and_leaves_nothing_behind(tmp_path, monkeypatc
         assert len(list(tmp_path.iterdir())) == 1
         assert cw.run(experiment, executor=pool, progress=False) == one
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_worker_that_dies_while_it_has_nothing_to_do_is_replaced():
+    def whoami(params, data, rng):
+        yield 0, {"pid": os.getpid()}
+
+    experiment = cw.Experiment(
+        [nowhere], [cw.Algorithm("a", {}, whoami)], 1, 1, metrics=[cw.Metric("pid")]
+    )
+    with Local(1) as pool:
+        (pid,) = cw.run(experiment, executor=pool, progress=False).scores("pid")["a"]
+        os.kill(int(pid), signal.SIGKILL)
+        time.sleep(0.5)
+        (other,) = cw.run(experiment, executor=pool, progress=False).scores("pid")["a"]
+    assert other != pid
 
 
 def test_what_cannot_travel_is_named():

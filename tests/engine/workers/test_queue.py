@@ -46,7 +46,8 @@ def test_every_trial_is_handed_out_exactly_once(todo, workers, mishaps, seconds)
             case "return":
                 line.give_back(batch)
             case "alone":
-                line.one_by_one(batch)
+                for number in np.split(batch.numbers, len(batch.numbers)):
+                    line.give_back(Batch(batch.cell, number, alone=True))
             case "fine":
                 done += [(batch.cell, n) for n in batch.numbers.tolist()]
                 line.learn(batch, seconds * len(batch.numbers))
@@ -194,13 +195,19 @@ def test_an_empty_batch_does_not_come_back():
     assert line.next() is None
 
 
-def test_one_by_one_gives_each_trial_a_batch_of_its_own():
-    line = queue(0)
-    line.one_by_one(Batch(3, np.array([7, 8, 9])))
-    found = [line.next() for _ in range(3)]
-    assert line.next() is None
-    assert sorted(b.numbers.tolist() for b in found) == [[7], [8], [9]]
-    assert all(b.alone and b.cell == 3 for b in found)
+def test_nobody_is_given_a_second_batch_of_long_trials():
+    """A trial of an hour that waits behind another could run elsewhere."""
+    line = Queue({0: range(100)}, 2)
+    assert line.next(quick=True) is None  # nobody knows yet
+    batch = line.next()
+    line.learn(batch, 5.0)
+    assert line.next(quick=True) is None
+    assert line.next() is not None
+    line = Queue({0: range(100)}, 2)
+    line.learn(line.next(), 0.01)
+    assert line.next(quick=True) is not None
+    line.give_back(Batch(0, np.array([0]), alone=True))
+    assert line.next(quick=True) is None
 
 
 def test_other_batches_are_not_alone():

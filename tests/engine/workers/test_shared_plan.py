@@ -52,3 +52,31 @@ def test_a_changed_definition_is_refused_there_too(postgres_url):  # noqa: F811
         cw.CurvewiseError, match=r"\+    yield \(0, {'accuracy': 0.6}\)"
     ):
         cw.run(plan, store=postgres_url, executor="serial", progress=False)
+
+
+def test_a_second_driver_with_another_definition_is_refused_before_any_result(
+    postgres_url,  # noqa: F811
+):
+    """The first has nothing to show yet, and still its definition holds."""
+
+    def run(params, data, rng):
+        yield 0, {"accuracy": 0.5}
+
+    def other(params, data, rng):
+        yield 0, {"accuracy": 0.6}
+
+    task = cw.Task("t", lambda rng: None)
+    first, second = (
+        cw.Experiment([task], [cw.Algorithm("a", {}, function)], 3, 1)
+        for function in (run, other)
+    )
+    with cw.store.open(postgres_url) as store, store.driving():
+        store.define(first.definition())
+        with pytest.raises(
+            cw.CurvewiseError, match="another algorithm of the same name"
+        ):
+            cw.run(second, store=postgres_url, executor="serial", progress=False)
+        assert store.define(first.definition()) == first.definition()
+    # It left without a result: now there is nothing to contradict.
+    trials = cw.run(second, store=postgres_url, executor="serial", progress=False)
+    assert set(trials.scores("accuracy")["a"]) == {0.6}

@@ -13,9 +13,6 @@ returns a dict, or a `mixture` of such, or the space of another tool. In a dict 
 Parameters are drawn in the order of their names, whatever the order of the dict.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from curvewise.engine.spaces.adapters import from_configspace, from_optuna
@@ -27,13 +24,12 @@ from curvewise.engine.spaces.distributions import (
     loguniform,
     uniform,
 )
-from curvewise.engine.spaces.drawing import Space, space_drawer, when
+from curvewise.engine.spaces.drawing import Space, sampler, when
 from curvewise.engine.spaces.laws import MOST
 from curvewise.trials.trial import Value
 
 __all__ = [
     "Space",
-    "check",
     "choice",
     "describe",
     "draw",
@@ -48,39 +44,7 @@ __all__ = [
     "when",
 ]
 
-
-def check(space: Any, whose: str = "The space") -> None:
-    """Raise if something is no space; `whose` opens the message.
-
-    A function is not called: what it returns is looked at with every draw.
-
-    Examples
-    --------
-    >>> check({"C": [0.1, 1, 10]}, "Algorithm 'svm'")
-    >>> check({"C": []}, "Algorithm 'svm'")
-    Traceback (most recent call last):
-    curvewise.errors.CurvewiseError: Algorithm 'svm', parameter 'C': the list is empty. \
-Pass at least one value.
-    """
-    space_drawer(space, whose)
-
-
-def sampler(
-    space: Space, whose: str = "The space"
-) -> Callable[[np.random.Generator], dict[str, Value]]:
-    """Return the function that draws from a space: checked once, then quick.
-
-    It takes a numpy generator and returns plain values, sorted by name: what
-    ``json.loads(canonical(params))`` would give. Later changes of the dict have no
-    effect on it.
-
-    Examples
-    --------
-    >>> draw_one = sampler({"nu": uniform(0, 1), "kernel": ["linear", "rbf"]})
-    >>> draw_one(np.random.default_rng(0))
-    {'kernel': 'rbf', 'nu': 0.2697867137638703}
-    """
-    return space_drawer(space, whose)
+check = sampler  # until engine/experiment.py calls it by its name
 
 
 def draw(space: Space, rng: np.random.Generator) -> dict[str, Value]:
@@ -115,5 +79,5 @@ def describe(space: Space, *, whole: bool = False) -> str:
     kernel: one of 'linear', 'poly', 'rbf'
     degree: one of 2, 3, 4 when kernel is 'poly'
     """
-    check(space)
+    sampler(space)  # raises where it is none
     return "\n".join(described(space, None if whole else MOST))

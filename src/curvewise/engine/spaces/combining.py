@@ -10,7 +10,7 @@ from curvewise.engine.spaces.describing import described, phrase
 from curvewise.engine.spaces.drawing import (
     is_several,
     parameter_drawer,
-    space_drawer,
+    sampler,
 )
 from curvewise.engine.spaces.laws import (
     MOST,
@@ -67,7 +67,7 @@ class Mixture(Law):
 
     def whole(self, where: str) -> Draw:
         """Return the function of an rng that draws from one of the spaces."""
-        each = [space_drawer(member, where) for member in self.members]
+        each = [sampler(member, where) for member in self.members]
         return _one_drawer(each, self.weights)
 
     def text(self, most: int | None = MOST) -> str:
@@ -153,7 +153,7 @@ def _option_drawer(member: Any, where: str) -> Draw:
 
 def _member_drawer(member: Any, where: str) -> Draw:
     if callable(member) and not hasattr(member, "rvs"):
-        return space_drawer(member, where)
+        return sampler(member, where)
     return parameter_drawer(member, where)
 
 

@@ -10,7 +10,11 @@ from curvewise.engine.spaces.drawing import (
     is_several,
     listed_options,
 )
-from curvewise.engine.spaces.functions import function_text, without_address
+from curvewise.engine.spaces.functions import (
+    function_text,
+    has_address,
+    without_address,
+)
 from curvewise.engine.spaces.laws import MOST, Law, aligned, one_of, plain
 from curvewise.errors import shortened
 
@@ -92,7 +96,7 @@ def distribution_text(law: Any) -> str:
         values = dict.fromkeys(names) | ends | given | law.kwds
         return f"scipy.stats {family.name}({_arguments(values)})"
     text = repr(law)
-    if without_address(text) == text:
+    if not has_address(text):
         return shortened(text, most=200)
     name = f"{type(law).__module__}.{type(law).__qualname__}"
     kept = {k: v for k, v in getattr(law, "__dict__", {}).items() if k[0] != "_"}

@@ -24,6 +24,7 @@ from curvewise.trials.trial import Value
 Space: TypeAlias = (
     Mapping[str, Any] | Callable[[np.random.Generator], Mapping[str, Any]] | Law
 )
+Sampler: TypeAlias = Callable[[np.random.Generator], dict[str, Value]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,31 @@ def _wanted(name: object, values: Any) -> tuple[Value, ...]:
     return wanted
 
 
-def space_drawer(space: Any, where: str) -> Draw:
-    """Return the function of an rng that draws the params of a whole space."""
+def sampler(space: Space, where: str = "The space") -> Sampler:
+    """Return the function that draws from a space: checked once, then quick.
+
+    It takes a numpy generator and returns plain values, sorted by name: what
+    ``json.loads(canonical(params))`` would give. Later changes of the dict have no
+    effect on it.
+
+    Parameters
+    ----------
+    space : Space
+        If it is none, this is said here and now; but a function is not called before it
+        is drawn from, and what it returns is looked at with every draw.
+    where : str
+        Whose space it is, for messages.
+
+    Examples
+    --------
+    >>> draw_one = sampler({"C": [0.1, 1, 10], "kernel": ["linear", "rbf"]})
+    >>> draw_one(np.random.default_rng(0))
+    {'C': 1, 'kernel': 'linear'}
+    >>> sampler({"C": []}, "Algorithm 'svm'")
+    Traceback (most recent call last):
+    curvewise.errors.CurvewiseError: Algorithm 'svm', parameter 'C': the list is empty. \
+Pass at least one value.
+    """
     if is_configspace(space):
         return from_configspace(space).whole(where)
     if isinstance(space, Law):
@@ -119,7 +143,7 @@ def parameter_drawer(value: Any, where: str) -> Draw:
     if isinstance(value, Law):
         return value.drawer(where)
     if is_configspace(value) or isinstance(value, Mapping):
-        return space_drawer(value, where)
+        return sampler(value, where)
     if is_several(value):
         return _list_drawer(value, where)
     if callable(getattr(value, "rvs", None)) and not isinstance(value, type):

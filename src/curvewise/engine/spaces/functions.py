@@ -39,10 +39,22 @@ def function_text(function: Any) -> str:
     return textwrap.dedent(source).strip()
 
 
+_ADDRESS = re.compile(r"\s*\bat 0x[0-9a-fA-F]+")
+
+
+def has_address(text: str) -> bool:
+    """Return whether a text names a place in memory, and so is another in every process.
+
+    >>> has_address("<Law object at 0x7f3a>"), has_address("Law(3)")
+    (True, False)
+    """
+    return _ADDRESS.search(text) is not None
+
+
 def without_address(text: str) -> str:
     """Return a text without places in memory.
 
     >>> without_address("<Law object at 0x7f3a>")
     '<Law object>'
     """
-    return re.sub(r"\s*\bat 0x[0-9a-fA-F]+", "", text)
+    return _ADDRESS.sub("", text)

@@ -7,8 +7,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from curvewise._checks import whole
 from curvewise._text import count
-from curvewise.engine.supervised.sizes import Design, Sizes, design_of, held_size, whole
+from curvewise.engine.supervised.features import features, rows, stacked
+from curvewise.engine.supervised.sizes import Design, Sizes, design_of, held_size
 from curvewise.errors import CurvewiseError, shortened
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -64,7 +66,7 @@ class Supervised:
     @property
     def test(self) -> Pair:
         """The test set: X and y."""
-        return _rows(self.X, self.held), self.y[self.held]
+        return rows(self.X, self.held), self.y[self.held]
 
     @property
     def test_ids(self) -> Ints:
@@ -74,7 +76,7 @@ class Supervised:
     def train(self, n: int | None = None) -> Pair:
         """Return X and y of the first `n` training examples; all of them if None."""
         own = self.order if n is None else self.order[: self._within(n)]
-        return _rows(self.X, own), self.y[own]
+        return rows(self.X, own), self.y[own]
 
     def block(self, n: int) -> "Supervised":
         """Return the same with only the first `n` training examples."""
@@ -116,15 +118,7 @@ class Supervised:
         [2, 2, 2]
         """
         n = len(self.order)
-        if (
-            isinstance(k, bool)
-            or not isinstance(k, int | np.integer)
-            or not 2 <= k <= n
-        ):
-            raise CurvewiseError(
-                f"folds is {k!r}, and there are {count(n, 'example')} to train on. "
-                f"Pass a whole number from 2 to {n}."
-            )
+        k = whole(k, "folds", 2, n, fact=self._there_are())
         dealt = rng.permutation(n)
         if self.classes is not None:
             dealt = dealt[np.argsort(self.y[self.order[dealt]], kind="stable")]
@@ -137,12 +131,7 @@ class Supervised:
     def held_out(self, n: int, rng: np.random.Generator) -> "Supervised":
         """Return the same with `n` random training examples as the test set instead."""
         total = len(self.order)
-        n = whole(n, "n", "how many examples to hold out")
-        if n >= total:
-            raise CurvewiseError(
-                f"{n} examples were to be held out, and there are {total} to train on. "
-                f"Leave at least one."
-            )
+        n = whole(n, "n", most=total - 1, fact=self._there_are())
         out = np.zeros(total, np.bool_)
         out[rng.choice(total, n, replace=False)] = True
         return self._with(self.order[~out], self.order[out])
@@ -152,17 +141,10 @@ class Supervised:
         return Supervised(self.X, self.y, order, held, design, self.classes)
 
     def _within(self, n: int) -> int:
-        total = len(self.order)
-        if (
-            isinstance(n, bool)
-            or not isinstance(n, int | np.integer)
-            or not 1 <= n <= total
-        ):
-            raise CurvewiseError(
-                f"{shortened(repr(n))} training examples were asked for, and there are "
-                f"{total}. Pass a whole number from 1 to {total}."
-            )
-        return int(n)
+        return whole(n, "n", most=len(self.order), fact=self._there_are())
+
+    def _there_are(self) -> str:
+        return f"there are {count(len(self.order), 'example')} to train on"
 
     def __repr__(self) -> str:
         parts = [f"{len(self.order)} to train", f"{len(self.held)} to test"]
@@ -237,34 +219,63 @@ def from_sets(
     labels: bool | None = None,
     classes: NDArray[Any] | None = None,
 ) -> Supervised:
-    """Return a training set, in the order in which it is, and a test set beside it.
+    """Return a training set and a test set that somebody else made, as they are.
+
+    Nothing is drawn: training sets grow in the order in which the examples come. Shuffle
+    them before, where that order means something; a task does so anew in each trial.
 
     Parameters
     ----------
-    train, test : pair of array_like
-        X and y. The ids of test examples go on where those for training end.
-    sizes, labels, classes
-        As in `split`.
+    train : pair of X and y
+        X has one row per example: an array, a sparse matrix, or a data frame of pandas,
+        polars or pyarrow, which stays one. y has a label or a number for each.
+    test : pair of X and y, optional
+        In the same form, with the same features. Their ids go on where those for training
+        end. Without it there is nothing held out: score by ``growing(...,
+        validate="third")`` or by folds.
+    sizes : None, str, iterable of int, mapping or Design
+        Of training sets; see `design_of`.
+    labels : bool, optional
+        Whether y holds labels; if left out, fractions are numbers to predict, and all
+        else is labels.
+    classes : array, optional
+        The labels there are, where some may be missing in both sets.
 
     Examples
     --------
-    >>> from_sets((np.eye(3), [0, 1, 1]), (np.eye(3), [0, 0, 1])).test_ids
+    >>> data = from_sets((np.eye(3), [0, 1, 1]), (np.eye(3), [0, 0, 1]), sizes=[1, 3])
+    >>> data
+    Supervised(3 to train, 3 to test, 2 classes, sizes 1, 3)
+    >>> data.test_ids
     array([3, 4, 5])
+
+    As the sample of a task, with an order of its own in each trial:
+
+    >>> def sample(rng):
+    ...     order = rng.permutation(3)
+    ...     return from_sets((np.eye(3)[order], np.array([0, 1, 1])[order]))
     """
-    X, y = train
-    n = len(y)  # type: ignore[arg-type]
+    X, y = _pair(train, "train")
+    n = len(y)
     if test is not None:
-        one, other = np.asarray(X), np.asarray(test[0])
-        if one.shape[1:] != other.shape[1:]:
-            raise CurvewiseError(
-                f"A training example has shape {one.shape[1:]} and a test example "
-                f"{other.shape[1:]}. Pass the same features in both."
-            )
-        X = np.concatenate([one, other])
-        y = np.concatenate([np.asarray(y), np.asarray(test[1])])
+        X_test, y_test = _pair(test, "test")
+        X, parts = stacked(X, X_test), [y, y_test]
+        if y.dtype.kind != y_test.dtype.kind:  # as objects, lest a number become a text
+            parts = [part.astype(object) for part in parts]
+        y = np.concatenate(parts)
     X, y, classes = checked(X, y, labels=labels, classes=classes)
-    rows = np.arange(len(y))
-    return Supervised(X, y, rows[:n], rows[n:], design_of(n, sizes), classes)
+    ids = np.arange(len(y))
+    return Supervised(X, y, ids[:n], ids[n:], design_of(n, sizes), classes)
+
+
+def _pair(given: Any, what: str) -> Pair:
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise CurvewiseError(
+            f"{what} is {type(given).__name__} {shortened(given)}. Pass a pair: X and y."
+        )
+    X, y = features(given[0]), _targets(given[1])
+    _refuse_unpaired(X, y)
+    return X, y
 
 
 def checked(
@@ -279,24 +290,14 @@ def checked(
     >>> checked([[1.0], [2.0]], ["b", "a"])[2]
     array(['a', 'b'], dtype='<U1')
     """
-    features = _features(X)
-    if len(features.shape) == 0:
-        raise CurvewiseError(
-            f"X is {type(X).__name__} {shortened(X)}. Pass an array or a data frame with "
-            f"one row per example."
-        )
-    targets = _targets(y)
-    if features.shape[0] != len(targets):
-        raise CurvewiseError(
-            f"X has {count(features.shape[0], 'row')} and y "
-            f"{count(len(targets), 'label')}. Pass one label per row."
-        )
+    X, targets = features(X), _targets(y)
+    _refuse_unpaired(X, targets)
     if not len(targets):
         raise CurvewiseError("X and y are empty. Pass at least one example.")
     if labels is None:
         labels = targets.dtype.kind != "f" or bool((targets % 1 == 0).all())
     if not labels:
-        return features, _numbers(targets), None
+        return X, _numbers(targets), None
     if classes is None:
         classes = np.unique(targets)
     else:
@@ -312,21 +313,15 @@ def checked(
             f"y holds one label only, {classes[0]!r}. Pass examples of two classes, or "
             f"all labels there are as classes=."
         )
-    return features, targets, classes
+    return X, targets, classes
 
 
-def _features(X: Any) -> Any:
-    if hasattr(X, "tocsr"):  # sparse, in the form that gives rows
-        return X.tocsr()
-    is_frame = hasattr(X, "columns") and hasattr(X, "shape")
-    return X if is_frame else np.asarray(X)
-
-
-def _rows(X: Any, rows: Ints) -> Any:
-    """Return rows of an array, a sparse matrix or a data frame."""
-    if hasattr(X, "iloc"):  # pandas
-        return X.iloc[rows]
-    return X.take(rows) if hasattr(X, "schema") and hasattr(X, "take") else X[rows]
+def _refuse_unpaired(X: Any, targets: NDArray[Any]) -> None:
+    if X.shape[0] != len(targets):
+        raise CurvewiseError(
+            f"X has {count(X.shape[0], 'row')} and y {count(len(targets), 'label')}. "
+            f"Pass one label per row."
+        )
 
 
 def code(labels: NDArray[Any], classes: NDArray[Any]) -> Ints:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from curvewise._checks import is_whole
 from curvewise.engine.supervised.data import Supervised, code
 from curvewise.errors import CurvewiseError, shortened
 
@@ -29,9 +30,7 @@ class Growing:
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the size and what was scored there, size by size."""
         for n in data.sizes:
-            # A stream for each size: more sizes do not change what happens at one.
-            (own,) = rng.spawn(1)
-            yield n, self._at(n, params, data, own)
+            yield n, self._at(n, params, data, _stream(rng, n))
 
     def _at(
         self,
@@ -86,6 +85,11 @@ def growing(
         ``"r2"``. Where fewer than n examples were trained on, ``"trained_on"`` says how
         many, on average over folds; curves over n should be fitted at that number.
 
+    Notes
+    -----
+    Each size has a stream of its own, which hangs on the trial's stream and on n: what
+    happens at a size does not depend on which other sizes there are.
+
     Examples
     --------
     >>> from curvewise.engine.supervised.data import from_sets
@@ -104,13 +108,23 @@ def growing(
             f"fit is {shortened(fit)}, which cannot be called. Pass a function "
             f"fit(params, X, y, rng) that returns predict(X)."
         )
-    whole = isinstance(validate, int | np.integer) and not isinstance(validate, bool)
-    if not (validate >= 2 if whole else validate in ("test", "third")):  # type: ignore[operator]
+    if is_whole(validate, 2):
+        validate = int(validate)
+    elif validate not in ("test", "third"):
         raise CurvewiseError(
             f"validate is {validate!r}. Pass 'test', 'third', or a number of folds "
             f"from 2 on."
         )
-    return Growing(fit, int(validate) if whole else validate, bool(examples))
+    return Growing(fit, validate, bool(examples))
+
+
+def _stream(rng: np.random.Generator, n: int) -> np.random.Generator:
+    """Return the stream of size `n`, keyed by n itself, not by its place among sizes."""
+    bits: Any = rng.bit_generator
+    seed = bits.seed_seq
+    key = (*seed.spawn_key, n)
+    own = np.random.SeedSequence(seed.entropy, spawn_key=key, pool_size=seed.pool_size)
+    return np.random.Generator(type(bits)(own))
 
 
 def _parts(

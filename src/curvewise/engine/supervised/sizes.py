@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from curvewise._checks import is_whole, whole
 from curvewise._text import count
 from curvewise.errors import CurvewiseError, shortened, unknown
 
@@ -60,15 +61,9 @@ class Design:
     def line(self, i: int) -> tuple[int, tuple[int, ...]]:
         """Return where line `i` begins, and its sizes."""
         found = _lines(self)
-        if isinstance(i, bool) or not isinstance(i, int | np.integer):
-            raise CurvewiseError(f"line is {i!r}. Pass a whole number.")
-        if not 0 <= i < len(found):
-            raise CurvewiseError(
-                f"Line {i} was asked for, and sizes {shortened(list(self.sizes))} form "
-                f"{count(len(found), 'line')}, counted from 0. Pass the task lines="
-                f"{len(found)} or less."
-            )
-        return found[i]
+        lines = count(len(found), "line")
+        fact = f"sizes {shortened(list(self.sizes))} form {lines}, all a task can have"
+        return found[whole(i, "line", 0, len(found) - 1, fact=fact)]
 
 
 @functools.lru_cache(maxsize=256)
@@ -135,16 +130,16 @@ def sizes_for(
     >>> sizes_for(112).sizes
     (14, 28, 56, 112)
     """
-    n = whole(n, "n", "how many examples there are to train on")
+    n = whole(n, "n")
     if steps is not None and design != "doubling":
         raise CurvewiseError(f"Design '{design}' takes no steps. Only 'doubling' does.")
     if design == "auto":
-        smallest = whole(smallest, "smallest", "the smallest size")
+        smallest = whole(smallest, "smallest")
         return _parts(n, _doubling(_number_of_sizes(n, smallest)), design)
     if design == "doubling":
-        steps = whole(5 if steps is None else steps, "steps", "how many sizes")
+        steps = whole(5 if steps is None else steps, "steps")
         return _parts(n, _doubling(steps), design)
-    if design not in DESIGNS:
+    if not isinstance(design, str) or design not in DESIGNS:
         raise unknown("design", design, ("auto", "doubling", *DESIGNS))
     return _parts(n, DESIGNS[design], design)
 
@@ -180,7 +175,7 @@ def design_of(n: int, sizes: Sizes) -> Design:
             )
         return sizes
     if isinstance(sizes, int | np.integer):
-        sizes = (int(sizes),)
+        sizes = (sizes,)
     try:
         asked = tuple(sizes)
     except TypeError:
@@ -190,15 +185,13 @@ def design_of(n: int, sizes: Sizes) -> Design:
             f"sizes is {shortened(sizes)}. Pass increasing whole numbers, the name of a "
             f"design such as 'doubling', or None for all the data."
         )
-    models = tuple(sizes.values()) if isinstance(sizes, Mapping) else None
-    return _explicit(n, asked, models)
+    own = tuple(whole(size, "A size") for size in asked)
+    models = sizes.values() if isinstance(sizes, Mapping) else ()
+    return _explicit(n, own, tuple(whole(m, "A number of models") for m in models))
 
 
 @functools.lru_cache(maxsize=256)
-def _explicit(n: int, sizes: tuple[int, ...], models: tuple[int, ...] | None) -> Design:
-    own = tuple(
-        whole(size, "A size", "a number of training examples") for size in sizes
-    )
+def _explicit(n: int, own: tuple[int, ...], models: tuple[int, ...]) -> Design:
     if any(a >= b for a, b in itertools.pairwise(own)):
         raise CurvewiseError(
             f"sizes is {shortened(list(own))}. Pass sizes that increase, each once."
@@ -211,7 +204,7 @@ def _explicit(n: int, sizes: tuple[int, ...], models: tuple[int, ...] | None) ->
     wanted = models or tuple(n // size for size in own)
     starts = []
     for size, m in zip(own, wanted, strict=True):
-        if whole(m, "A number of models", "how many blocks of a size") * size > n:
+        if m * size > n:
             raise CurvewiseError(
                 f"{m} disjoint blocks of {size} were asked for, and {n} examples give "
                 f"{n // size}. Ask for fewer."
@@ -248,29 +241,13 @@ def held_size(n: int, test: float | int) -> int:
     >>> held_size(1288, 0.4), held_size(1288, 500)
     (516, 500)
     """
-    number = isinstance(test, int | float | np.integer | np.floating)
-    if number and not isinstance(test, bool):
-        if isinstance(test, int | np.integer):
-            m = int(test)
-        else:  # 0.07 * 100 is 7.000000000000001, and meant as 7
-            m = math.ceil(round(n * float(test), 9)) if 0 <= test < 1 else -1
-        if 0 <= m < n:
+    if is_whole(test, 0, n - 1):
+        return int(test)
+    if isinstance(test, float | np.floating) and 0 <= test < 1:
+        m = math.ceil(round(n * float(test), 9))  # 0.07 * 100 is 7.000000000000001
+        if m < n:
             return m
     raise CurvewiseError(
         f"test is {shortened(repr(test))}, and there are {count(n, 'example')}. Pass a "
         f"share from 0 up to 1, such as 0.25, or a number of examples below {n}."
     )
-
-
-def whole(value: object, what: str, meaning: str) -> int:
-    """Return a whole number from 1 on, or raise.
-
-    >>> whole(np.int64(3), "n", "how many there are")
-    3
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise CurvewiseError(
-            f"{what} is {shortened(repr(value))}. Pass a whole number from 1 on: "
-            f"{meaning}."
-        )
-    return int(value)

@@ -2,20 +2,26 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from curvewise._checks import whole
 from curvewise.engine import spaces
 from curvewise.engine.cell import items
 from curvewise.engine.experiment import Algorithm
 from curvewise.engine.recording import Record
-from curvewise.engine.supervised.sizes import whole
 from curvewise.errors import CurvewiseError, listed, shortened, unknown
 from curvewise.metrics import FROM_COUNTS, Metric, find
 from curvewise.trials.trial import Value, canonical
 
 Yielded: TypeAlias = tuple[float | None, dict[str, Any]]
+Kept = TypeVar("Kept")
+
+# From params and a stream to a score, higher is better, and what to keep if it is best.
+Scored: TypeAlias = Callable[
+    [dict[str, Value], np.random.Generator], tuple[float, Kept]
+]
 
 # Told along with the scores, and no scores themselves.
 _BESIDE = ("trained_on",)
@@ -64,7 +70,12 @@ def tuned(
     >>> tuned(Algorithm("guess", {"p": [0.3, 0.5]}, guess)).name
     'guess tuned'
     """
-    run = TunedByFolds(_checked(algorithm, metric), *_settings(configs, folds), metric)
+    run = TunedByFolds(
+        _checked(algorithm),
+        whole(configs, "configs"),
+        whole(folds, "folds", 2),
+        _meaning(metric),
+    )
     return Algorithm(f"{algorithm.name} tuned", {}, run)
 
 
@@ -94,10 +105,11 @@ def tune_then_test(
         One part in this many validates.
     """
     run = TunedBySplits(
-        _checked(algorithm, metric),
-        *_settings(configs, parts),
-        metric,
-        whole(splits, "splits", "how many random splits to score on"),
+        _checked(algorithm),
+        whole(configs, "configs"),
+        whole(parts, "parts", 2),
+        _meaning(metric),
+        whole(splits, "splits"),
     )
     return Algorithm(f"{algorithm.name} tune-then-test", {}, run)
 
@@ -117,7 +129,7 @@ def leaky(
         As in `tuned`. The number that wins is the number that is yielded, as in practice
         where this happens; nothing is run again with another seed.
     """
-    run = TunedOnTest(_checked(algorithm, metric), _settings(configs, 2)[0], metric)
+    run = TunedOnTest(_checked(algorithm), whole(configs, "configs"), _meaning(metric))
     return Algorithm(f"{algorithm.name} leaky", {}, run)
 
 
@@ -128,7 +140,7 @@ class TunedByFolds:
     algorithm: Algorithm
     configs: int
     folds: int
-    metric: str | Metric | None
+    metric: Metric | None
 
     def __call__(
         self, _: Mapping[str, Any], data: Any, rng: np.random.Generator
@@ -137,7 +149,7 @@ class TunedByFolds:
         draws, dealer, scorer, final = rng.spawn(4)
         folds = data.folds(self.folds, dealer)
         search = _Search(self.algorithm, self.configs, self.metric, draws)
-        best = search.best(lambda params, own: search.mean(params, folds, own), scorer)
+        best, _kept = search.best(search.mean_over(folds), scorer)
         yield from _chosen(self.algorithm, best, data, final)
 
 
@@ -148,7 +160,7 @@ class TunedBySplits:
     algorithm: Algorithm
     configs: int
     parts: int
-    metric: str | Metric | None
+    metric: Metric | None
     splits: int
 
     def __call__(
@@ -156,10 +168,10 @@ class TunedBySplits:
     ) -> Iterator[Yielded]:
         """Yield what was chosen, then what the algorithm yields with it."""
         draws, dealer, scorer, final = rng.spawn(4)
-        own = dealer.spawn(self.splits)
-        splits = [data.folds(self.parts, each)[0] for each in own]
+        dealers = dealer.spawn(self.splits)
+        splits = [data.folds(self.parts, each)[0] for each in dealers]
         search = _Search(self.algorithm, self.configs, self.metric, draws)
-        best = search.best(lambda params, rng: search.mean(params, splits, rng), scorer)
+        best, _kept = search.best(search.mean_over(splits), scorer)
         yield from _chosen(self.algorithm, best, data, final)
 
 
@@ -169,7 +181,7 @@ class TunedOnTest:
 
     algorithm: Algorithm
     configs: int
-    metric: str | Metric | None
+    metric: Metric | None
 
     def __call__(
         self, _: Mapping[str, Any], data: Any, rng: np.random.Generator
@@ -177,16 +189,16 @@ class TunedOnTest:
         """Yield what was chosen, then what that run had yielded."""
         draws, _dealer, scorer, _final = rng.spawn(4)
         search = _Search(self.algorithm, self.configs, self.metric, draws)
-        runs: dict[str, list[Yielded]] = {}
 
-        def on_test(params: dict[str, Value], own: np.random.Generator) -> float:
+        def on_test(
+            params: dict[str, Value], own: np.random.Generator
+        ) -> tuple[float, list[Yielded]]:
             yielded = list(items(self.algorithm.run(dict(params), data, own)))
-            runs[canonical(params)] = yielded
-            return search.score(yielded)
+            return search.score(yielded), yielded
 
-        best = search.best(on_test, scorer)
+        best, yielded = search.best(on_test, scorer)
         yield None, {"chosen": best}
-        yield from (i for i in runs[canonical(best)] if "chosen" not in i[1])
+        yield from (item for item in yielded if "chosen" not in item[1])
 
 
 class _NoMetricError(CurvewiseError):
@@ -200,19 +212,21 @@ class _Search:
         self,
         algorithm: Algorithm,
         configs: int,
-        metric: str | Metric | None,
+        metric: Metric | None,
         rng: np.random.Generator,
     ) -> None:
         self._algorithm, self._configs, self._metric = algorithm, configs, metric
         self._draw, self._rng = spaces.sampler(algorithm.space), rng
 
     def best(
-        self,
-        scored: Callable[[dict[str, Value], np.random.Generator], float],
-        rng: np.random.Generator,
-    ) -> dict[str, Value]:
-        """Return the configuration of the highest score, the first of equals."""
-        best, highest = None, -np.inf
+        self, scored: Scored[Kept], rng: np.random.Generator
+    ) -> tuple[dict[str, Value], Kept]:
+        """Return the configuration of the highest score, the first of equals.
+
+        With it comes what `scored` returned beside that score; the others' is forgotten.
+        """
+        best: tuple[dict[str, Value], Kept] | None = None
+        highest = -np.inf
         problem: Exception | None = None
         seen = set()
         for own in rng.spawn(self._configs):
@@ -222,14 +236,14 @@ class _Search:
                 continue
             seen.add(key)
             try:
-                score = scored(params, own)
+                score, beside = scored(params, own)
             except _NoMetricError:
                 raise  # not this configuration's fault: the others would not do better
             except Exception as raised:  # a configuration's own failure
                 problem = raised
                 continue
             if score > highest:
-                best, highest = params, score
+                best, highest = (params, beside), score
         if best is None:
             raise CurvewiseError(
                 f"All of {self._configs} configurations of '{self._algorithm.name}' "
@@ -237,23 +251,27 @@ class _Search:
             ) from problem
         return best
 
-    def mean(
-        self, params: dict[str, Value], parts: list[Any], rng: np.random.Generator
-    ) -> float:
-        """Return the mean score over parts of the training set, higher is better."""
+    def mean_over(self, parts: list[Any]) -> Scored[None]:
+        """Return what scores by the mean over parts of the training set."""
         run = self._algorithm.run
-        scores = [
-            self.score(items(run(dict(params), part, own)))
-            for part, own in zip(parts, rng.spawn(len(parts)), strict=True)
-        ]
-        return float(np.mean(scores))
+
+        def mean(
+            params: dict[str, Value], rng: np.random.Generator
+        ) -> tuple[float, None]:
+            scores = [
+                self.score(items(run(dict(params), part, own)))
+                for part, own in zip(parts, rng.spawn(len(parts)), strict=True)
+            ]
+            return float(np.mean(scores)), None
+
+        return mean
 
     def score(self, yielded: Iterable[Yielded]) -> float:
         """Return the last value of the metric that decides, higher is better."""
         record = Record(0)
         for item in yielded:
             record.add(item)
-        meaning = _known(self._metric or _first(record))
+        meaning = self._metric or _known(_first(record))
         metric = meaning.name
         if metric in record.values:
             value = record.values[metric][-1]
@@ -281,7 +299,7 @@ def _chosen(
     yield from items(algorithm.run(dict(params), data, rng))
 
 
-def _checked(algorithm: Algorithm, metric: str | Metric | None) -> Algorithm:
+def _checked(algorithm: Algorithm) -> Algorithm:
     if not isinstance(algorithm, Algorithm):
         raise CurvewiseError(
             f"{type(algorithm).__name__} {shortened(algorithm)} is to be tuned. Pass an "
@@ -292,24 +310,26 @@ def _checked(algorithm: Algorithm, metric: str | Metric | None) -> Algorithm:
             f"Algorithm '{algorithm.name}' has no hyperparameters to tune. "
             f"Give it a space."
         )
-    if metric is not None:
-        _known(metric)
     return algorithm
 
 
-def _known(metric: str | Metric) -> Metric:
-    meaning = metric if isinstance(metric, Metric) else find(metric)
-    if meaning is None:
+def _meaning(metric: str | Metric | None) -> Metric | None:
+    """Return the metric of a name: workers may not know what was registered here."""
+    if metric is None or isinstance(metric, Metric):
+        return metric
+    if not isinstance(metric, str):
+        raise CurvewiseError(
+            f"metric is {shortened(repr(metric))}. Pass the name of a metric or a Metric."
+        )
+    return _known(metric)
+
+
+def _known(name: str) -> Metric:
+    metric = find(name)
+    if metric is None:
         raise _NoMetricError(
-            f"Nobody said whether a high '{shortened(metric)}' is good, so it cannot be "
-            f"tuned by. Pass a Metric, such as Metric({shortened(metric)!r}, 'lower'), or "
+            f"Nobody said whether a high '{shortened(name)}' is good, so it cannot be "
+            f"tuned by. Pass a Metric, such as Metric({shortened(name)!r}, 'lower'), or "
             f"tune by one of {listed(FROM_COUNTS)}."
         )
-    return meaning
-
-
-def _settings(configs: int, folds: int) -> tuple[int, int]:
-    configs = whole(configs, "configs", "how many configurations to draw")
-    if whole(folds, "folds", "how many folds to score on") < 2:
-        raise CurvewiseError("folds is 1. Pass a whole number from 2 on.")
-    return configs, folds
+    return metric

@@ -6,6 +6,7 @@ it is running, since when. The spool is a file to which a running trial's yields
 appended.
 """
 
+import contextlib
 import os
 import pickle
 import time
@@ -16,6 +17,7 @@ import numpy as np
 
 from curvewise.engine.recording import Record
 
+LOADING = -1  # the place of a worker that has no trial yet
 _EAGER = 100  # yields that are written at once
 _PAUSE = 0.005  # seconds between writes after that
 
@@ -67,6 +69,7 @@ class Spool:
     def _begin(self) -> None:
         self._number = -1
         self._written = 0
+        self._is_empty = True
         self._last = 0.0
 
     def keep(self, record: Record) -> None:
@@ -78,12 +81,14 @@ class Spool:
             self._number = record.number
         n, now = len(record.steps), time.monotonic()
         if n <= _EAGER or now - self._last > _PAUSE:
-            os.write(self._file, pickle.dumps(record.since(self._written)))
+            self._is_empty = False
+            with contextlib.suppress(OSError):  # a full disk is not the trial's failure
+                os.write(self._file, pickle.dumps(record.since(self._written)))
             self._written, self._last = n, now
 
     def clear(self) -> None:
         """Forget the trial before."""
-        if self._written:
+        if not self._is_empty:
             os.ftruncate(self._file, 0)
             os.lseek(self._file, 0, os.SEEK_SET)
         self._begin()

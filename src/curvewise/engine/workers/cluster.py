@@ -82,10 +82,12 @@ class Cluster:
         losses: dict[tuple[int, int], int] = {}
         try:
             while True:
-                while len(running) < _AHEAD * self.workers and not stop.asked:
-                    if (batch := queue.next()) is None:
+                cores = self.workers
+                while len(running) < _AHEAD * cores and not stop.asked:
+                    batch = queue.next(quick=len(running) >= cores)
+                    if batch is None:
                         break
-                    answer = task.remote(parcel, payload.digest, batch, limits)
+                    answer = task.remote([parcel], payload.digest, batch, limits)
                     running[answer] = batch
                 if not running:
                     return
@@ -152,19 +154,25 @@ def _lost(
 
 
 def _do(
-    data: bytes, digest: str, batch: Batch, limits: Limits
+    parcel: list[Any], digest: str, batch: Batch, limits: Limits
 ) -> tuple[list[tuple[Any, Any]], float]:
     """Run a batch in a local worker beside this Ray process."""
     begin = time.perf_counter()
     queue = Queue({}, 1)
     queue.give_back(batch)
-    received = Payload.received(data, digest)
-    parts = [f[1:] for f in _hand().run(received, queue, limits, Stop())]
+    if digest not in _received:  # within a list, Ray does not fetch it each time
+        _received.clear()
+        _received[digest] = Payload.received(_ray().get(parcel[0]), digest)
+    payload = _received[digest]
+    parts = [f[1:] for f in _worker().run(payload, queue, limits, Stop())]
     return parts, time.perf_counter() - begin
 
 
+_received: dict[str, Payload] = {}
+
+
 @functools.cache
-def _hand() -> Local:
+def _worker() -> Local:
     return Local(1)
 
 

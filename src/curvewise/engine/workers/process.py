@@ -5,6 +5,7 @@ import faulthandler
 import functools
 import os
 import pickle
+import shutil
 import signal
 import sys
 import threading
@@ -15,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from curvewise.engine.cell import Cell
+from curvewise.engine.cell import Cell, last_lines
 from curvewise.engine.recording import Record, columns
 from curvewise.engine.workers import main_guard
-from curvewise.engine.workers.board import Board, Spool
+from curvewise.engine.workers.board import LOADING, Board, Spool
 from curvewise.trials.columns import Core, Details
 
 
@@ -35,21 +36,25 @@ class Order(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What it answers."""
+    """What it answers: columns, or why it could not even begin."""
 
     core: Core
     details: Details
     seconds: float
+    refused: str = ""
 
 
 def work(order: Order) -> Done:
     """Run the trials of a batch, one after another."""
-    with contextlib.suppress(OSError):
-        os.ftruncate(2, 0)  # what was said before was not about these trials
-    begin = time.perf_counter()
-    cell = _cell(order.folder, order.digest, order.cell)
+    _forget_what_was_said()
     board = _board(order.folder)
+    board.at(order.slot, LOADING)
+    try:
+        cell = _cell(order.folder, order.digest, order.cell)
+    except Exception as problem:  # whatever happens in the modules of a user
+        return Done(*columns([Record(0)]), 0.0, last_lines(problem))
     spool = Spool(order.folder, order.slot)
+    begin = time.perf_counter()
     me = os.getpid()
     records = []
     with _memory_limit(order.memory):
@@ -86,6 +91,15 @@ def _board(folder: str) -> Board:
 # --- once for each process ---------------------------------------------------------------
 
 
+_logs: list[Path] = []
+
+
+def _forget_what_was_said() -> None:
+    for path in _logs:
+        with contextlib.suppress(OSError):
+            os.truncate(path, 0)
+
+
 def settle(folder: str, driver: int) -> None:
     """Make this process fit for other people's code, before its first trial.
 
@@ -97,16 +111,14 @@ def settle(folder: str, driver: int) -> None:
         The process that started this one.
     """
     main_guard.this_is_a_worker()
-    threading.Thread(target=_die_with, args=(driver,), daemon=True).start()
+    threading.Thread(target=_die_with, args=(driver, folder), daemon=True).start()
     if hasattr(os, "setsid"):  # a group of its own, so that a kill takes children along
         with contextlib.suppress(OSError):
             os.setsid()
     # What trials print is dropped; the end of standard error explains a death.
-    log = os.open(
-        Path(folder) / f"log-{os.getpid()}",
-        os.O_CREAT | os.O_WRONLY | os.O_APPEND,
-        0o600,
-    )
+    path = Path(folder) / f"log-{os.getpid()}"
+    log = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+    _logs.append(path)
     nothing = os.open(os.devnull, os.O_WRONLY)
     for stream, target in ((sys.stdout, nothing), (sys.stderr, log)):
         with contextlib.suppress(Exception):
@@ -116,10 +128,11 @@ def settle(folder: str, driver: int) -> None:
         faulthandler.enable(file=2)
 
 
-def _die_with(driver: int) -> None:
+def _die_with(driver: int, folder: str) -> None:
     """End this process, and what it started, when the driver is gone."""
     while os.getppid() == driver:
         time.sleep(1)
+    shutil.rmtree(folder, ignore_errors=True)  # nobody else will
     if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(1)

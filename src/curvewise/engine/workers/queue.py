@@ -13,6 +13,7 @@ from curvewise.trials.columns import Core, Details, Ints
 
 SECONDS = 0.2  # that a batch of tiny trials should take
 _GROWTH = 8
+_QUICK = 1.0
 _MOST = 2000  # in a batch: more would only cost memory
 
 
@@ -138,12 +139,21 @@ class Queue:
         self._seconds: dict[int, float] = {}
         self._largest: dict[int, int] = {}
 
-    def next(self) -> Batch | None:
-        """Return the next batch; None where there is nothing left."""
+    def next(self, *, quick: bool = False) -> Batch | None:
+        """Return the next batch; None where there is nothing left.
+
+        Parameters
+        ----------
+        quick : bool
+            Only if its trials are known to take less than a second: nobody should hold
+            a long trial that another could begin with.
+        """
         if self._back:
-            return self._back.pop()
+            return None if quick else self._back.pop()
         while self._left:
             cell = next(iter(self._left))
+            if quick and self._seconds.get(cell, _QUICK) >= _QUICK:
+                return None
             numbers = self._left.pop(cell)
             size = self._size(cell, len(numbers))
             if len(numbers) > size:
@@ -154,6 +164,11 @@ class Queue:
             if len(mine):
                 return Batch(cell, mine)
         return None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything was handed out."""
+        return not self._left and not self._back
 
     def _size(self, cell: int, left: int) -> int:
         known = self._seconds.get(cell)
@@ -179,8 +194,3 @@ class Queue:
         """Take a batch that has to be run again."""
         if len(batch.numbers):
             self._back.append(batch)
-
-    def one_by_one(self, batch: Batch) -> None:
-        """Take the trials of a batch to be run alone, each in a batch of its own."""
-        alone = np.split(batch.numbers, len(batch.numbers))
-        self._back += [Batch(batch.cell, number, alone=True) for number in alone]

@@ -1,71 +1,69 @@
-"""Writes the long table of a store to a file."""
+"""Writes trials as a long table that `read` takes again: Parquet, CSV, JSON lines."""
 
 import json
 import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from curvewise.errors import CurvewiseError, unknown
+from curvewise.trials import Trials
+from curvewise.trials.columns import was_recorded
 
-if TYPE_CHECKING:
-    from curvewise.trials import Trials
 
-
-def write_table(store: str, out: str, *, force: bool) -> tuple[int, int]:
-    """Write the long table of a store; return its numbers of rows and of trials.
+def write_table(trials: Trials, path: str | Path, *, force: bool = False) -> int:
+    """Write one row per trial and step; return how many rows there are.
 
     Parameters
     ----------
-    store : str
-        Path or URL.
-    out : str
+    trials : Trials
+    path : str or Path
         The file; its ending says in which form.
     force : bool
         Replace a file that is there.
     """
-    path = Path(out)
-    suffix = path.suffix.casefold()
-    if suffix not in _WRITERS:
-        problem = unknown("way to write a file that ends in", suffix, _WRITERS)
-        raise CurvewiseError(f"{out}: {problem}")
-    if path.is_dir() or not path.parent.is_dir():
-        what = "is a folder" if path.is_dir() else "is in a folder that is not there"
-        raise CurvewiseError(f"{out} {what}. Pass the path of a file to write.")
-    if path.exists() and not force:
-        raise CurvewiseError(
-            f"{out} is there already. Pass --force to replace it, or another name."
-        )
-    from curvewise import store as stores
-
-    trials = stores.read(store)
+    path = Path(path)
+    write = _writer(path, force=force)
     table = long_table(trials)
     # Beside the file, so that what is there is replaced whole or not at all.
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     os.close(handle)
     try:
-        _WRITERS[suffix](table, name)
+        write(table, name)
         Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    return table.num_rows, len(trials)
+    return int(table.num_rows)
 
 
-def long_table(trials: "Trials") -> Any:
+def _writer(path: Path, *, force: bool) -> Callable[[Any, str], None]:
+    suffix = path.suffix.casefold()
+    if suffix not in _WRITERS:
+        problem = unknown("way to write a file that ends in", suffix, _WRITERS)
+        raise CurvewiseError(f"{path}: {problem}")
+    if path.is_dir() or not path.parent.is_dir():
+        what = "is a folder" if path.is_dir() else "is in a folder that is not there"
+        raise CurvewiseError(f"{path} {what}. Pass the path of a file to write.")
+    if path.exists() and not force:
+        raise CurvewiseError(
+            f"{path} is there already. Pass force=True to replace it, or another name."
+        )
+    return _WRITERS[suffix]
+
+
+def long_table(trials: Trials) -> Any:
     """Return the long table for pyarrow, with gaps where nothing was recorded.
 
     In arrays a gap is NaN, and so is a score that is no number. In a file the two must
     differ, because the second is a failure.
     """
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from curvewise.trials.columns import was_recorded
-
     core = trials.core
     table: Any = trials.to_frame("pyarrow")
     empty = np.repeat(core.lengths == 0, np.maximum(core.lengths, 1))

@@ -1,14 +1,13 @@
 import json
 import signal
-import sqlite3
-import subprocess
-import sys
 import time
 
 import pytest
 
 import curvewise as cw
-from curvewise.cli import main, probing, sources
+from curvewise.cli import main
+from curvewise.flow import estimating
+from curvewise.flow.executors import EXECUTORS
 from curvewise.flow.plan import planned
 from curvewise.flow.toml_keys import RUN
 
@@ -49,6 +48,8 @@ def test_every_option_of_a_file_is_an_option_of_the_command():
     (run,) = (c for c in main.commands.values() if c.name == "run")
     names = {parameter.name for parameter in run.params}
     assert set(RUN) | {"trials"} <= names
+    (executor,) = (p for p in run.params if p.name == "executor")
+    assert tuple(executor.type.choices) == EXECUTORS
 
 
 def test_a_python_object_can_be_run(folder, ran):
@@ -175,6 +176,32 @@ def test_a_dry_run_knows_what_is_there(folder, ran):
     assert "Probed" not in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "status", "words"),
+    [
+        ("--memory", "2 XB", 1, "memory is '2 XB'. Pass bytes, or a text such as"),
+        ("--timeout", "inf", 1, "timeout is inf. Pass seconds above 0."),
+        ("--executor", "cloud", 2, "'cloud' is not one of 'local', 'serial', 'ray'"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_run_would_refuse(
+    folder, ran, option, value, status, words
+):
+    for more in ([], ["--dry-run"]):
+        done = ran("run", "plan.toml", option, value, *more)
+        assert done.exit_code == status
+        assert words in done.stderr
+    assert not folder.store.exists()
+
+
+def test_a_dry_run_of_what_is_no_store(folder, ran):
+    """Only a store that is not there yet is as good as an empty one."""
+    folder.store.write_text("something else")
+    done = ran("run", "plan.toml", "--dry-run")
+    assert done.exit_code == 1
+    assert "plan.db is no store: it is not a SQLite file" in done.stderr
+
+
 def test_a_probe_that_fails_shows_its_error(folder, ran):
     folder.change("yield epoch", "raise ValueError('no data'); yield epoch")
     done = ran("run", "plan.toml", "--dry-run")
@@ -185,12 +212,12 @@ def test_a_probe_that_fails_shows_its_error(folder, ran):
 def test_probes_are_short_and_an_estimate_says_when_it_is_a_lower_bound(
     folder, ran, monkeypatch
 ):
-    monkeypatch.setattr(probing, "FIRST", 0.05)
+    monkeypatch.setattr(estimating, "FIRST", 0.05)
     folder.plan("slow")
     done = ran("run", "plan.toml", "--dry-run")
     assert "6 trials left, at least 0 s with 1 worker." in done.stdout
     assert done.exit_code == 0
-    monkeypatch.setattr(probing, "OF_ALL", -1.0)
+    monkeypatch.setattr(estimating, "OF_ALL", -1.0)
     done = ran("run", "plan.toml", "--dry-run")
     assert "no trial was probed, so nobody knows how long it takes." in done.stdout
 
@@ -205,165 +232,13 @@ def test_a_trial_over_the_time_of_the_run_is_a_failed_probe(folder, ran):
 def test_the_estimate_is_what_is_left_times_the_mean_over_workers():
     def probe(left, *seconds):
         tried = [cw.Trial("t", "a", i, {}, seconds=s) for i, s in enumerate(seconds)]
-        return probing.Probe("t", "a", 100, left, tried)
+        return estimating.Probe("t", "a", 100, left, tried)
 
-    found = probing.estimate([probe(50, 9.0, 2.0, 4.0), probe(10, 6.0), probe(0)], 4)
-    assert (
-        found == f"60 trials left, about {(50 * 3 + 10 * 6) / 4:.0f} s with 4 workers"
-    )
-    assert probing.estimate([probe(0)], 1) == "nothing left to do"
-
-
-# --- status ------------------------------------------------------------------------------
-
-
-def test_status_is_for_machines_too(folder, ran):
-    ran("run", "plan.toml", "--trials", 4, "--store", "x.db")
-    found = json.loads(ran("status", "x.db", "--json").stdout)
-    (cell,) = found["cells"]
-    assert (cell["task"], cell["algorithm"]) == ("load", "net")
-    assert (cell["planned"], cell["done"], cell["states"]["ok"]) == (4, 4, 4)
-    assert 0 < cell["mean"] <= cell["longest"]
-    assert found["errors"] == []
-    assert found["command"] == "curvewise run plan.toml --store x.db"
-    assert found["seconds since last written"] >= 0
-
-
-def test_status_of_a_store_that_python_filled(folder, ran):
-    bad = cw.Trial("t", "a", 1, {}, status="cancelled")
-    trials = cw.Trials([cw.Trial("t", "a", 0, {"loss": 1.0}), bad])
-    cw.store.write(trials, "x.db")
-    done = ran("status", "x.db")
-    assert done.stdout.startswith("x.db: 2 trials, last written ")
-    assert "planned" not in done.stdout
-    assert "cancelled" in done.stdout
-    assert "1 x  it left no message  (t a 1)" in done.stdout
-    assert 'run(experiment, store="x.db", retry_failed=True)' in done.stdout
-    cw.store.write(cw.Trials(), "empty.db")
-    assert ran("status", "empty.db").stdout.startswith("empty.db: 0 trials")
-
-
-def test_status_needs_a_store(folder, ran):
-    done = ran("status", "nowhere.db")
-    assert done.exit_code == 1
-    assert "There is no store nowhere.db" in done.stderr
-
-
-def test_status_can_be_asked_while_a_run_holds_the_store(folder, ran):
-    ran("run", "plan.toml")
-    with cw.store.open(folder.store) as store, store.driving():
-        writer = sqlite3.connect(folder.store, isolation_level=None)
-        writer.execute("BEGIN IMMEDIATE")
-        writer.execute("UPDATE trials SET status = 1")
-        done = ran("status", "plan.db")
-        writer.execute("ROLLBACK")
-        writer.close()
-    assert done.exit_code == 0
-    assert done.stdout.startswith("plan.db: 6 of 6 trials")
-
-
-@pytest.mark.service
-def test_a_server_can_be_filled_and_asked(folder, ran, postgres_url):
-    done = ran("run", "plan.toml", "--store", postgres_url)
-    assert done.exit_code == 0, done.output
-    found = json.loads(ran("status", postgres_url, "--json").stdout)
-    assert (found["done"], found["planned"]) == (6, 6)
-    assert found["seconds since last written"] is None
-    assert ran("replay", postgres_url, "load", "net", 2).exit_code == 0
-    assert ran("export", postgres_url, "x.csv").exit_code == 0
-    assert ran("run", "plan.toml", "--store", postgres_url, "--dry-run").exit_code == 0
-
-
-def test_passwords_are_not_shown_nor_kept(folder):
-    url = "postgresql://ann:secret@host/runs"
-    assert "secret" not in sources.shown_store(url)
-    assert "secret" not in sources._without_password(f'store = "{url}"', url)
-
-
-# --- replay ------------------------------------------------------------------------------
-
-
-def test_a_trial_that_comes_out_the_same_agrees(folder, ran):
-    ran("run", "plan.toml")
-    done = ran("replay", "plan.db", "load", "net", 3)
-    assert done.exit_code == 0
-    assert done.stdout == "('load', 'net', 3) agrees, bit for bit\n"
-    assert done.stderr == ""
-
-
-def test_one_that_does_not_is_shown_twice_with_what_changed(folder, ran):
-    ran("run", "plan.toml")
-    folder.change("OFFSET = 0.0", "OFFSET = 1e-9")
-    done = ran("replay", "plan.db", "load", "net", 3)
-    assert done.exit_code == 1
-    assert "does NOT agree" in done.stdout
-    assert "  kept:  Trial(" in done.stdout
-    assert "  again: Trial(" in done.stdout
-    assert (
-        "defined differently since:\n  --- algorithm net, in the store" in done.stderr
-    )
-    assert "+OFFSET = 1e-09" in done.stderr
-
-
-def test_a_store_remembers_the_file_as_it_was(folder, ran):
-    ran("run", "plan.toml")
-    (folder.path / "plan.toml").unlink()
-    assert ran("replay", "plan.db", "load", "net", 0).exit_code == 0
-
-
-def test_a_store_that_python_filled_asks_for_its_experiment(folder, ran):
-    ran("run", "plan.toml", "--store", "a.db")
-    cw.store.write(cw.read("a.db"), "b.db")
-    done = ran("replay", "b.db", "load", "net", 0)
-    assert done.exit_code == 1
-    assert "was filled from Python, and does not know its experiment" in done.stderr
-    assert "Pass --experiment with a TOML file, or with module:exp" in done.stderr
-    done = ran("replay", "b.db", "load", "net", 0, "--experiment", "plan.toml")
-    assert done.exit_code == 0
-
-
-def test_replay_warns_of_a_trial_that_crashed(folder, ran):
-    ran("run", "plan.toml")
-    with cw.store.open(folder.store) as store:
-        store.write(cw.Trials([cw.Trial("load", "net", 1, {}, status="crashed")]))
-    done = ran("replay", "plan.db", "load", "net", 1)
-    assert "Here it has no limit, and may end this process." in done.stderr
-    assert done.exit_code == 1
-
-
-@pytest.mark.parametrize(
-    ("key", "words"),
-    [
-        (("load", "nett", 0), "There is no algorithm 'nett'. Did you mean 'net'?"),
-        (("load", "net", 99), "has no trial ('load', 'net', 99)"),
-    ],
-)
-def test_replay_of_what_is_not_there(folder, ran, key, words):
-    ran("run", "plan.toml")
-    done = ran("replay", "plan.db", *key)
-    assert done.exit_code == 1
-    assert words in done.stderr
-
-
-# --- help --------------------------------------------------------------------------------
-
-
-def test_help_has_sections(ran):
-    shown = ran("--help").output
-    results = shown.index("Commands about results:")
-    assert (
-        results < shown.index("  report ") < shown.index("Commands about experiments:")
-    )
-    assert shown.index("Commands about experiments:") < shown.index("  replay ")
-    assert "130 stopped by Ctrl-C" in shown
-
-
-def test_help_loads_nothing_heavy():
-    code = "from curvewise.cli import main; import sys; print(*sys.modules)"
-    found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, check=True
-    )
-    assert {b"numpy", b"sklearn", b"rich", b"tomllib"}.isdisjoint(found.stdout.split())
+    probes = [probe(50, 9.0, 2.0, 4.0), probe(10, 6.0), probe(0)]
+    found = estimating.Estimate(probes, 4)
+    assert found.seconds == (50 * 3 + 10 * 6) / 4
+    assert str(found) == f"60 trials left, about {found.seconds:.0f} s with 4 workers"
+    assert str(estimating.Estimate([probe(0)], 1)) == "nothing left to do"
 
 
 # --- in processes of their own -----------------------------------------------------------

@@ -1,0 +1,285 @@
+"""One worker process, as the driver sees it: give it batches, and see to its death."""
+
+import contextlib
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import CancelledError, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context, resource_tracker
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from curvewise.engine.recording import Record, columns
+from curvewise.engine.workers.board import LOADING, Board, Notice, left_behind
+from curvewise.engine.workers.process import Done, Order, settle, work
+from curvewise.engine.workers.queue import Batch, Finished, Limits, Queue
+from curvewise.errors import CurvewiseError
+
+_GRACE = 1.0  # seconds in which a pool notices that its process is gone
+_LOADING = 600.0  # seconds that a worker may take to load the experiment
+_STILLBIRTHS = 3
+
+
+class Ledger:
+    """What the workers share during one run: orders, limits, who died how often."""
+
+    def __init__(self, digest: str, queue: Queue, limits: Limits) -> None:
+        self.digest, self.queue, self.limits = digest, queue, limits
+        self.deaths: dict[tuple[int, int], int] = {}
+        self.stillbirths = 0
+
+    def order(self, batch: Batch) -> Order:
+        """Return what a worker is told about a batch; its folder and slot come later."""
+        attempts = 1
+        if batch.alone:
+            attempts += self.deaths.get((batch.cell, int(batch.numbers[0])), 0)
+        numbers = np.ascontiguousarray(batch.numbers, np.int64).tobytes()
+        memory = self.limits.memory
+        return Order("", self.digest, -1, batch.cell, numbers, attempts, memory)
+
+
+class _Job(NamedTuple):
+    future: Any
+    batch: Batch
+    slot: int
+
+
+class Worker:
+    """A process in a pebble pool of its own.
+
+    A pool of many shares pipe and lock among its workers, and one that is killed while
+    it holds them takes the others along. In a pool of one, a death costs that pool.
+    """
+
+    def __init__(self, folder: str, board: Board, slots: range) -> None:
+        self._folder, self._board = folder, board
+        self._free = list(slots)
+        self.jobs: deque[_Job] = deque()
+        self._pool: Any = None
+        self._pids: set[int] = set()
+        self._overdue = False
+
+    def give(self, order: Order, batch: Batch) -> bool:
+        """Hand over a batch; return whether it was taken."""
+        slot = self._free[-1]
+        self._board.clear(slot)
+        order = order._replace(folder=self._folder, slot=slot)
+        try:
+            with (
+                _without_interrupts()
+            ):  # a process inherits that, from the first moment
+                future = self._started_pool().schedule(work, args=(order,))
+        except (
+            RuntimeError
+        ):  # its process died just now, without work or with other work
+            if not self.jobs:
+                self.dismiss()
+            return False
+        self.jobs.append(_Job(future, batch, self._free.pop()))
+        return True
+
+    def _started_pool(self) -> Any:
+        from pebble import ProcessPool
+
+        if self._pool is None:
+            resource_tracker.ensure_running()  # it would let Ctrl-C through again
+            self._pool = ProcessPool(
+                max_workers=1,
+                initializer=settle,
+                initargs=(self._folder, os.getpid()),
+                context=get_context("spawn"),
+            )
+        return self._pool
+
+    def drop_what_waits(self) -> None:
+        """Take back batches that were not begun."""
+        while len(self.jobs) > 1 and self._board.read(self.jobs[-1].slot) is None:
+            job = self.jobs.pop()
+            job.future.cancel()
+            self._free.append(job.slot)
+
+    def collect(self, ledger: Ledger) -> Iterator[Finished]:
+        """Yield what is finished; see to a process that died or takes too long."""
+        from pebble import ProcessExpired
+
+        while self.jobs:
+            job = self.jobs[0]
+            if not job.future.done():
+                if not self._is_gone(job, ledger.limits):
+                    return
+                # Its pool needs a moment to notice, and misses one that exits with 0.
+                wait([job.future], timeout=_GRACE)
+                if not job.future.done():
+                    yield from self._bury(job, ledger, 0)
+                    return
+            try:
+                done: Done = job.future.result()
+            except (ProcessExpired, BrokenProcessPool, CancelledError) as problem:
+                yield from self._bury(job, ledger, getattr(problem, "exitcode", None))
+                return
+            if done.refused:
+                raise CurvewiseError(
+                    f"A worker cannot load the experiment: {done.refused}\n"
+                    f"Make what it needs importable there, or pass executor='serial'."
+                )
+            self.jobs.popleft()
+            self._see(job.slot)
+            self._free.append(job.slot)
+            ledger.stillbirths = 0
+            ledger.queue.learn(job.batch, done.seconds)
+            yield Finished(job.batch.cell, done.core, done.details)
+
+    def _is_gone(self, job: _Job, limits: Limits) -> bool:
+        """Kill a process whose trial is over its time; return whether it left quietly."""
+        notice = self._board.read(job.slot)
+        if notice is None:
+            return False
+        limit = _LOADING if notice.place == LOADING else limits.timeout
+        if limit is not None and _seconds_since(notice) > limit:
+            self._overdue = True
+            _kill(notice.pid)
+        return not _is_alive(notice.pid) and not job.future.done()
+
+    def _bury(self, job: _Job, ledger: Ledger, code: int | None) -> Iterator[Finished]:
+        """Charge the trial that a dead process was at, and put the others back."""
+        notice = self._board.read(job.slot)
+        log = _said(self._folder, notice.pid if notice else 0)
+        overdue, jobs = self._overdue, list(self.jobs)
+        self.renew()
+        for later in jobs[1:]:
+            ledger.queue.give_back(later.batch)
+        if notice is None or notice.place == LOADING:
+            self._stillborn(job, ledger, f"{_how(code)} {log}")
+            return
+        batch, place, limit = job.batch, notice.place, ledger.limits.timeout
+        seconds = _seconds_since(notice)
+        if overdue and (limit is None or seconds <= limit):
+            # It had gone on to the next trial between our look and the kill.
+            ledger.queue.give_back(batch)
+            return
+        others = np.delete(batch.numbers, place)
+        ledger.queue.give_back(batch._replace(numbers=others))
+        number = int(batch.numbers[place])
+        record = left_behind(self._folder, job.slot, number)
+        record.seconds = seconds
+        key = (batch.cell, number)
+        record.attempts = ledger.deaths.get(key, 0) + 1
+        if overdue:
+            record.end("timeout", f"It was killed after its limit of {limit:g} s.")
+        elif record.attempts > ledger.limits.retries:
+            record.end("crashed", f"{_how(code)}\n{log}".strip())
+        else:
+            ledger.deaths[key] = record.attempts
+            ledger.queue.give_back(Batch(batch.cell, np.array([number]), alone=True))
+            return
+        yield _finished(batch, record)
+
+    def _stillborn(self, job: _Job, ledger: Ledger, why: str) -> None:
+        ledger.queue.give_back(job.batch)
+        ledger.stillbirths += 1
+        if ledger.stillbirths >= _STILLBIRTHS:
+            raise CurvewiseError(
+                f"Workers die before they begin. {why.strip()} Try executor='serial'."
+            )
+
+    def renew(self) -> None:
+        """Drop the process and what it was given; the next batch gets a new one."""
+        self.dismiss()
+        for job in self.jobs:
+            self._free.append(job.slot)
+        self.jobs.clear()
+        self._overdue = False
+
+    def dismiss(self) -> None:
+        """End the process and whatever it started."""
+        if self._pool is not None:
+            self._pool.stop()
+            self._pool.join()
+            self._pool = None
+        # After the pool, which replaces a dead process at once: the new one may have
+        # begun with the next batch, and its trial may have started processes, too.
+        self.kill()
+        self._pids.clear()
+
+    def kill(self) -> None:
+        """Kill all processes that are known; pebble would ask each first, and wait."""
+        for job in self.jobs:
+            self._see(job.slot)
+        for pid in self._pids:
+            _kill(pid)
+
+    def _see(self, slot: int) -> None:
+        """Remember who worked on a batch."""
+        if notice := self._board.read(slot):
+            self._pids.add(notice.pid)
+
+
+def _finished(batch: Batch, record: Record) -> Finished:
+    return Finished(batch.cell, *columns([record]))
+
+
+def _seconds_since(notice: Notice) -> float:
+    return (time.monotonic_ns() - notice.since) / 1e9
+
+
+@contextlib.contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Keep Ctrl-C from threads and processes that are started inside."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _kill(pid: int) -> None:
+    """Kill a worker and the processes that its trial started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):  # its group lives on without it, if it has children
+            os.killpg(pid, signal.SIGKILL)
+        else:
+            os.kill(pid, signal.SIGTERM)
+
+
+def _is_alive(pid: int) -> bool:
+    if os.name == "nt":  # there, signal 0 is Ctrl-C; the pool has to notice by itself
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _how(code: int | None) -> str:
+    """Return how a process ended."""
+    if code is None:
+        return "Its worker process died."
+    if code >= 0:
+        return f"Its worker process exited with status {code}."
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    hint = " The machine may have run out of memory." if name == "SIGKILL" else ""
+    return f"Its worker process was killed by {name} (signal {-code}).{hint}"
+
+
+def _said(folder: str, pid: int, most: int = 1200) -> str:
+    """Return what a worker wrote to standard error, its middle left out if it is long."""
+    try:
+        text = (Path(folder) / f"log-{pid}").read_text(errors="replace").strip()
+    except OSError:
+        return ""
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]}\n...\n{text[-half:]}"
