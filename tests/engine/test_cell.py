@@ -49,7 +49,7 @@ def test_a_generator_is_written_down_as_it_yields():
             seen.append(i)
 
     record = ran(run, kept=lambda r: seen.append((len(r.steps), r.number)), number=4)
-    assert seen == [(0, 4), (1, 4), 0, (2, 4), 1, (3, 4), 2]
+    assert seen == [(1, 4), 0, (2, 4), 1, (3, 4), 2]
     assert record.values == {"loss": [0.0, -1.0, -2.0]}
     assert (record.status, record.error) == ("ok", "")
 

@@ -78,8 +78,8 @@ class Cell:
                 record.labels = dict(labels)
             chosen = self._experiment.replicates(number)
             record.params = self._params(chosen)
-            if kept is not None:  # should it die before its first yield
-                kept(record)
+            if kept is not None and (record.params or record.labels):
+                kept(record)  # should it die before its first yield
             data = self._data(chosen)
             rng = self._stream("seed", chosen.seed)
             # A copy: what the algorithm does to its params is not what was drawn.

@@ -237,17 +237,20 @@ class Experiment:
 
     def replicates(self, number: int) -> Replicates:
         """Return which draw of each role trial `number` uses."""
+        varied = [number if role in self.vary else 0 for role in VARIED]
+        if not self.cross:
+            return Replicates._make([*varied, number])
         place = self._places(number)
         data = place.get("data")
         train, test = (place.get(role, data) for role in ("train", "test"))
         given = place.get("params"), train, test, place.get("seed")
         chosen = [
-            digit if digit is not None else number if role in self.vary else 0
-            for role, digit in zip(VARIED, given, strict=True)
+            own if digit is None else digit
+            for own, digit in zip(varied, given, strict=True)
         ]
         # Lines differ also where their draw is frozen.
         chosen.append(number if train is None else train)
-        return Replicates(*chosen)
+        return Replicates._make(chosen)
 
     def labels(self, task: Task, number: int) -> dict[str, int]:
         """Return what tells the draws of a crossed design or of lines apart."""
