@@ -10,6 +10,7 @@ from driver_to_kill import experiment
 from killing import Driver
 
 import curvewise as cw
+from curvewise.engine.workers.local import Local
 
 NORMAL = [pytest.param(seed, id=str(seed)) for seed in range(3)]
 MORE = [pytest.param(s, id=str(s), marks=pytest.mark.slow) for s in range(3, 20)]
@@ -40,6 +41,24 @@ def test_a_killed_driver_resumes_to_the_table_of_an_undisturbed_one(
     trials = cw.run(experiment(), store=store, workers=2, progress=False)
     assert trials == undisturbed
     assert cw.read(store) == undisturbed
+
+
+def test_what_killed_drivers_leave_is_removed_by_the_next(tmp_path, monkeypatch):
+    """Their folder holds the experiment, and maybe a whole data set."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    Driver(tmp_path / "one.db").kill_after(5)
+    assert len(list(folder.glob("curvewise-run-*"))) == 1
+    with Local(1) as mine:
+        cw.run(experiment(3), executor=mine, progress=False)
+        (left,) = folder.glob("curvewise-run-*")
+        with Local(1) as other:  # it lives, and keeps its own
+            cw.run(experiment(2), executor=other, progress=False)
+            assert left.exists()
+            assert len(list(folder.glob("curvewise-run-*"))) == 2
+    assert list(folder.glob("curvewise-run-*")) == []
 
 
 def test_a_store_that_acknowledges_before_it_commits_would_be_found(tmp_path):

@@ -1,8 +1,6 @@
 """Worker processes on this machine: time limits, and a death costs exactly one trial."""
 
 import os
-import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, wait
@@ -17,6 +15,7 @@ from curvewise.engine.workers.main_guard import (
     refuse_unguarded_scripts,
     show_main,
 )
+from curvewise.engine.workers.meeting import Meeting
 from curvewise.engine.workers.queue import Finished, Limits, Payload, Queue, Stop
 from curvewise.engine.workers.worker import Ledger, Worker
 
@@ -35,7 +34,7 @@ class Local:
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or _cores()
-        self._folder = ""
+        self._meeting: Meeting | None = None
         self._main: str | None = None
         self._members: list[Worker] = []
         self._environment: dict[str, str | None] = {}
@@ -44,8 +43,7 @@ class Local:
         self, payload: Payload, queue: Queue, limits: Limits, stop: Stop
     ) -> Iterator[Finished]:
         """Yield finished trials until the queue is empty or a stop was asked for."""
-        self._start()
-        _deliver(payload, Path(self._folder))
+        _deliver(payload, self._start().path)
         ledger = Ledger(payload.digest, queue, limits)
         try:
             while True:
@@ -80,22 +78,23 @@ class Local:
                     if not worker.give(ledger.order(batch), batch):
                         queue.give_back(batch)
 
-    def _start(self) -> None:
-        if self._folder:
-            return
+    def _start(self) -> Meeting:
+        if self._meeting is not None:
+            return self._meeting
         refuse_unguarded_scripts()
         self._main = hide_main()
         # One BLAS thread each, or workers fight for cores; set before they start, and
         # for as long as new ones may.
         self._environment = {name: os.environ.get(name) for name in BLAS_THREADS}
         os.environ.update(dict.fromkeys(BLAS_THREADS, "1"))
-        self._folder = tempfile.mkdtemp(prefix="curvewise-")
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        board = Board(self._folder, self.workers * _AHEAD)
+        self._meeting = Meeting()
+        weakref.finalize(self, self._meeting.close)
+        board = Board(self._meeting.path, self.workers * _AHEAD)
         self._members = [
-            Worker(self._folder, board, range(i * _AHEAD, (i + 1) * _AHEAD))
+            Worker(self._meeting.path, board, range(i * _AHEAD, (i + 1) * _AHEAD))
             for i in range(self.workers)
         ]
+        return self._meeting
 
     def close(self) -> None:
         """Let the workers go."""
@@ -112,9 +111,9 @@ class Local:
             else:
                 os.environ[name] = value
         self._environment = {}
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = ""
+        if self._meeting is not None:
+            self._meeting.close()
+            self._meeting = None
 
     def __enter__(self) -> Self:
         return self

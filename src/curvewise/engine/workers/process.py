@@ -5,7 +5,6 @@ import faulthandler
 import functools
 import os
 import pickle
-import shutil
 import signal
 import sys
 import threading
@@ -111,7 +110,7 @@ def settle(folder: str, driver: int) -> None:
         The process that started this one.
     """
     main_guard.this_is_a_worker()
-    threading.Thread(target=_die_with, args=(driver, folder), daemon=True).start()
+    threading.Thread(target=_die_with, args=(driver,), daemon=True).start()
     if hasattr(os, "setsid"):  # a group of its own, so that a kill takes children along
         with contextlib.suppress(OSError):
             os.setsid()
@@ -128,11 +127,10 @@ def settle(folder: str, driver: int) -> None:
         faulthandler.enable(file=2)
 
 
-def _die_with(driver: int, folder: str) -> None:
+def _die_with(driver: int) -> None:
     """End this process, and what it started, when the driver is gone."""
     while os.getppid() == driver:
         time.sleep(1)
-    shutil.rmtree(folder, ignore_errors=True)  # nobody else will
     if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(1)

@@ -56,8 +56,8 @@ class Worker:
     it holds them takes the others along. In a pool of one, a death costs that pool.
     """
 
-    def __init__(self, folder: str, board: Board, slots: range) -> None:
-        self._folder, self._board = folder, board
+    def __init__(self, folder: Path, board: Board, slots: range) -> None:
+        self._folder, self._board = str(folder), board
         self._free = list(slots)
         self.jobs: deque[_Job] = deque()
         self._pool: Any = None
