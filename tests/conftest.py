@@ -3,6 +3,12 @@
 import os
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run, so that a failure is never luck; fresh ones are sought
+# with HYPOTHESIS_PROFILE=default.
+settings.register_profile("fixed", derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
 @pytest.hookimpl(wrapper=True)

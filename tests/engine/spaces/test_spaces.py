@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support import assert_rate
 
@@ -296,6 +296,7 @@ def test_loguniform_stays_within_its_ends(ends, seed):
     assert ends[0] <= loguniform(*ends).rvs(random_state=seed) <= ends[1]
 
 
+@example((2**62 - 256, 2**62 - 255), 0)
 @given(st.tuples(whole, whole).filter(lambda e: e[0] < e[1]), st.integers(0, 99))
 def test_integers_stay_within_their_ends(ends, seed):
     drawn = integers(*ends).rvs(random_state=seed)

@@ -214,6 +214,21 @@ def log_integers(low: int, high: int) -> LogIntegers:
 
 def real_ends(low: Any, high: Any, what: str) -> tuple[float, float]:
     """Return the two ends as floats; raise if they are no numbers or in wrong order."""
+    ends = _finite(low, high, what)
+    _refuse_wrong_order(*ends, what)
+    return ends
+
+
+def _refuse_wrong_order(low: Any, high: Any, what: str) -> None:
+    if low >= high:
+        ends = f"{what} goes from {number(low)} to {number(high)}"
+        raise CurvewiseError(
+            f"{ends}. Pass the lower end first, and a higher one; write a plain value "
+            f"for a constant."
+        )
+
+
+def _finite(low: Any, high: Any, what: str) -> tuple[float, float]:
     kinds = int | float | np.integer | np.floating
     fit = all(
         isinstance(end, kinds) and not isinstance(end, bool) for end in (low, high)
@@ -227,17 +242,12 @@ def real_ends(low: Any, high: Any, what: str) -> tuple[float, float]:
             f"{what} goes from {shortened(repr(low))} to {shortened(repr(high))}. "
             f"Pass two finite numbers."
         )
-    if ends[0] >= ends[1]:
-        raise CurvewiseError(
-            f"{what} goes from {low} to {high}. Pass the lower end first, and a higher "
-            f"one; write a plain value for a constant."
-        )
     return ends
 
 
 def whole_ends(low: Any, high: Any, what: str) -> tuple[int, int]:
     """Return the two ends as whole numbers; raise if they have fractions."""
-    real_ends(low, high, what)
+    _finite(low, high, what)
     if low != int(low) or high != int(high):
         raise CurvewiseError(f"{what} goes from {low} to {high}. Pass whole numbers.")
     if low < _INT64[0] or high > _INT64[1]:
@@ -245,4 +255,6 @@ def whole_ends(low: Any, high: Any, what: str) -> tuple[int, int]:
             f"{what} goes from {low} to {high}, which 64 bits cannot hold. Pass ends "
             f"that are closer to 0."
         )
+    # As they are: large neighbours are one float.
+    _refuse_wrong_order(int(low), int(high), what)
     return int(low), int(high)
