@@ -448,11 +448,14 @@ class Learner:
 def made(word, thing=Learner()):
     return lambda params, data, rng: {"accuracy": len(word)}
 
+def weighted(weights, params, data, rng):
+    return {"accuracy": weights.sum()}
+
 executed = {}
 exec("def run(params, data, rng):\\n    return rng in {'a', 'b', 'c', 'd'}", executed)
 
 if __name__ == "__main__":
-    runs = [Learner().run, made("x"), functools.partial(made, np.arange(3))]
+    runs = [Learner().run, made("x"), functools.partial(weighted, np.arange(3))]
     if "executed" in sys.argv:
         runs.append(executed["run"])
     algorithms = [Algorithm(str(i), {"x": uniform(0, 1)}, r) for i, r in enumerate(runs)]
@@ -614,3 +617,30 @@ def test_a_space_that_is_a_function_may_be_documented(tmp_path, old, new):
     one = space_of(SPACE, tmp_path / "1")
     other = space_of(SPACE.replace(old, new), tmp_path / "2")
     assert changed(experiment(one), experiment(other)) == []
+
+
+def test_data_that_a_function_uses_shows(defined):
+    """Arrays, frames, series and estimators beside a function are part of it."""
+    for made in (
+        "np.arange({})",
+        "pd.Series(range({}))",
+        "pd.DataFrame({{'a': range({})}})",
+        "Settings({})",
+    ):
+        source = (
+            "import dataclasses\nimport numpy as np\nimport pandas as pd\n"
+            "@dataclasses.dataclass\nclass Settings:\n    n: int\n"
+            "data = {}\ndef run(params, data_, rng):\n    return {{'loss': len(data)}}\n"
+        )
+        one, other = (defined(source.format(made.format(n))) for n in (1000, 1001))
+        assert one != other, made
+        assert one == defined(source.format(made.format(1000)))
+
+
+def test_a_change_of_a_base_class_shows(defined):
+    source = (
+        "class Base:\n    def fit(self):\n        return {}\n"
+        "class Net(Base):\n    pass\n"
+        "def run(params, data, rng):\n    return {{'loss': Net().fit()}}\n"
+    )
+    assert defined(source.format(1)) != defined(source.format(2))

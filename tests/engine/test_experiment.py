@@ -671,3 +671,19 @@ def test_metrics_are_metrics(metrics):
 def test_one_metric_needs_no_list():
     loss = Metric("loss", "lower")
     assert Experiment(TASK, TELLER, 2, metrics=loss).metrics == (loss,)
+
+
+# --- what is found out early -------------------------------------------------------------
+
+
+def test_what_an_algorithm_does_not_have_cannot_be_fixed():
+    net = Algorithm("net", {"lr": [0.1, 0.2]}, lambda params, data, rng: None)
+    with pytest.raises(
+        CurvewiseError, match=r"no hyperparameter 'lrr'. Did you mean 'lr'"
+    ):
+        net.fixed({"lrr": 0.1})
+
+
+def test_an_algorithm_takes_three_arguments():
+    with pytest.raises(CurvewiseError, match=r"Write run\(params, data, rng\)"):
+        Algorithm("net", {}, lambda params, data: None)

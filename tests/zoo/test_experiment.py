@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+import curvewise as cw
 from curvewise import zoo
 from curvewise.engine.seeding import stream
 from curvewise.engine.spaces import loguniform
@@ -198,3 +199,10 @@ def test_texts_are_no_numbers():
         CurvewiseError, match=r"y holds str.* numbers are to be predicted"
     ):
         zoo.experiment(X, np.array(["a", "b", "c"])[Y], {"ridge": Ridge()})
+
+
+def test_imports_do_not_count_against_the_time_limit(tmp_path):
+    """In a worker's first trial scikit-learn alone would take longer than half a second."""
+    plan = cw.Experiment([cw.zoo.task("moons")], [cw.zoo.algorithm("knn")], 4, seed=1)
+    trials = cw.run(plan, workers=2, timeout=0.9, progress=False)
+    assert {t.status for t in trials} == {"ok"}

@@ -36,6 +36,8 @@ class Cell:
         self._streams = task.streams
         self._draw = spaces.sampler(algorithm.space) if algorithm.space else None
         self._plain = not experiment.cross and task.lines == 1
+        for part in (task.sample, algorithm.run):
+            warm_up(part)
 
     def _params(self, chosen: Replicates) -> dict[str, Value]:
         if self._draw is None:
@@ -98,6 +100,12 @@ class Cell:
         except BaseException as problem:  # a trial's own failure, recorded
             record.end("failed", last_lines(problem))
         record.seconds = time.perf_counter() - begin
+
+
+def warm_up(part: object) -> None:
+    """Let a task or an algorithm import what it needs, before a trial's clock runs."""
+    if callable(prepare := getattr(part, "warm_up", None)):
+        prepare()
 
 
 def _copied(value: Value) -> Value:

@@ -42,8 +42,8 @@ def _file(value: Any) -> str:
         module = sys.modules.get(value.__module__)
         if file := getattr(module, "__file__", None):
             return str(file)
-        methods = [v for v in vars(value).values() if inspect.isfunction(v)]
-        value = methods[0] if methods else None
+        everything = [v for one in value.__mro__ for v in vars(one).values()]
+        value = next(filter(inspect.isfunction, everything), None)
     code = getattr(value, "__code__", None)
     return code.co_filename if code is not None else ""
 

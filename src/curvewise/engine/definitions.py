@@ -115,6 +115,7 @@ def _class(cls: Any, go: Go) -> str:
     used: dict[str, Any] = {}
     for method in methods:
         used |= _used(method)
+    used |= {f"base {i}": base for i, base in enumerate(cls.__bases__) if is_own(base)}
     parts = [source_of(cls), *(f"{n} = {go(v)}" for n, v in sorted(used.items()))]
     return "\n".join(parts)
 
@@ -172,7 +173,11 @@ def _matters(name: str, value: Any) -> bool:
         return is_own(value)
     if isinstance(value, list | dict):
         return name.rpartition(".")[2].isupper()
-    return isinstance(value, _PLAIN | tuple | frozenset | functools.partial)
+    if isinstance(value, _PLAIN | tuple | frozenset | functools.partial | np.ndarray):
+        return True
+    # Data frames and series, sparse matrices, estimators, settings in a dataclass.
+    described = ("to_numpy", "tocsr", "get_params")
+    return any(hasattr(value, n) for n in described) or is_dataclass(value)
 
 
 # --- values ------------------------------------------------------------------------------
@@ -261,6 +266,7 @@ _KINDS: tuple[tuple[Callable[[Any], bool], Callable[[Any, Go], str]], ...] = (
     (_is(np.ndarray), _array),
     (lambda v: hasattr(v, "tocsr"), _sparse),
     (lambda v: hasattr(v, "columns") and hasattr(v, "__array__"), _frame),
+    (lambda v: hasattr(v, "to_numpy"), lambda v, go: go(v.to_numpy())),
     (_is(Mapping), _mapping),
     (_is(list, tuple), _list),
     (_is(set, frozenset), _set),

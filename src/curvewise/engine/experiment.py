@@ -1,7 +1,6 @@
 """What is to be run: tasks, algorithms, and how many trials of each from one seed."""
 
 import inspect
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
@@ -11,15 +10,24 @@ import numpy as np
 from curvewise._checks import is_whole, whole
 from curvewise.engine import spaces
 from curvewise.engine.definitions import code_in, definition
+from curvewise.engine.parts import (
+    VARIED,
+    check_arguments,
+    check_callable,
+    check_name,
+    crossed,
+    meanings,
+    members,
+    number_of_trials,
+    varied,
+)
 from curvewise.engine.spaces import Space
-from curvewise.errors import CurvewiseError, listed, shortened, unknown
+from curvewise.errors import CurvewiseError, unknown
 from curvewise.metrics import Metric
 from curvewise.trials.trial import Value, canonical
 
 Sample: TypeAlias = Callable[..., Any]
 Run: TypeAlias = Callable[[Any, Any, np.random.Generator], Any]
-
-VARIED = ("params", "train", "test", "seed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +55,8 @@ class Task:
     lines: int = 1
 
     def __post_init__(self) -> None:
-        _check_name(self.name, "task")
-        _check_callable(self.sample, f"Task '{self.name}'", "sample", "sample(rng)")
+        check_name(self.name, "task")
+        check_callable(self.sample, f"Task '{self.name}'", "sample", "sample(rng)")
         whole(self.lines, f"Task '{self.name}': lines")
         self.streams  # noqa: B018  refuse a sample of three arguments here and now
 
@@ -103,10 +111,11 @@ class Algorithm:
     run: Run
 
     def __post_init__(self) -> None:
-        _check_name(self.name, "algorithm")
-        _check_callable(
+        check_name(self.name, "algorithm")
+        check_callable(
             self.run, f"Algorithm '{self.name}'", "run", "run(params, data, rng)"
         )
+        check_arguments(self.run, f"Algorithm '{self.name}'")
         spaces.sampler(self.space, f"Algorithm '{self.name}'")
 
     def draw(self, rng: np.random.Generator) -> dict[str, Value]:
@@ -114,7 +123,7 @@ class Algorithm:
         return spaces.draw(self.space, rng)
 
     def fixed(self, params: Mapping[str, Any], name: str | None = None) -> "Algorithm":
-        """Return the same algorithm with these hyperparameters in every trial.
+        """Return the same algorithm with these hyperparameters, and no others, each time.
 
         Examples
         --------
@@ -123,6 +132,10 @@ class Algorithm:
         'net {"lr":0.2}'
         """
         text = canonical(params, f"Algorithm '{self.name}'")
+        known = self.space if isinstance(self.space, Mapping) else {}
+        for key in params:
+            if known and key not in known:
+                raise unknown("hyperparameter", key, known)
         space = {key: [value] for key, value in params.items()}
         return Algorithm(name or f"{self.name} {text}", space, self.run)
 
@@ -190,17 +203,17 @@ class Experiment:
         metrics: Iterable[Metric] = (),
     ) -> None:
         fill = object.__setattr__
-        fill(self, "tasks", _members(tasks, Task, "tasks"))
-        fill(self, "algorithms", _members(algorithms, Algorithm, "algorithms"))
-        fill(self, "cross", _crossed(cross or {}))
-        fill(self, "trials", _number_of_trials(trials, self.cross))
+        fill(self, "tasks", members(tasks, Task, "tasks"))
+        fill(self, "algorithms", members(algorithms, Algorithm, "algorithms"))
+        fill(self, "cross", crossed(cross or {}))
+        fill(self, "trials", number_of_trials(trials, self.cross))
         if not is_whole(seed, 0, 2**128 - 1):
             raise CurvewiseError(
                 f"seed is {seed!r}. Pass a whole number from 0 to 2**128 - 1."
             )
         fill(self, "seed", int(seed))
-        fill(self, "vary", _varied(vary))
-        fill(self, "metrics", _meanings(metrics))
+        fill(self, "vary", varied(vary))
+        fill(self, "metrics", meanings(metrics))
         self._refuse_half_a_stream()
 
     def _refuse_half_a_stream(self) -> None:
@@ -237,16 +250,16 @@ class Experiment:
 
     def replicates(self, number: int) -> Replicates:
         """Return which draw of each role trial `number` uses."""
-        varied = [number if role in self.vary else 0 for role in VARIED]
+        drawn = [number if role in self.vary else 0 for role in VARIED]
         if not self.cross:
-            return Replicates._make([*varied, number])
+            return Replicates._make([*drawn, number])
         place = self._places(number)
         data = place.get("data")
         train, test = (place.get(role, data) for role in ("train", "test"))
         given = place.get("params"), train, test, place.get("seed")
         chosen = [
             own if digit is None else digit
-            for own, digit in zip(varied, given, strict=True)
+            for own, digit in zip(drawn, given, strict=True)
         ]
         # Lines differ also where their draw is frozen.
         chosen.append(number if train is None else train)
@@ -303,95 +316,6 @@ class Experiment:
             crossed = " x ".join(f"{n} {role}" for role, n in self.cross.items())
             lines.append(f"crossed: {crossed}")
         return "\n".join([*lines, "algorithms:", *(str(a) for a in self.algorithms)])
-
-
-def _check_name(name: object, kind: str) -> None:
-    try:
-        if isinstance(name, str) and name.strip():
-            name.encode()
-            return
-    except UnicodeEncodeError:
-        pass
-    raise CurvewiseError(
-        f"The name of {kind} is {name!r}. Pass a text in valid Unicode, not empty."
-    )
-
-
-def _meanings(metrics: Any) -> tuple[Metric, ...]:
-    given = (metrics,) if isinstance(metrics, Metric) else tuple(metrics)
-    for metric in given:
-        if not isinstance(metric, Metric):
-            raise CurvewiseError(
-                f"metrics holds {metric!r}. Pass Metric objects, such as "
-                f"Metric('loss', 'lower')."
-            )
-    return given
-
-
-def _check_callable(value: object, whose: str, what: str, form: str) -> None:
-    if not callable(value):
-        raise CurvewiseError(
-            f"{whose}: {what} is {shortened(value)}, which cannot be called. "
-            f"Pass a function {form}."
-        )
-
-
-def _members(given: Any, kind: type[Any], what: str) -> tuple[Any, ...]:
-    try:
-        members = (given,) if isinstance(given, kind) else tuple(given)
-    except TypeError:
-        members = (given,)
-    if not members:
-        raise CurvewiseError(f"{what} is empty. Pass at least one {kind.__name__}.")
-    for member in members:
-        if not isinstance(member, kind):
-            raise CurvewiseError(
-                f"{what} holds {shortened(member)}. Pass {kind.__name__} objects."
-            )
-    names = [member.name for member in members]
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twice:
-        raise CurvewiseError(
-            f"{what} has {listed(twice)} twice. Give each its own name."
-        )
-    return members
-
-
-def _crossed(cross: Mapping[str, int]) -> dict[str, int]:
-    for role, count in cross.items():
-        if role not in (*VARIED, "data"):
-            raise unknown("role to cross", role, (*VARIED, "data"))
-        whole(count, f"cross['{role}']")
-    if "data" in cross and {"train", "test"} & set(cross):
-        raise CurvewiseError("cross has 'data' and 'train' or 'test'. Data is both.")
-    return dict(cross)
-
-
-def _number_of_trials(trials: object, cross: Mapping[str, int]) -> int:
-    product = math.prod(cross.values())
-    if trials is None:
-        if not cross:
-            raise CurvewiseError("trials is missing. Say how many, such as trials=100.")
-        return product
-    number = whole(trials, "trials")
-    if cross and number != product:
-        raise CurvewiseError(
-            f"trials is {trials}, and {dict(cross)} crosses to {product}. Leave it out."
-        )
-    return number
-
-
-def _varied(vary: Iterable[str]) -> tuple[str, ...]:
-    try:
-        asked = {vary} if isinstance(vary, str) else set(vary)
-    except TypeError:
-        raise CurvewiseError(f"vary is {vary!r}. Pass a list of {VARIED}.") from None
-    for role in asked:
-        if role not in (*VARIED, "data"):
-            raise unknown("role to vary", role, (*VARIED, "data"))
-    if "data" in asked:
-        asked |= {"train", "test"}
-    return tuple(role for role in VARIED if role in asked)
 
 
 def _named(members: Iterable[Any], name: str, kind: str) -> Any:

@@ -70,11 +70,10 @@ class Record:
         if rest or self.counts or self.correct:
             self._add_examples(rest)
         n = len(self.steps)
-        for name, number in numbers.items():
-            self.values.setdefault(name, [None] * (n - 1)).append(number)
-        if len(self.values) > len(numbers):
-            for curve in self.values.values():
-                curve.extend([None] * (n - len(curve)))
+        for name in [new for new in numbers if new not in self.values]:
+            self.values[name] = [None] * (n - 1)
+        for name, curve in self.values.items():
+            curve.append(numbers.get(name))
 
     def _add_step(self, step: float) -> None:
         if self.steps and step <= self.steps[-1]:

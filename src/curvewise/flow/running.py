@@ -104,6 +104,10 @@ def run(
             f"run got {type(experiment).__name__}. Pass an Experiment; estimators of "
             f"scikit-learn become one by curvewise.zoo.experiment."
         )
+    if until is not None and not callable(until):
+        raise CurvewiseError(
+            f"until is {until!r}. Pass a function of the trials so far."
+        )
     limits = limits_of(timeout, retries, memory)
     check_workers(workers)
     if store is not None and not is_url(store):

@@ -6,7 +6,7 @@ on as many machines, share a plan in PostgreSQL.
 
 from pathlib import Path
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, shortened
 from curvewise.store.address import is_url
 from curvewise.store.base import AnyStore
 from curvewise.store.sqlite import Store, is_sqlite
@@ -34,6 +34,10 @@ def open(where: str | Path, *, create: bool = True) -> AnyStore:  # noqa: A001
     0
     """
     if not is_url(where):
+        if "://" in str(where):
+            raise CurvewiseError(
+                f"{shortened(where)} is no store. Pass a path, or postgresql://..."
+            )
         return Store(where, create=create)
     try:
         import psycopg  # noqa: F401

@@ -79,6 +79,10 @@ class Faces:
     components: int
     sizes: Sizes
 
+    def warm_up(self) -> None:
+        """Import what trials need."""
+        import sklearn.decomposition  # noqa: F401
+
     def __call__(self, train_rng: Rng, test_rng: Rng) -> Supervised:
         """Return a split, with components of its training images."""
         from sklearn.decomposition import PCA

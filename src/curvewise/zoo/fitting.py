@@ -39,6 +39,10 @@ class Learner:
     path: str
     settings: dict[str, Any]
 
+    def warm_up(self) -> None:
+        """Import what trials need."""
+        _class_at(self.path)
+
     def __call__(
         self,
         params: Mapping[str, Any],

@@ -117,6 +117,10 @@ class Points:
     settings: dict[str, float]
     sizes: Sizes
 
+    def warm_up(self) -> None:
+        """Import what trials need."""
+        import sklearn.datasets  # noqa: F401
+
     def __call__(self, train_rng: Rng, test_rng: Rng) -> Supervised:
         """Return a training set from one stream and a test set from the other."""
         from sklearn import datasets
@@ -172,6 +176,10 @@ class Clusters:
     n: int
     n_train: int
     sizes: Sizes
+
+    def warm_up(self) -> None:
+        """Import what trials need."""
+        import sklearn.datasets  # noqa: F401
 
     def __call__(self, train_rng: Rng, test_rng: Rng) -> Supervised:
         """Return a problem and its training set from one stream, its test from another."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curvewise._checks import is_whole
+from curvewise.engine.cell import warm_up
 from curvewise.engine.supervised.data import Supervised, code
 from curvewise.errors import CurvewiseError, shortened
 
@@ -24,6 +25,10 @@ class Growing:
     fit: Fit
     validate: str | int
     examples: bool
+
+    def warm_up(self) -> None:
+        """Import what trials need."""
+        warm_up(self.fit)
 
     def __call__(
         self, params: Mapping[str, Any], data: Supervised, rng: np.random.Generator

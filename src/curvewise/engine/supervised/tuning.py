@@ -8,7 +8,7 @@ import numpy as np
 
 from curvewise._checks import whole
 from curvewise.engine import spaces
-from curvewise.engine.cell import items
+from curvewise.engine.cell import items, warm_up
 from curvewise.engine.experiment import Algorithm
 from curvewise.engine.recording import Record
 from curvewise.errors import CurvewiseError, listed, shortened, unknown
@@ -142,6 +142,10 @@ class TunedByFolds:
     folds: int
     metric: Metric | None
 
+    def warm_up(self) -> None:
+        """Import what trials need."""
+        warm_up(self.algorithm.run)
+
     def __call__(
         self, _: Mapping[str, Any], data: Any, rng: np.random.Generator
     ) -> Iterator[Yielded]:
@@ -163,6 +167,10 @@ class TunedBySplits:
     metric: Metric | None
     splits: int
 
+    def warm_up(self) -> None:
+        """Import what trials need."""
+        warm_up(self.algorithm.run)
+
     def __call__(
         self, _: Mapping[str, Any], data: Any, rng: np.random.Generator
     ) -> Iterator[Yielded]:
@@ -182,6 +190,10 @@ class TunedOnTest:
     algorithm: Algorithm
     configs: int
     metric: Metric | None
+
+    def warm_up(self) -> None:
+        """Import what trials need."""
+        warm_up(self.algorithm.run)
 
     def __call__(
         self, _: Mapping[str, Any], data: Any, rng: np.random.Generator

@@ -118,7 +118,8 @@ def settle(folder: str, driver: int) -> None:
     path = Path(folder) / f"log-{os.getpid()}"
     log = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
     _logs.append(path)
-    nothing = os.open(os.devnull, os.O_WRONLY)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)  # a trial that asks would wait for an answer
     for stream, target in ((sys.stdout, nothing), (sys.stderr, log)):
         with contextlib.suppress(Exception):
             stream.flush()

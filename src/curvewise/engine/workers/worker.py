@@ -22,7 +22,7 @@ from curvewise.errors import CurvewiseError
 
 _GRACE = 1.0  # seconds in which a pool notices that its process is gone
 _LOADING = 600.0  # seconds that a worker may take to load the experiment
-_STILLBIRTHS = 3
+_STILLBIRTHS = 5
 
 
 class Ledger:
@@ -138,7 +138,8 @@ class Worker:
         """Kill a process whose trial is over its time; return whether it left quietly."""
         notice = self._board.read(job.slot)
         if notice is None:
-            return False
+            # A process that dies before it takes its work breaks the pool.
+            return not self._pool.active and not job.future.done()
         limit = _LOADING if notice.place == LOADING else limits.timeout
         if limit is not None and _seconds_since(notice) > limit:
             self._overdue = True
