@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from curvewise.errors import CurvewiseError, CurvewiseWarning
     from curvewise.examples import example
     from curvewise.exchange.check import check
-    from curvewise.flow import read, replay, run
+    from curvewise.flow.reading import read
+    from curvewise.flow.replaying import replay
+    from curvewise.flow.running import run
     from curvewise.metrics import Metric
     from curvewise.trials import Trial, Trials
 
@@ -100,9 +102,9 @@ _HOMES = {
     "loguniform": "curvewise.engine.spaces",
     "mixture": "curvewise.engine.spaces",
     "performance": "curvewise.analyses.performance",
-    "read": "curvewise.flow",
-    "replay": "curvewise.flow",
-    "run": "curvewise.flow",
+    "read": "curvewise.flow.reading",
+    "replay": "curvewise.flow.replaying",
+    "run": "curvewise.flow.running",
     "sizes_for": "curvewise.engine.supervised.sizes",
     "split": "curvewise.engine.supervised.data",
     "tune_then_test": "curvewise.engine.supervised.tuning",

@@ -189,7 +189,7 @@ COMMANDS = (check, performance, report, example)
 
 
 def _read(source: str, **keywords: Any) -> "Trials":
-    from curvewise.flow import read
+    from curvewise.flow.reading import read
 
     several = ("on", "trial", "params")
     stated: dict[str, Any] = {
