@@ -17,6 +17,21 @@ def is_whole(value: object, least: int = 1, most: int | None = None) -> TypeGuar
     return least <= int(value) and (most is None or int(value) <= most)
 
 
+def is_name(value: object) -> TypeGuard[str]:
+    """Return whether a value is a text in valid Unicode that is not blank.
+
+    >>> is_name("svm"), is_name("  "), is_name(3)
+    (True, False, False)
+    """
+    if not isinstance(value, str) or not value.strip():
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # half a surrogate pair
+        return False
+    return True
+
+
 def whole(
     value: object, what: str, least: int = 1, most: int | None = None, *, fact: str = ""
 ) -> int:

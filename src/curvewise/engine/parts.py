@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from curvewise._checks import whole
+from curvewise._checks import is_name, whole
 from curvewise.errors import CurvewiseError, listed, shortened, unknown
 from curvewise.metrics import Metric
 
@@ -14,15 +14,10 @@ VARIED = ("params", "train", "test", "seed")
 
 def check_name(name: object, kind: str) -> None:
     """Raise if a name is no text."""
-    try:
-        if isinstance(name, str) and name.strip():
-            name.encode()
-            return
-    except UnicodeEncodeError:
-        pass
-    raise CurvewiseError(
-        f"The name of {kind} is {name!r}. Pass a text in valid Unicode, not empty."
-    )
+    if not is_name(name):
+        raise CurvewiseError(
+            f"The name of {kind} is {name!r}. Pass a text in valid Unicode, not empty."
+        )
 
 
 def check_arguments(run: Any, whose: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from curvewise._checks import is_name
 from curvewise.errors import CurvewiseError, shortened
 from curvewise.trials import Trial
 from curvewise.trials.columns import Core, Details, from_records
@@ -178,13 +179,8 @@ def _step(step: object) -> float:
 
 
 def _check_name(name: object) -> None:
-    try:
-        if isinstance(name, str) and name.strip() and "\0" not in name:
-            name.encode()
-            return
-    except UnicodeEncodeError:
-        pass
-    raise CurvewiseError(f"A metric is called {name!r}. Name metrics by texts.")
+    if not is_name(name) or "\0" in name:  # which PostgreSQL cannot keep
+        raise CurvewiseError(f"A metric is called {name!r}. Name metrics by texts.")
 
 
 def _number(value: Any, name: str) -> float:

@@ -133,18 +133,25 @@ def leaky(
     return Algorithm(f"{algorithm.name} leaky", {}, run)
 
 
+class _Around:
+    """An algorithm around another."""
+
+    __slots__ = ()
+    algorithm: Algorithm
+
+    def warm_up(self) -> None:
+        """Import what trials need."""
+        warm_up(self.algorithm.run)
+
+
 @dataclass(frozen=True, slots=True)
-class TunedByFolds:
+class TunedByFolds(_Around):
     """What `tuned` runs."""
 
     algorithm: Algorithm
     configs: int
     folds: int
     metric: Metric | None
-
-    def warm_up(self) -> None:
-        """Import what trials need."""
-        warm_up(self.algorithm.run)
 
     def __call__(
         self, _: Mapping[str, Any], data: Any, rng: np.random.Generator
@@ -158,7 +165,7 @@ class TunedByFolds:
 
 
 @dataclass(frozen=True, slots=True)
-class TunedBySplits:
+class TunedBySplits(_Around):
     """What `tune_then_test` runs."""
 
     algorithm: Algorithm
@@ -166,10 +173,6 @@ class TunedBySplits:
     parts: int
     metric: Metric | None
     splits: int
-
-    def warm_up(self) -> None:
-        """Import what trials need."""
-        warm_up(self.algorithm.run)
 
     def __call__(
         self, _: Mapping[str, Any], data: Any, rng: np.random.Generator
@@ -184,16 +187,12 @@ class TunedBySplits:
 
 
 @dataclass(frozen=True, slots=True)
-class TunedOnTest:
+class TunedOnTest(_Around):
     """What `leaky` runs."""
 
     algorithm: Algorithm
     configs: int
     metric: Metric | None
-
-    def warm_up(self) -> None:
-        """Import what trials need."""
-        warm_up(self.algorithm.run)
 
     def __call__(
         self, _: Mapping[str, Any], data: Any, rng: np.random.Generator
