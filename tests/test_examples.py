@@ -1,10 +1,15 @@
+import contextlib
 import doctest
+import io
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from support import data
 
 import curvewise as cw
 from curvewise import CurvewiseError
@@ -63,6 +68,41 @@ def test_the_python_of_the_pages_runs(page, tmp_path, monkeypatch, capsys):
     assert "accuracy (higher is better, 0 to 1)" in capsys.readouterr().out
     if "experiment" in names:
         assert cw.read("runs.db").count_failed() == 0
+
+
+def deberta(folder):
+    """Write the published runs of a real random search as their authors did."""
+    runs = pd.read_csv(data("random_search/trials.csv"))
+    curves = pd.read_parquet(data("random_search/curves.parquet"))
+    points = dict(iter(curves.groupby("trial")))
+    params = ["num_train_epochs", "train_batch_size", "learning_rate", "cls_drop_out"]
+    for model, own in runs[runs.model.str.startswith("deberta")].groupby("model"):
+        with (folder / f"{model}.results.jsonl").open("w") as file:
+            for run in own.to_dict("records"):
+                curve = points[run["trial"]][["step", "score"]].to_numpy().tolist()
+                kept = {name: run[name] for name in ("iteration", *params)}
+                kept["learning_curves"] = {"matched": curve}
+                file.write(json.dumps(kept) + "\n")
+
+
+def test_the_tutorial_on_a_real_random_search_says_what_comes_out(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    deberta(tmp_path)
+    page = (ROOT / "docs/tutorial/random-search.md").read_text()
+    blocks = re.findall(r"```(python|text)\n(.*?)```", page, re.S)
+    assert [kind for kind, _ in blocks].count("text") >= 4
+    names, said = {"__name__": "__main__"}, io.StringIO()
+    for kind, block in blocks:
+        if kind == "text":
+            assert block.split() == said.getvalue().split()
+            continue
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(compile(block, "tutorial", "exec"), names)
+    assert (tmp_path / "deberta.html").exists()
 
 
 def test_doctests_are_collected():

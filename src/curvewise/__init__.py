@@ -11,7 +11,11 @@ from curvewise._version import __version__
 
 if TYPE_CHECKING:
     from curvewise import figures, metrics, report, stats, store, zoo
+    from curvewise.analyses import plan
     from curvewise.analyses.performance import Performance, performance
+    from curvewise.analyses.robustness import Robustness, robustness
+    from curvewise.analyses.slices import Slices
+    from curvewise.analyses.variance import VarianceShares, variance_shares
     from curvewise.engine.experiment import Algorithm, Experiment, Task
     from curvewise.engine.spaces import (
         choice,
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
     from curvewise.flow.reading import read
     from curvewise.flow.replaying import replay
     from curvewise.flow.running import run
+    from curvewise.flow.slices import quantile_slices
+    from curvewise.flow.until import until
     from curvewise.metrics import Metric
     from curvewise.trials import Trial, Trials
 
@@ -44,9 +50,12 @@ __all__ = [
     "Experiment",
     "Metric",
     "Performance",
+    "Robustness",
+    "Slices",
     "Task",
     "Trial",
     "Trials",
+    "VarianceShares",
     "__version__",
     "check",
     "choice",
@@ -63,9 +72,12 @@ __all__ = [
     "metrics",
     "mixture",
     "performance",
+    "plan",
+    "quantile_slices",
     "read",
     "replay",
     "report",
+    "robustness",
     "run",
     "sizes_for",
     "split",
@@ -74,11 +86,21 @@ __all__ = [
     "tune_then_test",
     "tuned",
     "uniform",
+    "until",
+    "variance_shares",
     "when",
     "zoo",
 ]
 
-_ROOMS = ("figures", "metrics", "report", "stats", "store", "zoo")
+_ROOMS = {
+    "figures": "curvewise.figures",
+    "metrics": "curvewise.metrics",
+    "plan": "curvewise.analyses.plan",
+    "report": "curvewise.report",
+    "stats": "curvewise.stats",
+    "store": "curvewise.store",
+    "zoo": "curvewise.zoo",
+}
 _HOMES = {
     "Algorithm": "curvewise.engine.experiment",
     "CurvewiseError": "curvewise.errors",
@@ -86,9 +108,12 @@ _HOMES = {
     "Experiment": "curvewise.engine.experiment",
     "Metric": "curvewise.metrics",
     "Performance": "curvewise.analyses.performance",
+    "Robustness": "curvewise.analyses.robustness",
+    "Slices": "curvewise.analyses.slices",
     "Task": "curvewise.engine.experiment",
     "Trial": "curvewise.trials",
     "Trials": "curvewise.trials",
+    "VarianceShares": "curvewise.analyses.variance",
     "check": "curvewise.exchange.check",
     "choice": "curvewise.engine.spaces",
     "example": "curvewise.examples",
@@ -102,21 +127,25 @@ _HOMES = {
     "loguniform": "curvewise.engine.spaces",
     "mixture": "curvewise.engine.spaces",
     "performance": "curvewise.analyses.performance",
+    "quantile_slices": "curvewise.flow.slices",
     "read": "curvewise.flow.reading",
     "replay": "curvewise.flow.replaying",
+    "robustness": "curvewise.analyses.robustness",
     "run": "curvewise.flow.running",
     "sizes_for": "curvewise.engine.supervised.sizes",
     "split": "curvewise.engine.supervised.data",
     "tune_then_test": "curvewise.engine.supervised.tuning",
     "tuned": "curvewise.engine.supervised.tuning",
     "uniform": "curvewise.engine.spaces",
+    "until": "curvewise.flow.until",
+    "variance_shares": "curvewise.analyses.variance",
     "when": "curvewise.engine.spaces",
 }
 
 
 def __getattr__(name: str) -> object:
     if name in _ROOMS:
-        return importlib.import_module(f"curvewise.{name}")
+        return importlib.import_module(_ROOMS[name])
     if name in _HOMES:
         value = getattr(importlib.import_module(_HOMES[name]), name)
         globals()[name] = value

@@ -298,3 +298,121 @@ def _wait_for(condition, seconds=30.0):
             pass  # it is being made
         time.sleep(0.05)
     raise AssertionError("it did not happen in time")
+
+
+# --- until -------------------------------------------------------------------------------
+
+SCORING = """
+
+def score(params, data, rng):
+    yield 0, {"accuracy": rng.beta(30, 4)}
+
+def breaking(params, data, rng):
+    if rng.random() < 0.2:
+        raise ValueError("diverged")
+    yield 0, {"accuracy": rng.beta(30, 4)}
+"""
+
+
+@pytest.fixture
+def scoring(folder):
+    """A folder whose algorithm scores an accuracy."""
+    file = folder.path / f"{folder.module}.py"
+    file.write_text(file.read_text() + SCORING)
+    folder.plan("score")
+    return folder
+
+
+def test_a_run_ends_when_it_is_certain_and_says_what_it_knows(scoring, ran):
+    done = ran("run", "plan.toml", "--trials", 1000, "--until", "cvar 0.5 +- 0.05")
+    assert done.exit_code == 0, done.output
+    n = len(cw.read(scoring.store))
+    assert n < 1000
+    head, verdict, _, names, row = done.stdout.splitlines()[:5]
+    assert head == "until cvar 0.5 +- 0.05 of accuracy"
+    assert verdict.startswith(f"Reached with {n} of 1,000 trials of each (look ")
+    assert names.split() == [
+        *("task", "algorithm", "trials", "value", "interval", "half-width")
+    ]
+    assert row.split()[:3] == ["load", "net", str(n)]
+    assert "with at least 95 % confidence" in done.stdout
+    assert "Now: curvewise report plan.db" in done.stdout
+    again = ran("run", "plan.toml", "--trials", 1000, "--until", "cvar 0.5 +- 0.05")
+    assert again.stdout.splitlines()[:8] == done.stdout.splitlines()[:8]
+    assert len(cw.read(scoring.store)) == n
+
+
+def test_a_maximum_that_is_too_small_is_said_and_no_error(scoring, ran):
+    done = ran("run", "plan.toml", "--trials", 50, "--until", "mean ± 0.01")
+    assert done.exit_code == 0, done.output
+    assert (
+        "Not reached with 50 of 50 trials of each (look 5 of 5): ± 0.1" in done.stdout
+    )
+    assert "of each would probably do." in done.stdout
+
+
+def test_a_file_may_say_until_when(scoring, ran):
+    scoring.plan("score", 'until = "mean +- 0.2"\n')
+    done = ran("run", "plan.toml", "--trials", 1000)
+    assert "until mean +- 0.2 of accuracy\nReached with" in done.stdout
+    assert len(cw.read(scoring.store)) < 1000
+    done = ran("run", "plan.toml", "--trials", 1000, "--until", "mean +- 0.1")
+    assert "until mean +- 0.1 of accuracy\nReached with" in done.stdout
+
+
+def test_a_dry_run_says_when_it_would_look(scoring, ran):
+    done = ran("run", "plan.toml", "--dry-run", "--until", "ranking", "--trials", 160)
+    assert done.exit_code == 1
+    assert "A ranking needs two algorithms, and there is 1." in done.stderr
+    done = ran(
+        "run", "plan.toml", "--dry-run", "--until", "mean +- 0.1", "--trials", 160
+    )
+    assert (
+        "until: mean +- 0.1; looks at 10, 20, 40, 80, 160 trials of each" in done.stdout
+    )
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_a_text_that_nobody_understands_teaches_the_grammar(scoring, ran, more):
+    done = ran("run", "plan.toml", "--until", "cvar 0.5", *more)
+    assert done.exit_code == 1
+    assert "until is 'cvar 0.5', and it does not say '+-'" in done.stderr
+    assert "'ranking cvar 0.5 within 0.01'" in done.stderr
+    assert not scoring.store.exists()
+
+
+def test_a_mistake_in_the_file_is_named_with_the_file(scoring, ran):
+    scoring.plan("score", 'until = "soon"\n')
+    done = ran("run", "plan.toml")
+    assert done.exit_code == 1
+    assert "plan.toml: until is 'soon', and it begins with 'soon'." in done.stderr
+
+
+def test_a_loss_without_bounds_is_refused_before_anything_is_run(folder, ran):
+    done = ran("run", "plan.toml", "--until", "mean +- 0.1 of loss")
+    assert done.exit_code == 1
+    assert "'loss' ranges from -inf to inf" in done.stderr
+    assert "'mean +- 0.1 of loss method asymptotic'" in done.stderr
+    assert not folder.store.exists()
+
+
+def test_failures_without_a_score_do_not_lose_the_run(scoring, ran):
+    scoring.plan("breaking")
+    done = ran("run", "plan.toml", "--trials", 100, "--until", "mean +- 0.3")
+    assert done.exit_code == 3
+    assert len(cw.read(scoring.store)) == 100
+    assert (
+        "curvewise: Nobody can tell whether it is enough, and the run goes on to all "
+        in (done.stderr)
+    )
+    assert "Nobody can tell: " in done.stdout
+    done = ran(
+        "run", "plan.toml", "--trials", 100, "--until", "mean +- 0.3 failed worst"
+    )
+    assert done.exit_code == 3
+    assert "Reached with " in done.stdout
+
+
+def test_quiet_is_quiet(scoring, ran):
+    done = ran("run", "plan.toml", "--trials", 400, "--until", "mean +- 0.2", "--quiet")
+    assert (done.exit_code, done.output) == (0, "")

@@ -5,8 +5,15 @@ import pytest
 
 import curvewise as cw
 from curvewise import CurvewiseError, Trial, Trials
-from curvewise.figures.performance import quantile_chart
-from curvewise.figures.series import PALETTE, style
+from curvewise.figures.draw import draw, new_axes
+from curvewise.figures.performance import (
+    best_chart,
+    profile_chart,
+    quantile_chart,
+    shift_chart,
+    tuning_chart,
+)
+from curvewise.figures.series import PALETTE, Chart, Mark, Series, style
 from curvewise.report.charts import plotly_figure
 
 mpl.use("agg")
@@ -112,3 +119,86 @@ def test_a_figure_needs_an_answer():
         CurvewiseError, match=r"shows an answer, and Trials came\. Pass"
     ):
         cw.figures.plot_quantiles(cw.example("search"))
+
+
+@pytest.mark.parametrize(
+    ("chart", "axis"),
+    [
+        (lambda a: best_chart(a, "rings"), "share"),
+        (lambda a: tuning_chart(a, "rings"), "log"),
+        (lambda a: shift_chart(a, "net", "svm", "rings"), "share"),
+        (profile_chart, "linear"),
+    ],
+)
+def test_every_chart_looks_the_same_in_both_drawers(answer, chart, axis):
+    chart = chart(answer)
+    assert chart.axis == axis
+    ax, page = draw(chart, new_axes()), plotly_figure(chart)
+    assert ax.get_xscale() == ("log" if axis == "log" else "linear")
+    assert (page["layout"]["xaxis"].get("type") == "log") == (axis == "log")
+    assert ("shapes" in page["layout"]) == (chart.level is not None)
+    traces = [t for t in page["data"] if t.get("showlegend", True)]
+    lines = ax.lines[: len(chart.series)]
+    for series, line, trace in zip(chart.series, lines, traces, strict=True):
+        np.testing.assert_array_equal(line.get_ydata(), series.y)
+        np.testing.assert_allclose(trace["y"], series.y, rtol=1e-6)
+        inside = np.isfinite(series.lower) & np.isfinite(series.upper)
+        assert inside.any()
+        # Far below 1e-9 is rounding.
+        assert (series.lower[inside] <= series.y[inside] + 1e-9).all()
+        assert (series.y[inside] <= series.upper[inside] + 1e-9).all()
+
+
+def test_charts_hold_what_the_answer_says(answer):
+    d = answer.one("net", "rings")
+    best, tuning = best_chart(answer, "rings"), tuning_chart(answer, "rings")
+    half = np.argmin(np.abs(best.series[0].x - 0.5))
+    assert best.series[0].y[half] == pytest.approx(d.best(0.5))
+    assert tuning.series[0].y[0] == pytest.approx(d.mean)
+    assert tuning.series[0].x[-1] == len(d.scores)
+    shift = shift_chart(answer, "net", "svm", "rings").series[0]
+    middle = np.argmin(np.abs(shift.x - 0.5))
+    assert shift.y[middle] == pytest.approx(
+        float(d.quantile(0.5) - answer.one("svm", "rings").quantile(0.5))
+    )
+
+
+def test_a_chart_of_an_unbounded_metric_shows_the_median_of_the_best():
+    rng = np.random.default_rng(0)
+    trials = Trials(Trial("t", "a", i, {"return": rng.normal()}) for i in range(50))
+    chart = tuning_chart(cw.performance(trials))
+    assert "in half of the cases (median)" in chart.caption
+    assert np.isfinite(chart.series[0].upper[0])
+
+
+def test_tuned_ones_get_a_row_of_their_own_in_the_same_colours():
+    trials = Trials(
+        Trial(task, name, i, {"accuracy": (i + 1) / 9})
+        for task in "tu"
+        for name in ("knn", "svm", "svm tuned")
+        for i in range(8)
+    )
+    figure = cw.figures.plot_quantiles_by_task(cw.performance(trials))
+    titles = [ax.get_title() for ax in figure.axes]
+    assert titles == [
+        "Scores on t, untuned",
+        "Scores on u, untuned",
+        "Scores on t, tuned",
+        "Scores on u, tuned",
+    ]
+    above, below = figure.axes[0], figure.axes[2]
+    assert [line.get_label() for line in above.lines] == ["knn", "svm"]
+    assert [line.get_label() for line in below.lines] == ["svm"]
+    assert below.lines[0].get_color() == above.lines[1].get_color()
+
+
+def test_marks_and_a_level_are_drawn_by_both():
+    at = np.arange(3.0)
+    chart = Chart(
+        "t", "x", "y", (Series("a", at, at, at, at),), "c",
+        axis="linear", marks=(Mark(1.0, "here"),), level=0.5,
+    )  # fmt: skip
+    ax, layout = draw(chart, new_axes()), plotly_figure(chart)["layout"]
+    assert [t.get_text() for t in ax.texts] == ["here"]
+    assert [a["text"] for a in layout["annotations"]] == ["here"]
+    assert {s["x0"] for s in layout["shapes"]} == {1.0, 0}

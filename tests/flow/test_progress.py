@@ -361,3 +361,41 @@ def test_a_run_that_is_told_to_be_silent_is(capsys):
 def test_a_quick_run_that_went_well_has_nothing_to_say(capsys):
     ran(None)
     assert capsys.readouterr() == ("", "")
+
+
+# --- how certain ---------------------------------------------------------------------
+
+
+def test_a_line_says_how_certain_it_is(clock):
+    progress = Progress(100, 0)
+    passed(clock, progress, 4, each=10)
+    progress.certainty = "± 0.018 of 0.01"
+    assert str(progress) == (
+        "40 of 100 trials, 10 per second, 6 s left; ± 0.018 of 0.01"
+    )
+    progress.add(some(2, "failed", start=40))
+    assert str(progress).endswith("; ± 0.018 of 0.01; 2 failed")
+
+
+def test_a_run_that_knows_enough_is_over(clock):
+    progress = Progress(100, 0)
+    clock.now += 4
+    progress.add(some(40))
+    progress.certainty, progress.is_enough = "± 0.009 of 0.01", True
+    assert progress.seconds_left == 0.0
+    assert str(progress) == "40 of 100 trials in 4 s; ± 0.009 of 0.01"
+
+
+@pytest.mark.parametrize("room", range(25, 160, 3))
+def test_a_bar_has_room_for_how_certain_it_is_before_other_things(clock, room):
+    progress = Progress(5_000, 0)
+    passed(clock, progress, 4, each=2)
+    progress.add(some(20, "failed", start=40))
+    progress.certainty = "± 0.018 of 0.01"
+    texts, bar = fitted(progress, room)
+    shown = [*(["x" * bar] if bar else []), *(text for text, _ in texts)]
+    assert len("  ".join(shown)) <= room
+    if room >= 50:
+        assert ("± 0.018 of 0.01", "cyan") in texts
+    if room >= 120:
+        assert any("per second" in text for text, _ in texts)

@@ -23,7 +23,7 @@ from curvewise import (
 from curvewise.engine.workers.serial import Serial
 from curvewise.flow.arguments import _bytes
 from curvewise.flow.keeping import InMemory
-from curvewise.flow.running import _looks
+from curvewise.stats.planning import planned_looks
 
 TASK = Task("t", lambda rng: rng.random())
 
@@ -198,7 +198,7 @@ def test_where_nothing_is_kept_there_is_nothing_to_run_again():
 )
 def test_the_looks_are_planned_and_double(trials, looks):
     """Sixteenths, rounded up; the last is all of it."""
-    assert _looks(trials) == looks
+    assert planned_looks(trials) == looks
 
 
 def test_until_is_asked_at_every_look_with_all_algorithms_at_it(tmp_path):

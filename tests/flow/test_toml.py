@@ -149,7 +149,7 @@ def test_a_file_says_all_that_python_says(beside):
 
 
 def test_every_option_of_the_python_functions_can_be_written():
-    in_python_only = {"experiment", "until", "progress", "retry_failed", "notes"}
+    in_python_only = {"experiment", "progress", "retry_failed", "notes"}
     assert set(inspect.signature(cw.run).parameters) - in_python_only == set(RUN)
     assert set(inspect.signature(cw.Experiment).parameters) == set(PLAN)
 

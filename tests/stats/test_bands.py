@@ -1,10 +1,16 @@
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.stats import binomtest
 from support import assert_rate
 
-from curvewise.stats.bands import cdf_band, half_width
+from curvewise.stats.bands import KINDS, cdf_band, half_width
 
+SCRIPT = Path(__file__).parents[2] / "scripts" / "coverage_bands.py"
+simulation = SimpleNamespace(**runpy.run_path(str(SCRIPT)))
 SCORES = [0.2, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95]
 
 
@@ -75,16 +81,153 @@ def test_the_band_of_quantiles_covers_as_often_as_the_band_of_the_cdf(n):
     assert hits / 2500 < 0.985  # nor is the band wider than need be
 
 
-def test_ties_only_widen_the_coverage():
-    """Scores in tenths: the band is conservative, never too narrow."""
+# --- equal local levels ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n", "low", "high", "first"),
+    [
+        (10, 0.119829, 0.819786, 0.428874),
+        (100, 0.346083, 0.644554, 0.065876),
+        (500, 0.427432, 0.570597, 0.014594),
+        (2000, 0.462732, 0.536770, 0.003839),
+    ],
+)
+def test_equal_local_levels_are_the_tabulated_ones(n, low, high, first):
+    """The limits of the i-th score: entry i of the lower level, i - 1 of the upper."""
+    band = cdf_band(np.arange(n), kind="equal_local_levels")
+    i = n // 2
+    assert band.lower[i] == pytest.approx(low, abs=5e-7)
+    assert band.upper[i - 1] == pytest.approx(high, abs=5e-7)
+    assert band.upper[0] == pytest.approx(first, abs=5e-7)
+
+
+def test_levels_are_symmetric_ascend_and_end_at_certainty():
+    for kind in KINDS:
+        band = cdf_band(np.arange(40), kind=kind)
+        np.testing.assert_allclose(band.lower, 1 - band.upper[::-1], atol=1e-14)
+        assert (np.diff(band.lower) >= 0).all()
+        assert (band.lower[0], band.upper[-1]) == (0, 1)
+        assert (band.lower <= np.arange(41) / 40).all()
+
+
+def test_equal_local_levels_are_narrow_in_the_tails_and_wide_in_the_middle():
+    equal, kolmogorov = (
+        cdf_band(np.arange(200), kind=k) for k in ("equal_local_levels", "kolmogorov")
+    )
+    assert equal.upper[0] < kolmogorov.upper[0] / 2
+    assert equal.upper[100] > kolmogorov.upper[100]
+    assert half_width(200, kind="equal_local_levels") == equal.half_width
+
+
+# --- ties --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tied_scores_are_read_at_the_last_of_them(kind):
+    """Lower level of the last tie, upper level of the next distinct value."""
+    band = cdf_band([0.1, 0.5, 0.5, 0.5, 0.9], kind=kind)
+    lower, upper = band.cdf([0.4, 0.5, 0.8])
+    assert lower.tolist() == [band.lower[1], band.lower[4], band.lower[4]]
+    assert upper.tolist() == [band.upper[1], band.upper[4], band.upper[4]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_quantile_lies_between_tied_scores(kind):
+    """What lies inside a block of ties is never read: its levels may be anything."""
+    scores = np.repeat([0.1, 0.4, 0.5, 0.8], [3, 9, 20, 8])
+    band = cdf_band(scores, kind=kind, support=(0, 1))
+    p = np.linspace(0, 1, 401)[1:]
+    ends = np.r_[0.0, np.unique(scores), 1.0]
+    lower, upper = band.cdf(ends)
+    upper[-1] = 1.0
+    found = band.quantile(p)
+    by_hand = [ends[np.searchsorted(level, p - 1e-12)] for level in (upper, lower)]
+    np.testing.assert_array_equal(found, by_hand)
+
+
+def hits_on_ties(kind, n, samples, read):
+    """Return how often a band of scores in tenths holds where `read` reads it."""
     rng = np.random.default_rng(3)
+    true = np.arange(1, 11) / 10
     hits = 0
-    for _ in range(2000):
-        band = cdf_band(np.floor(rng.random(30) * 10) / 10)
-        lower, upper = band.cdf(np.arange(10) / 10)
-        true = np.arange(1, 11) / 10
+    for _ in range(samples):
+        band = cdf_band(rng.integers(1, 11, n) / 10, kind=kind)
+        lower, upper = read(band, true)
         hits += bool(((lower <= true + 1e-12) & (true <= upper + 1e-12)).all())
-    assert binomtest(hits, 2000, 0.95, alternative="less").pvalue > 1e-6
+    return hits
+
+
+def at_the_first_tie(band, at):
+    below = np.searchsorted(band.scores, at, side="left")
+    return band.lower[below], band.upper[below]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ties_only_widen_the_coverage(kind):
+    hits = hits_on_ties(kind, 60, 1000, lambda band, at: band.cdf(at))
+    assert binomtest(hits, 1000, 0.95, alternative="less").pvalue > 1e-6
+
+
+def test_reading_ties_at_the_first_of_them_would_miss():
+    """The negative control: one of a block of ties is far below the whole block."""
+    assert hits_on_ties("kolmogorov", 60, 300, at_the_first_tie) / 300 < 0.8
+
+
+# --- simulated coverage ------------------------------------------------------------------
+
+
+def assert_never_below(found, rate=0.95):
+    p = binomtest(found.hits, found.samples, rate, alternative="less").pvalue
+    assert p > 1e-6, f"{found} against {rate}: p = {p:.1e}"
+
+
+def assert_all_kinds_hold(name, n, samples):
+    law = simulation.LAWS[name]
+    bands = {kind: simulation.kind_levels(kind, n) for kind in KINDS}
+    bands["pointwise"] = simulation.pointwise_levels(n)
+    rng = np.random.default_rng([2026, n, len(name)])
+    found = simulation.covered(law, list(bands.values()), n, samples, rng)
+    found = dict(zip(bands, found, strict=True))
+    for kind in KINDS:
+        assert_never_below(found[kind])
+    if law.is_continuous:  # nor are exact bands wider than need be
+        for kind in ("kolmogorov", "equal_local_levels"):
+            assert_rate(found[kind].hits, samples, 0.95)
+        # The negative control: 95 % at each score is no band.
+        assert found["pointwise"].hits / samples < (0.9 if n == 5 else 0.8)
+    # Conservative or not, a wider band is a worse one.
+    assert found["kolmogorov"].at_median <= found["dkw"].at_median
+    assert found["dkw"].at_median <= found["anytime"].at_median
+
+
+@pytest.mark.parametrize("n", [5, 20, 100, 2000])
+@pytest.mark.parametrize("name", simulation.LAWS)
+def test_bands_hold_whatever_the_distribution(name, n):
+    assert_all_kinds_hold(name, n, 1000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [5, 20, 100, 2000])
+@pytest.mark.parametrize("name", simulation.LAWS)
+def test_bands_hold_whatever_the_distribution_in_many_samples(name, n):
+    assert_all_kinds_hold(name, n, 4000)
+
+
+@pytest.mark.parametrize("n", [5, 100])
+@pytest.mark.parametrize("side", ["lower", "upper"])
+@pytest.mark.parametrize("kind", ["kolmogorov", "dkw"])
+def test_one_side_holds_alone(kind, side, n):
+    band = cdf_band(np.arange(n), kind=kind, side=side)
+    law, rng = simulation.LAWS["uniform"], np.random.default_rng(n)
+    (found,) = simulation.covered(law, [(band.lower, band.upper)], n, 2000, rng)
+    assert_never_below(found)
+    if kind == "kolmogorov":
+        assert_rate(found.hits, 2000, 0.95)
+    assert half_width(n, kind=kind, side=side) < half_width(n, kind=kind)
+
+
+# --- how a band is read ------------------------------------------------------------------
 
 
 def test_the_support_ends_the_band_and_without_it_the_tails_are_open():
@@ -108,6 +251,15 @@ def test_cdf_and_quantile_envelopes_are_inverse_to_each_other():
         assert band.cdf(np.nextafter(lower_end, -1))[1] < p
 
 
+def test_a_band_is_frozen_and_leaves_its_scores_alone():
+    scores = np.array([0.1, 0.2, 0.3])
+    band = cdf_band(scores)
+    scores[0] = 9
+    assert band.scores[0] == 0.1
+    for array in (band.scores, band.lower, band.upper):
+        assert not array.flags.writeable
+
+
 def test_an_interval_says_what_it_is_for():
     found = cdf_band(SCORES, support=(0, 1)).quantile_interval(0.5)
     assert (found.lower, found.upper) == (0.2, 0.95)
@@ -124,6 +276,20 @@ def test_an_interval_says_what_it_is_for():
         (lambda: half_width(2.5), r"n is 2\.5\."),
         (lambda: half_width(9, confidence=1), r"confidence is 1\. Pass one between"),
         (lambda: half_width(9, kind="x"), r"kind is 'x'\. Pass one of kolmogorov, dkw"),
+        (
+            lambda: half_width(9, side="x"),
+            r"side is 'x'\. Pass one of both, lower, upper",
+        ),
+        (lambda: cdf_band([1, 2], kind="x"), r"kind is 'x'\. Pass one of"),
+        (
+            lambda: cdf_band([1, 2], kind="equal_local_levels", side="lower"),
+            r"A band of kind equal_local_levels has two sides\. Pass side='both', or",
+        ),
+        (
+            lambda: half_width(9, side="upper", confidence=0.3),
+            r"confidence is 0\.3\. On one side pass at least 0\.5",
+        ),
+        (lambda: cdf_band([1, np.nan]), r"1 of 2 scores are not finite\. Give failed"),
         (
             lambda: cdf_band([1, 2], support=(0, 1)),
             r"Scores from 1 to 2 are not inside",

@@ -8,6 +8,7 @@ from curvewise.stats.distribution import (
     cvar,
     ecdf,
     functional,
+    mean,
     quantile,
     threshold,
 )
@@ -81,6 +82,58 @@ def test_cvar_is_the_integral_of_the_quantile_function(scores, alpha):
     assert cvar(scores, alpha) == pytest.approx(quantile(scores, p).mean(), abs=0.05)
 
 
+CUTS = np.array([[0.9, 0.1, 0.5], [0.7, 1e-9, 1 - 1e-9]])
+
+
+@pytest.mark.parametrize("tail", ["upper", "lower"])
+@pytest.mark.parametrize("definition", ["integral", "conditional"])
+@given(scores=samples)
+def test_many_cuts_at_once_are_each_alone(tail, definition, scores):
+    """In any order and shape, ties included."""
+    found = cvar(scores, CUTS, tail=tail, definition=definition)
+    alone = [cvar(scores, a, tail=tail, definition=definition) for a in CUTS.ravel()]
+    assert found.shape == CUTS.shape
+    np.testing.assert_allclose(found.ravel(), alone, rtol=1e-12, atol=1e-12)
+
+
+@given(samples, shares)
+def test_cvar_is_the_weighted_sum_of_its_definition(scores, alpha):
+    """Trial i holds the mass from (i - 1)/n to i/n, weighing what is in the tail."""
+    z, edges = np.sort(scores), np.arange(len(scores) + 1) / len(scores)
+    upper = np.diff(np.maximum(edges, alpha)) @ z / (1 - alpha)
+    lower = np.diff(np.minimum(edges, alpha)) @ z / alpha
+    assert cvar(scores, alpha) == pytest.approx(upper, abs=1e-9)
+    assert cvar(scores, alpha, tail="lower") == pytest.approx(lower, abs=1e-9)
+
+
+def test_one_cut_gives_a_number_and_many_give_an_array():
+    assert isinstance(cvar(TEN, 0.5), float)
+    assert isinstance(cvar(TEN, np.float64(0.5)), float)
+    assert cvar(TEN, [0.5]).tolist() == [8.0]
+    assert cvar(TEN, []).shape == (0,)
+
+
+def test_cuts_at_the_very_ends_stay_among_the_scores():
+    smallest, largest = np.nextafter(0, 1), np.nextafter(1, 0)
+    assert cvar(TEN, largest) == 10
+    assert cvar(TEN, smallest, tail="lower") == 1
+    assert cvar(TEN, smallest) == pytest.approx(5.5)
+    assert cvar(TEN, largest, tail="lower") == pytest.approx(5.5)
+
+
+def test_a_grid_of_cuts_through_many_scores_is_as_quick_as_adding_them_up():
+    """513 cuts of a million scores: a table of both would be 4 GB."""
+    z = np.linspace(0, 1, 1_000_001)
+    alpha = np.arange(1, 514) / 514
+    np.testing.assert_allclose(cvar(z, alpha), (1 + alpha) / 2, atol=1e-6)
+    np.testing.assert_allclose(cvar(z, alpha, tail="lower"), alpha / 2, atol=1e-6)
+
+
+def test_the_mean_is_the_mean():
+    assert mean([3, 1, 2]) == 2
+    assert isinstance(mean([1]), float)
+
+
 @pytest.mark.paper
 def test_the_printed_threshold_statistic_rewards_missing_it():
     assert threshold([-2, -1], -3).partial == -1.5
@@ -104,6 +157,17 @@ def test_any_functional_sees_sorted_scores():
     [
         (lambda: quantile([1], 2), r"p is 2\. Pass shares between 0 and 1"),
         (lambda: cvar([1], 1), r"alpha is 1\. Pass a share strictly between"),
+        (
+            lambda: cvar([1], [0.5, 0.0]),
+            r"alpha is 0\.0\. Pass a share strictly between",
+        ),
+        (lambda: cvar([1], [0.5, np.nan]), r"alpha is nan\. Pass a share strictly"),
+        (lambda: cvar([1], ["0.5"]), r"alpha holds no numbers\. Pass shares between"),
+        (lambda: cvar([1], "0.5"), r"alpha is '0\.5'\. Pass a share strictly"),
+        (lambda: mean([]), r"Scores have shape \(0,\)\. Pass one score per"),
+        (lambda: threshold([1], np.inf), r"z is inf\. Pass a finite score, one worth"),
+        (lambda: threshold([1], np.nan), r"z is nan\. Pass a finite score"),
+        (lambda: threshold([1], "x"), r"z is 'x'\. Pass a finite score"),
         (lambda: cvar([1], 0.5, tail="up"), r"tail is 'up'\. Pass one of upper, lower"),
         (
             lambda: cvar([1], 0.5, definition="x"),

@@ -1,106 +1,92 @@
 """How good is it, and how hard to tune? The distribution of scores, task by task."""
 
+import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise._answer import Answer, Provenance
-from curvewise._text import Cell, count, html_table, percent, plain, shown
+from curvewise._checks import whole
+from curvewise._text import Cell, html_table, plain
+from curvewise.analyses._asking import (
+    AT_WORDS,
+    failed_score,
+    metric_of,
+    plain_setting,
+    samples,
+)
+from curvewise.analyses._contrasts import Contrast, contrasts
+from curvewise.analyses._distribution import Distribution, distribution_of
+from curvewise.analyses._overall import Overall, overall, profiles
+from curvewise.analyses._stretches import compared, sentences
+from curvewise.analyses._tables import (
+    best_table,
+    contrast_row,
+    contrast_table,
+    overall_table,
+    table,
+    tuning_table,
+)
+from curvewise.analyses._wording import notes_of, verdict_of
 from curvewise.errors import CurvewiseError, listed, unknown
-from curvewise.metrics import Floats, Metric
-from curvewise.stats.bands import Band, Kind, cdf_band
-from curvewise.stats.distribution import Threshold, cvar, quantile, threshold
-from curvewise.stats.interval import Interval
-from curvewise.trials import Trials, doors, must_be_trials
+from curvewise.metrics import Metric
+from curvewise.stats._sample import checked_alpha
+from curvewise.stats.bands import Kind
+from curvewise.stats.comparison import dominance, quantile_shift, shared_confidence
+from curvewise.stats.interval import CurveBand, Interval
+from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
-from curvewise.trials.values import scored
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Distribution:
-    """The scores of one algorithm on one task, failures included.
-
-    Parameters
-    ----------
-    task, algorithm : str
-    metric : Metric
-    band : Band
-        Holds the scores, in ascending order, and the band around their distribution.
-    failed : int
-        How many of the trials failed; they are in the scores with what a failure scores.
-    """
-
-    task: str
-    algorithm: str
-    metric: Metric
-    band: Band
-    failed: int
-
-    @property
-    def scores(self) -> Floats:
-        """The scores in ascending order."""
-        return self.band.scores
-
-    @property
-    def mean(self) -> float:
-        """The mean score."""
-        return float(self.scores.mean())
-
-    def quantile(self, p: ArrayLike) -> Floats:
-        """Return the score that a share `p` of the trials do not exceed."""
-        return quantile(self.scores, p)
-
-    @property
-    def median(self) -> float:
-        """The score that half of the trials, or just less, are better than.
-
-        Of an even number of trials it is the worse one of the two in the middle, so
-        that an accuracy and its error have the same median.
-        """
-        up = self.metric.sign
-        return up * float(quantile(up * self.scores, 0.5))
-
-    def best(self, alpha: float) -> float:
-        """Return the mean of the best ``1 - alpha`` of the trials (upper CVaR)."""
-        up = self.metric.sign
-        return up * cvar(up * self.scores, alpha, tail="upper")
-
-    def worst(self, alpha: float) -> float:
-        """Return the mean of the worst ``alpha`` of the trials (lower CVaR)."""
-        up = self.metric.sign
-        return up * cvar(up * self.scores, alpha, tail="lower")
-
-    def median_interval(self) -> Interval:
-        """Return the band at the median."""
-        return self.band.quantile_interval(0.5)
-
-    def reaching(self, z: float) -> Threshold:
-        """Return how many trials are at least as good as `z`, and how good those are."""
-        up = self.metric.sign
-        found = threshold(up * self.scores, up * z)
-        return Threshold(
-            found.probability, up * found.mean_reached, up * found.partial, found.excess
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Performance(Answer):
-    """The answer of `performance`: one distribution per task and algorithm."""
+    """The answer of `performance`.
+
+    Parameters
+    ----------
+    distributions : tuple of Distribution
+        One per task and algorithm.
+    contrasts : tuple of Contrast
+        Every pair of algorithms on every task, with intervals that hold all at once.
+    overall : tuple of Overall
+        One per algorithm, over all tasks; empty where there is one task, or where not
+        every algorithm met every task.
+    """
 
     metric: Metric
     alpha: float
     threshold: float | None
     failed_score: str
     distributions: tuple[Distribution, ...]
+    contrasts: tuple[Contrast, ...]
+    overall: tuple[Overall, ...]
     provenance: Provenance
 
     @property
     def tasks(self) -> tuple[str, ...]:
         """The tasks, in the order of the trials."""
         return tuple(dict.fromkeys(d.task for d in self.distributions))
+
+    @property
+    def confidence(self) -> float:
+        """The confidence that was asked for."""
+        return float(self.provenance.settings["confidence"])  # type: ignore[arg-type]
+
+    @property
+    def sharper(self) -> float | None:
+        """Half of how well the best trials are mostly known now, to one digit.
+
+        A half-width worth planning for; None where no interval has a length.
+        """
+        known = [d.best_interval.half_width for d in self.distributions]
+        usual = float(np.median(known))
+        if not 0 < usual < math.inf:
+            return None
+        return float(f"{usual / 2:.1g}")
 
     def of(self, task: str) -> tuple[Distribution, ...]:
         """Return the distributions of one task."""
@@ -109,31 +95,102 @@ class Performance(Answer):
             raise unknown("task", task, self.tasks)
         return own
 
+    def one(self, algorithm: str, task: str | None = None) -> Distribution:
+        """Return the distribution of one algorithm on one task.
+
+        Parameters
+        ----------
+        algorithm : str
+        task : str, optional
+            Needed where the answer has several.
+        """
+        if task is None:
+            if len(self.tasks) > 1:
+                raise CurvewiseError(
+                    f"Which task? The answer has {listed(self.tasks)}. Pass task=."
+                )
+            task = self.tasks[0]
+        own = {d.algorithm: d for d in self.of(task)}
+        if algorithm not in own:
+            raise unknown("algorithm", algorithm, own)
+        return own[algorithm]
+
+    def shift(
+        self, one: str, other: str, p: ArrayLike, *, task: str | None = None
+    ) -> CurveBand:
+        """Return by how much the quantiles of `one` exceed those of `other`.
+
+        Parameters
+        ----------
+        one, other : str
+            Names of algorithms.
+        p : array_like
+            Shares between 0 and 1.
+        task : str, optional
+            Needed where the answer has several.
+        """
+        a, b = (self.one(name, task) for name in (one, other))
+        return quantile_shift(
+            a.scores,
+            b.scores,
+            p,
+            confidence=self.confidence,
+            kind=a.band.kind,
+            support=self.metric.range,
+        )
+
+    def dominance(
+        self, one: str, other: str, *, task: str | None = None, seed: int = 0
+    ) -> Interval:
+        """Return how far `one` is from being better than `other` at every quantile.
+
+        The violation ratio of almost stochastic order: 0 where it always is, 1 where
+        `other` always is; below .5 `one` is ahead on the whole.
+
+        Parameters
+        ----------
+        one, other : str
+            Names of algorithms.
+        task : str, optional
+            Needed where the answer has several.
+        seed : int
+            For the bootstrap behind its upper end.
+        """
+        a, b = (self.metric.sign * self.one(n, task).scores for n in (one, other))
+        rng = np.random.default_rng(whole(seed, "seed", 0))
+        return dominance(a, b, confidence=self.confidence, rng=rng)
+
+    def profiles(self) -> dict[str, CurveBand]:
+        """Return which share of the trials passes each score, all tasks counting alike."""
+        return profiles(self.distributions, self.confidence)
+
     def rows(self) -> list[dict[str, Cell]]:
         """Return one row per task and algorithm.
 
         ``cvar_best`` is the mean of the best ``1 - alpha`` of the trials, ``cvar_worst``
-        that of the worst ``alpha``; ``median_lower`` and ``median_upper`` are the band at
-        the median. With a threshold: ``reached`` is the share of trials that are at least
-        as good, ``mean_reached`` how good those are on average, ``partial`` the paper's
-        partial expectation, ``excess`` by how much the threshold is passed on average.
+        that of the worst ``alpha``; what ends in ``_lower`` and ``_upper`` are the ends of
+        an interval or, for the median, of the band. With a threshold: ``reached`` is the
+        share of trials that are at least as good, ``mean_reached`` how good those are on
+        average, ``partial`` the paper's partial expectation, ``excess`` by how much the
+        threshold is passed on average.
         """
         return [self._row(d) for d in self.distributions]
 
     def _row(self, d: Distribution) -> dict[str, Cell]:
-        median = d.median_interval()
         row: dict[str, Cell] = {
             "task": d.task,
             "algorithm": d.algorithm,
             "trials": len(d.scores),
             "failed": d.failed,
-            "mean": d.mean,
-            "median": d.median,
-            "median_lower": median.lower,
-            "median_upper": median.upper,
-            "cvar_best": d.best(self.alpha),
-            "cvar_worst": d.worst(self.alpha),
         }
+        for name, value, interval in (
+            ("mean", d.mean, d.mean_interval),
+            ("median", d.median, d.median_interval),
+            ("cvar_best", d.best_interval.value, d.best_interval),
+            ("cvar_worst", d.worst_interval.value, d.worst_interval),
+        ):
+            ends = {f"{name}_lower": interval.lower, f"{name}_upper": interval.upper}
+            row |= {name: value, **ends}
         if self.threshold is not None:
             found = d.reaching(self.threshold)
             row |= {
@@ -146,108 +203,71 @@ class Performance(Answer):
 
     def table(self, task: str) -> list[dict[str, Cell]]:
         """Return the rows of one task with headings for people."""
-        level = percent(self.distributions[0].band.confidence)
-        best, worst = f"best {percent(1 - self.alpha)}", f"worst {percent(self.alpha)}"
-        out: list[dict[str, Cell]] = []
-        for d in self.of(task):
-            median = d.median_interval()
-            row: dict[str, Cell] = {
-                "algorithm": d.algorithm,
-                "trials": len(d.scores),
-                "failed": d.failed,
-                "mean": d.mean,
-                best: d.best(self.alpha),
-                worst: d.worst(self.alpha),
-                "median": d.median,
-                f"{level} band of the median": _span(median),
-            }
-            if self.threshold is not None:
-                found = d.reaching(self.threshold)
-                row[f"reach {self.threshold:g}"] = found.probability
-                row["mean of those"] = found.mean_reached
-            out.append(row)
-        return out
+        return table(self.of(task), self.alpha, self.threshold)
+
+    def best_table(self, task: str) -> list[dict[str, Cell]]:
+        """Return the mean of the best shares of the trials, for several shares."""
+        return best_table(self.of(task))
+
+    def tuning_table(self, task: str) -> list[dict[str, Cell]]:
+        """Return how good the best of k trials is on average, for several k."""
+        return tuning_table(self.of(task))
+
+    def contrast_rows(self) -> list[dict[str, Cell]]:
+        """Return one row per task and pair of algorithms, for programs."""
+        return [contrast_row(c) for c in self.contrasts]
+
+    def contrast_table(self, task: str) -> list[dict[str, Cell]]:
+        """Return the pairs of one task with headings for people."""
+        own = [c for c in self.contrasts if c.task == task]
+        return contrast_table(own, self.alpha)
+
+    def overall_table(self) -> list[dict[str, Cell]]:
+        """Return the algorithms over all tasks with headings for people."""
+        return overall_table(self.overall)
 
     def notes(self) -> list[str]:
-        """Return what a reader must know to read the table."""
-        band = self.distributions[0].band
-        failed = sum(d.failed for d in self.distributions)
-        notes = [
-            f"best and worst: the mean of the best {percent(1 - self.alpha)} and of the "
-            f"worst {percent(self.alpha)} of the trials (CVaR {self.alpha:g}).",
-            f"band: with {percent(band.confidence)} confidence all quantiles of one "
-            f"algorithm on one task lie in its band at once, if trials are independent "
-            f"({_BANDS[band.kind]}).",
-        ]
-        if failed:
-            notes.append(
-                f"{count(failed, 'failed trial')} counted with score {self.failed_score}."
-            )
-        return notes
+        """Return what a reader must know to read the tables."""
+        return notes_of(self)
 
     def verdict(self, task: str) -> str:
-        """Return in words who is ahead on a task, and what the bands tell apart."""
-        own = self.of(task)
-        up, top = self.metric.sign, percent(1 - self.alpha)
-        best = {d.algorithm: d.best(self.alpha) for d in own}
-        mean = {d.algorithm: d.mean for d in own}
-        if len(own) == 1:
-            (name,) = best
-            return (
-                f"{name} scores {shown(mean[name])} on average, and {shown(best[name])} "
-                f"over the best {top} of its trials."
-            )
-        return (
-            f"Over the best {top} of the trials {_ahead(best, up)}, over all trials "
-            f"{_ahead(mean, up)}. {_apart(own)}"
-        )
+        """Return in words who is ahead on a task, and how sure that is."""
+        own = [c for c in self.contrasts if c.task == task]
+        return verdict_of(self.of(task), own, self.alpha, self.confidence)
+
+    def where(self, task: str) -> list[str]:
+        """Return in words at which quantiles one algorithm is better than another.
+
+        All of it, on all tasks, holds at once with the confidence that was asked for, for
+        any number of trials and any distribution.
+        """
+        each = shared_confidence(self.confidence, max(len(self.contrasts), 1))
+        pairs = itertools.combinations(self.of(task), 2)
+        return sentences([compared(one, other, each) for one, other in pairs])
 
     def __str__(self) -> str:
         at = self.provenance.settings["at"]
-        lines = [f"{self.metric}, {_AT.get(str(at), f'at step {at}')}"]
+        lines = [f"{self.metric}, {AT_WORDS.get(str(at), f'at step {at}')}"]
         for task in self.tasks:
             lines += ["", f"task {task}", plain(self.table(task), indent="  ")]
+            if pairs := self.contrast_table(task):
+                lines += ["", plain(pairs, indent="  ")]
+        if self.overall:
+            lines += ["", f"all {len(self.tasks)} tasks"]
+            lines += [plain(self.overall_table(), indent="  ")]
         return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        tables = [
-            html_table(self.table(t), f"{self.metric}, task {t}") for t in self.tasks
-        ]
+        tables = []
+        for task in self.tasks:
+            tables += [html_table(self.table(task), f"{self.metric}, task {task}")]
+            if pairs := self.contrast_table(task):
+                tables += [html_table(pairs, f"Pairs of algorithms on {task}")]
+        if self.overall:
+            tables += [html_table(self.overall_table(), f"All {len(self.tasks)} tasks")]
         return "".join(tables)
-
-
-_AT = {"last": "last step", "mean": "mean over the steps", "best": "best step"}
-_BANDS = {"kolmogorov": "exact Kolmogorov", "dkw": "DKW"}
-
-
-def _ahead(scores: dict[str, float], up: int) -> str:
-    top = max(scores.values(), key=lambda score: up * score)
-    first = [name for name, score in scores.items() if score == top]
-    if len(first) == len(scores):
-        return f"all are level ({shown(top)})"
-    verb = "is ahead" if len(first) == 1 else "are ahead"
-    return f"{' and '.join(first)} {verb} ({shown(top)})"
-
-
-def _apart(own: Sequence[Distribution]) -> str:
-    """Return which medians the bands tell apart; nothing more is claimed."""
-    spans = [(d.algorithm, d.median_interval()) for d in own]
-    apart = [
-        f"{a} and {b}"
-        for i, (a, one) in enumerate(spans)
-        for b, other in spans[i + 1 :]
-        if one.lower > other.upper or other.lower > one.upper
-    ]
-    if not apart:
-        return "The bands tell no two medians apart: more trials may."
-    return f"The bands tell the medians of {listed(apart)} apart."
-
-
-def _span(interval: Interval) -> str:
-    ends = (interval.lower, interval.upper)
-    return " to ".join(shown(e) if math.isfinite(e) else "?" for e in ends)
 
 
 def performance(
@@ -260,6 +280,9 @@ def performance(
     failed: Failed = "raise",
     confidence: float = 0.95,
     band: Kind = "kolmogorov",
+    family: bool = False,
+    over_tasks: bool | None = None,
+    seed: int = 0,
 ) -> Performance:
     """Return the distribution of scores of each algorithm on each task.
 
@@ -278,14 +301,24 @@ def performance(
     failed : {"raise", "worst"} or float
         What a failed trial scores.
     confidence : float
-        Of the band.
-    band : {"kolmogorov", "dkw"}
+        Of each band; of all comparisons of algorithms together.
+    band : {"kolmogorov", "dkw", "equal_local_levels", "anytime"}
+        See `curvewise.stats.bands.half_width`.
+    family : bool
+        Whether the bands of all algorithms on all tasks are to hold together, and not
+        each for itself.
+    over_tasks : bool, optional
+        Whether to sum up all tasks, which needs scores that mean the same on each. If left
+        out: where the metric has a range, such as a rate.
+    seed : int
+        For the bootstrap, which stands in where a metric has no bound.
 
     Notes
     -----
     The unit is the trial: its hyperparameters, seed and data were drawn anew. How good an
     algorithm is, is the whole distribution; how hard it is to tune, is how far the best
-    trials are from the rest [1]_. "Best" follows the metric's direction.
+    trials are from the rest [1]_. "Best" follows the metric's direction. Every number
+    read off a band is covered together with all others.
 
     References
     ----------
@@ -302,62 +335,63 @@ def performance(
     must_be_trials(trials)
     if len(trials) == 0:
         raise CurvewiseError("There are no trials to judge. Check what was read.")
-    name = _metric_of(trials, metric)
-    if isinstance(alpha, str) or not 0 < alpha < 1:
-        raise CurvewiseError(f"alpha is {alpha!r}. Pass a share between 0 and 1.")
-    if threshold is not None and (
-        isinstance(threshold, str) or not math.isfinite(threshold)
-    ):
-        raise CurvewiseError(
-            f"threshold is {threshold!r}. Pass a score worth reaching."
-        )
+    name = metric_of(trials, metric)
+    checked_alpha(alpha)
     meant = trials.metric(name)
-    found = []
-    for task in trials.tasks:
-        own = trials.where(task=task) if len(trials.tasks) > 1 else trials
-        scores, broken = doors.scores(own, name, at, failed)
-        for algorithm, values in scores.items():
-            around = cdf_band(
-                values, confidence=confidence, kind=band, support=meant.range
-            )
-            n = int(broken[algorithm].sum())
-            found.append(Distribution(task, algorithm, meant, around, n))
+    _check_threshold(threshold, meant)
+    rng = np.random.default_rng(whole(seed, "seed", 0))
+    if over_tasks is None:
+        over_tasks = all(map(math.isfinite, meant.range))
+    by_task = samples(trials, name, at, failed)
+    cells = sum(map(len, by_task.values()))
+    each = shared_confidence(confidence, cells) if family else confidence
+    found = tuple(
+        distribution_of(
+            (task, algorithm),
+            meant,
+            cell.scores,
+            cell.failed,
+            alpha=alpha,
+            confidence=each,
+            kind=band,
+            rng=rng,
+        )
+        for task, own in by_task.items()
+        for algorithm, cell in own.items()
+    )
+    used = any(d.is_bootstrapped for d in found)
     settings: dict[str, Cell] = {
         "metric": name,
         "alpha": alpha,
         "threshold": threshold,
-        "at": _plain(at),
-        "failed": _plain(failed),
+        "at": plain_setting(at),
+        "failed": plain_setting(failed),
         "confidence": confidence,
         "band": band,
+        "family": family,
     }
     return Performance(
         meant,
         alpha,
         threshold,
-        _failed_score(meant, failed),
-        tuple(found),
-        Provenance.of(trials, "performance", settings),
+        failed_score(meant, failed),
+        found,
+        contrasts(by_task, meant, alpha=alpha, confidence=confidence, kind=band),
+        overall(found, confidence) if over_tasks else (),
+        Provenance.of(trials, "performance", settings, seed if used else None),
     )
 
 
-def _plain(value: At | Failed) -> Cell:
-    return value if isinstance(value, str) else float(value)
-
-
-def _metric_of(trials: Trials, metric: str | None) -> str:
-    if metric is not None:
-        return metric
-    scores = scored(trials)
-    if len(scores) == 1:
-        return scores[0]
-    raise CurvewiseError(
-        f"Which metric? These trials have {listed(scores) or 'none'}. Pass one."
-    )
-
-
-def _failed_score(metric: Metric, failed: Failed) -> str:
-    if failed == "worst" and not math.isfinite(metric.worst):
-        return "as bad as the worst of their task"
-    score = metric.worst if failed == "worst" else failed
-    return score if isinstance(score, str) else f"{score:g}"
+def _check_threshold(threshold: Any, metric: Metric) -> None:
+    if threshold is None:
+        return
+    if isinstance(threshold, str) or not math.isfinite(threshold):
+        raise CurvewiseError(
+            f"threshold is {threshold!r}. Pass a score worth reaching."
+        )
+    low, high = metric.range
+    if not low <= threshold <= high:
+        raise CurvewiseError(
+            f"threshold is {threshold:g}, and '{metric.name}' goes from {low:g} to "
+            f"{high:g}. Pass a score that is possible."
+        )

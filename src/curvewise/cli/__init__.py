@@ -6,7 +6,7 @@ import sys
 import click
 
 from curvewise._version import __version__
-from curvewise.cli import export, replay, results, run, status
+from curvewise.cli import export, plan, replay, results, robustness, run, status
 from curvewise.cli.showing import INTERRUPTED
 from curvewise.errors import CurvewiseError
 
@@ -17,7 +17,14 @@ Start with your own file, or let 'curvewise example search > results.csv' show w
 one looks like."""
 _EXPERIMENTS = (run.run, status.status, replay.replay, export.export)
 SECTIONS = {
-    "Commands about results": results.COMMANDS,
+    "Commands about results": (
+        results.check,
+        results.performance,
+        robustness.robustness,
+        plan.plan,
+        results.report,
+        results.example,
+    ),
     "Commands about experiments": _EXPERIMENTS,
 }
 

@@ -1,74 +1,16 @@
 """Commands about results that exist already: check, performance, report, example."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
 
-from curvewise.cli.showing import as_json, leave, warnings_as_lines, working
-
-if TYPE_CHECKING:
-    from curvewise.trials import Trials
-
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def source_options(command: _F) -> _F:
-    """Add the source and the keywords of `curvewise.read` to a command."""
-    return _with(
-        command,
-        click.argument("source", type=click.Path()),
-        click.option("--runs", metavar="FILE", help="A second table, of the runs."),
-        _column("--on", "joins the two tables", several=True),
-        _column("--task", "names the task"),
-        _column("--algorithm", "names the algorithm"),
-        _column("--trial", "tells runs apart (seed, fold)", several=True),
-        _column("--step", "counts the steps of a run"),
-        _column("--status", "says how a run ended"),
-        _column("--metrics", "holds scores", "NAME[=higher|lower]", several=True),
-        _column("--params", "holds a hyperparameter", several=True),
-        click.option(
-            "--unit",
-            type=click.Choice(["fraction", "percent"]),
-            help="What rates are written in.",
-        ),
-    )
-
-
-def answer_options(command: _F) -> _F:
-    """Add what every answer takes: metric, at, failed."""
-    return _with(
-        command,
-        click.option("--metric", metavar="NAME", help="Which score to judge by."),
-        click.option(
-            "--at",
-            default="last",
-            metavar="last|mean|best|STEP",
-            show_default=True,
-            help="Which value of a curve is its score.",
-        ),
-        click.option(
-            "--failed",
-            default="raise",
-            metavar="raise|worst|SCORE",
-            show_default=True,
-            help="What a failed trial scores.",
-        ),
-    )
-
-
-def _column(
-    option: str, does: str, metavar: str = "COLUMN", *, several: bool = False
-) -> Callable[[_F], _F]:
-    again = "; repeat for several" if several else ""
-    text = f"Column that {does}{again}."
-    return click.option(option, metavar=metavar, multiple=several, help=text)
-
-
-def _with(command: _F, *parameters: Callable[[_F], _F]) -> _F:
-    for add in reversed(parameters):  # so that help lists them in this order
-        command = add(command)
-    return command
+from curvewise.cli.showing import as_json, leave, working
+from curvewise.cli.sources import (
+    answer_options,
+    number_or_word,
+    read_source,
+    source_options,
+)
 
 
 @click.command()
@@ -84,7 +26,7 @@ def check(as_json: bool, **keywords: Any) -> None:
     """
     import curvewise as cw
 
-    trials = _read(**keywords)
+    trials = read_source(**keywords)
     found = cw.check(trials)
     click.echo(found.to_json() if as_json else str(found))
     leave(trials.count_failed())
@@ -97,7 +39,21 @@ def check(as_json: bool, **keywords: Any) -> None:
     "--alpha", default=0.5, show_default=True, help="Best 1 - alpha, worst alpha."
 )
 @click.option("--threshold", type=float, help="A score worth reaching.")
-@click.option("--confidence", default=0.95, show_default=True, help="Of the band.")
+@click.option(
+    "--confidence",
+    default=0.95,
+    show_default=True,
+    help="Of each band, and of all comparisons together.",
+)
+@click.option(
+    "--band",
+    type=click.Choice(["kolmogorov", "equal_local_levels", "dkw", "anytime"]),
+    default="kolmogorov",
+    show_default=True,
+    help="Which band: equal_local_levels is narrow in the tails, anytime lets you look "
+    "whenever you like.",
+)
+@click.option("--family", is_flag=True, help="Let all bands hold together.")
 @as_json
 def performance(
     metric: str | None,
@@ -106,28 +62,34 @@ def performance(
     alpha: float,
     threshold: float | None,
     confidence: float,
+    band: Any,
+    family: bool,
     as_json: bool,
     **keywords: Any,
 ) -> None:
     """How good is it, and how hard to tune?
 
-    Prints mean, both tails (CVaR) and the median with its band, task by task.
+    Prints mean, both tails (CVaR) and median of each algorithm with what is sure about
+    them, then each pair of algorithms, task by task, and all tasks together.
 
     \b
     Example:
       curvewise performance results.csv --metric acc --failed worst
       curvewise performance results.csv --metrics acc=higher --unit percent
+      curvewise performance results.csv --band equal_local_levels --alpha 0.9
     """
     import curvewise as cw
 
     answer = cw.performance(
-        _read(**keywords),
+        read_source(**keywords),
         metric,
         alpha=alpha,
         threshold=threshold,
-        at=_number_or_word(at),
-        failed=_number_or_word(failed),
+        at=number_or_word(at),
+        failed=number_or_word(failed),
         confidence=confidence,
+        band=band,
+        family=family,
     )
     click.echo(answer.to_json() if as_json else str(answer))
     leave(sum(d.failed for d in answer.distributions))
@@ -158,14 +120,14 @@ def report(
 
     import curvewise as cw
 
-    trials = _read(**keywords)
+    trials = read_source(**keywords)
     with working("writing the report"):
         path = cw.report.write(
             trials,
             output,
             metric=metric,
-            at=_number_or_word(at),
-            failed=_number_or_word(failed),
+            at=number_or_word(at),
+            failed=number_or_word(failed),
         )
     click.echo(json.dumps({"report": str(path)}) if as_json else f"wrote {path}")
     leave(trials.count_failed(metric))
@@ -183,42 +145,3 @@ def example(name: Any) -> None:
     from curvewise.examples import example_text
 
     click.echo(example_text(name), nl=False)
-
-
-COMMANDS = (check, performance, report, example)
-
-
-def _read(source: str, **keywords: Any) -> "Trials":
-    from curvewise.flow.reading import read
-
-    several = ("on", "trial", "params")
-    stated: dict[str, Any] = {
-        name: list(value) if name in several else value
-        for name, value in keywords.items()
-        if value not in (None, ())
-    }
-    if "trial" in stated:  # "[]" says that every row is a run of its own
-        stated["trial"] = [column for column in stated["trial"] if column != "[]"]
-    if "metrics" in stated:
-        stated["metrics"] = _metrics(stated["metrics"])
-    with working(f"reading {source}"), warnings_as_lines():
-        return read(source, **stated)
-
-
-def _metrics(texts: tuple[str, ...]) -> Any:
-    pairs = [text.rpartition("=") if "=" in text else (text, "", "") for text in texts]
-    if not any(direction for _, _, direction in pairs):
-        return [name for name, _, _ in pairs]
-    from curvewise.metrics import find
-
-    out = {}
-    for name, _, direction in pairs:
-        out[name] = direction or find(name) or "higher"
-    return out
-
-
-def _number_or_word(text: str) -> Any:
-    try:
-        return float(text)
-    except ValueError:
-        return text

@@ -17,6 +17,7 @@ from curvewise.cli.showing import (
 from curvewise.errors import shortened
 
 if TYPE_CHECKING:
+    from curvewise.engine.experiment import Experiment
     from curvewise.flow.estimating import Probe
     from curvewise.flow.standing import CellStanding
     from curvewise.flow.toml import Recipe
@@ -55,6 +56,11 @@ if TYPE_CHECKING:
     "--memory", metavar="SIZE", help='How much a trial may use, such as "2 GB".'
 )
 @click.option(
+    "--until",
+    metavar="TEXT",
+    help='Stop when this is known: "cvar 0.5 +- 0.01", "ranking".',
+)
+@click.option(
     "--retry-failed", is_flag=True, help="Run those again that did not end well."
 )
 @click.option(
@@ -77,11 +83,17 @@ def run(
     goes on where it stopped. Ctrl-C finishes the trials that run; twice, it stops at
     once.
 
+    With --until it looks five times on the way, and ends when all algorithms on all tasks
+    are known so well, or are ranked: "mean +- 0.01", "quantile 0.9 +- 0.02 of loss",
+    "ranking cvar 0.5 within 0.01", "cvar 0.5 +- 0.01 failed worst". --trials is the most
+    that it runs.
+
     \b
     Example:
       curvewise run moons.toml --dry-run
       curvewise run moons.toml --workers 8
       curvewise run moons.toml --trials 500      # more of the same
+      curvewise run moons.toml --trials 5000 --until "cvar 0.5 +- 0.01"
       curvewise run moons.toml --retry-failed
     """
     if dry_run:
@@ -134,6 +146,8 @@ def _run(
         click.get_current_context().exit(INTERRUPTED)
     cells = [(task.name, one.name) for task, one in experiment.cells()]
     now = standing(where, cells)
+    if options.get("until") and not quiet:
+        _show_reached(recipe.experiment, options["until"], where)
     if not quiet:
         if not before.trials and not retry_failed:
             total = f"{experiment.size:,}"
@@ -141,6 +155,16 @@ def _run(
         _show_end(now.cells, now.store)
     # A trial that ended well may still have a score that is no number.
     leave(now.failed or trials.count_failed())
+
+
+def _show_reached(experiment: "Experiment", text: str, where: str) -> None:
+    from curvewise.errors import CurvewiseError
+    from curvewise.flow.until import until
+
+    try:
+        click.echo(f"{until(text).reached(experiment, where)}\n")
+    except CurvewiseError as problem:
+        click.echo(f"until {text}\nNobody can tell: {problem}\n")
 
 
 def _show_end(cells: "list[CellStanding]", where: str) -> None:
@@ -160,16 +184,23 @@ def _show_plan(
 ) -> None:
     from curvewise._text import plain
     from curvewise.flow import estimating, plan
+    from curvewise.flow.asking import criterion_of
     from curvewise.flow.sources import shown_store
     from curvewise.flow.toml import check_options
+    from curvewise.stats.planning import planned_looks
 
     check_options(options)
+    criterion_of(options.get("until"), recipe.experiment)
     experiment, where = recipe.experiment, options["store"]
     executor, asked = options.get("executor", "local"), options.get("workers")
     ahead = plan.outlook(experiment, where, plan.NOT_OK if retry_failed else ())
     click.echo(f"{experiment}\n")
     click.echo(f"store: {shown_store(where)}{' (new)' if ahead.is_new else ''}")
-    click.echo(f"{_way(options, estimating.workers_of(executor, asked))}\n")
+    click.echo(_way(options, estimating.workers_of(executor, asked)))
+    if options.get("until"):
+        looks = ", ".join(f"{n:,}" for n in planned_looks(experiment.trials))
+        click.echo(f"until: {options['until']}; looks at {looks} trials of each")
+    click.echo()
     with working("trying a few trials"):
         found = estimating.estimate(
             experiment,

@@ -4,6 +4,29 @@ Each function takes an answer and, if you like, an Axes, and returns the Axes: s
 style, saving and showing are matplotlib's business and yours.
 """
 
-from curvewise.figures.performance import plot_quantiles, plot_quantiles_by_task
+from curvewise.figures.performance import (
+    plot_best,
+    plot_profiles,
+    plot_quantiles,
+    plot_quantiles_by_task,
+    plot_shift,
+    plot_tuning,
+)
+from curvewise.figures.plan import plot_plan
+from curvewise.figures.robustness import plot_gains, plot_gains_by_task
+from curvewise.figures.slices import plot_slices
+from curvewise.figures.variance import plot_variance_shares
 
-__all__ = ["plot_quantiles", "plot_quantiles_by_task"]
+__all__ = [
+    "plot_best",
+    "plot_gains",
+    "plot_gains_by_task",
+    "plot_plan",
+    "plot_profiles",
+    "plot_quantiles",
+    "plot_quantiles_by_task",
+    "plot_shift",
+    "plot_slices",
+    "plot_tuning",
+    "plot_variance_shares",
+]

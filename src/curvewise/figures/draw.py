@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curvewise.figures.series import Chart, style
+from curvewise.figures.series import Chart, looks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 _DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 
 
-def new_axes(columns: int = 1) -> "Axes":
-    """Return the first of a row of new axes."""
+def new_axes(columns: int = 1, rows: int = 1) -> "Axes":
+    """Return the first of a grid of new axes, row by row in its figure."""
     import matplotlib.pyplot as plt
 
-    size = (6.4 if columns == 1 else 4.0 * columns, 4.0)
+    size = (6.4 if columns == 1 else 4.0 * columns, 4.0 if rows == 1 else 3.2 * rows)
     _, axes = plt.subplots(
-        1, columns, figsize=size, layout="constrained", squeeze=False
+        rows, columns, figsize=size, layout="constrained", squeeze=False
     )
     first: Axes = axes[0, 0]
     return first
@@ -26,15 +26,15 @@ def new_axes(columns: int = 1) -> "Axes":
 
 def draw(chart: Chart, ax: "Axes") -> "Axes":
     """Draw a chart's curves and bands."""
-    for i, series in enumerate(chart.series):
-        colour, dash = style(i)
+    is_step = chart.shape == "step"
+    for series, colour, dash in looks(chart):
         band = np.isfinite(series.lower) & np.isfinite(series.upper)
         ax.fill_between(
             series.x,
             series.lower,
             series.upper,
             where=band,
-            step="mid",
+            step="mid" if is_step else None,
             color=colour,
             alpha=0.15,
             linewidth=0,
@@ -42,23 +42,45 @@ def draw(chart: Chart, ax: "Axes") -> "Axes":
         ax.plot(
             series.x,
             series.y,
-            drawstyle="steps-mid",
+            drawstyle="steps-mid" if is_step else "default",
             color=colour,
             linestyle=_DASHES[dash],
-            label=_literal(series.name),
+            label=literal(series.name),
         )
+    _draw_marks(chart, ax)
     ax.set(
-        xlabel=_literal(chart.x_label),
-        ylabel=_literal(chart.y_label),
-        title=_literal(chart.title),
+        xlabel=literal(chart.x_label),
+        ylabel=literal(chart.y_label),
+        title=literal(chart.title),
     )
+    if chart.axis == "log":
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter("{x:g}")  # 10, not a power of it
     ax.margins(x=0.01)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False)
     return ax
 
 
-def _literal(text: str) -> str:
+def _draw_marks(chart: Chart, ax: "Axes") -> None:
+    if chart.level is not None:
+        ax.axhline(chart.level, color="0.5", linewidth=1)
+    for mark in chart.marks:
+        ax.axvline(mark.x, color="0.5", linestyle="--", linewidth=1)
+        ax.annotate(
+            literal(mark.label),
+            (mark.x, 1.0),
+            xycoords=("data", "axes fraction"),
+            rotation=90,
+            va="top",
+            ha="right",
+            fontsize="small",
+            color="0.35",
+        )
+
+
+def literal(text: str) -> str:
+    """Return a text as matplotlib is to show it, letter by letter."""
     # matplotlib takes $...$ for mathematics, and hides labels that begin with "_".
     text = text.replace("$", r"\$")
     return "\u200b" + text if text.startswith("_") else text

@@ -1,6 +1,7 @@
 """What to draw, as plain numbers: the same for matplotlib and for the page."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -22,6 +23,8 @@ class Series:
     x, y : ndarray, shape (point,)
     lower, upper : ndarray, shape (point,)
         The band; NaN where it has no end.
+    look : int, optional
+        Whose colour and dash it has; its place in the chart if left out.
     """
 
     name: str
@@ -29,6 +32,15 @@ class Series:
     y: Floats
     lower: Floats
     upper: Floats
+    look: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place on the x axis worth a dashed line, and what it is."""
+
+    x: float
+    label: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +53,13 @@ class Chart:
     series : tuple of Series
     caption : str
         What the chart shows, in words.
+    axis : {"share", "linear", "log"}
+        What x is: a share of the trials from 0 to 1, or numbers on either scale.
+    shape : {"step", "line"}
+        Whether a curve jumps between its points or runs from one to the next.
+    marks : tuple of Mark
+    level : float, optional
+        A y value that means something, such as 0 for "no difference".
     """
 
     title: str
@@ -48,6 +67,18 @@ class Chart:
     y_label: str
     series: tuple[Series, ...]
     caption: str
+    axis: Literal["share", "linear", "log"] = "share"
+    shape: Literal["step", "line"] = "step"
+    marks: tuple[Mark, ...] = ()
+    level: float | None = None
+
+
+def looks(chart: Chart) -> list[tuple[Series, str, str]]:
+    """Return the curves of a chart, each with its colour and dash."""
+    return [
+        (series, *style(place if series.look is None else series.look))
+        for place, series in enumerate(chart.series)
+    ]
 
 
 def style(i: int) -> tuple[str, str]:

@@ -28,10 +28,18 @@ class Progress:
         How many trials the plan has.
     done : int
         How many of them were there before.
+
+    Attributes
+    ----------
+    certainty : str
+        How near a run is to what it is to find out, in words.
+    is_enough : bool
+        Whether that is found out, so that no more trials are run.
     """
 
     def __init__(self, total: int, done: int) -> None:
         self.total, self.done = total, done
+        self.certainty, self.is_enough = "", False
         self.states: Counter[str] = Counter()
         self.begin = time.monotonic()
         self._batches = 0
@@ -49,6 +57,11 @@ class Progress:
             self._recent.popleft()
 
     @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to come."""
+        return self.is_enough or self.done >= self.total
+
+    @property
     def seconds(self) -> float:
         """How long it has been going on."""
         return time.monotonic() - self.begin
@@ -64,7 +77,7 @@ class Progress:
     @property
     def seconds_left(self) -> float | None:
         """How long it will take at this rate; None while nobody knows."""
-        if self.done >= self.total:
+        if self.is_over:
             return 0.0
         if self._batches < _SURE or self.seconds < _SURE or not self.rate:
             return None
@@ -79,25 +92,24 @@ class Progress:
     def parts(self) -> list[str]:
         """Return what there is to say, most important first; parts may be empty."""
         left = self.seconds_left
-        is_over = self.done >= self.total
         return [
             f"{self.done:,} of {count(self.total, 'trial')}",
             f"in {shown_time(self.seconds)}"
-            if is_over
+            if self.is_over
             else f"{shown_time(left)} left"
             if left is not None
             else "",
+            self.certainty,
             self.shown_states(),
-            shown_rate(self.rate) if self.rate and not is_over else "",
+            shown_rate(self.rate) if self.rate and not self.is_over else "",
         ]
 
     def __str__(self) -> str:
-        done, left, states, rate = self.parts()
-        if self.done >= self.total:
-            return "; ".join(filter(None, [f"{done} {left}", states]))
-        return "; ".join(
-            filter(None, [", ".join(filter(None, [done, rate, left])), states])
-        )
+        done, left, certainty, states, rate = self.parts()
+        if self.is_over:
+            return "; ".join(filter(None, [f"{done} {left}", certainty, states]))
+        speed = ", ".join(filter(None, [done, rate, left]))
+        return "; ".join(filter(None, [speed, certainty, states]))
 
 
 class Display(Protocol):
@@ -220,16 +232,18 @@ def fitted(progress: Progress, room: int) -> tuple[list[tuple[str, str]], int]:
     >>> fitted(Progress(200, 20), 20)
     ([(' 20 of 200 trials', '')], 0)
     """
-    done, left, states, rate = progress.parts()
+    done, left, certainty, states, rate = progress.parts()
     widest = len(f"{progress.total:,} of {count(progress.total, 'trial')}")
     all_of_it = (done.rjust(widest), ""), (left.ljust(10) if left else "", "")
     speed = rate.ljust(14) if rate else "", "bright_black"
     bad = sum(n for state, n in progress.states.items() if state != "ok")
     few = f"{bad:,} not ok" if bad else ""
+    sure = certainty, "cyan"
     for known in (
-        [*all_of_it, (states, "red"), speed],
-        [*all_of_it, (states, "red")],
-        [*all_of_it, (few, "red")],
+        [*all_of_it, sure, (states, "red"), speed],
+        [*all_of_it, sure, (states, "red")],
+        [*all_of_it, sure, (few, "red")],
+        [all_of_it[0], sure, (few, "red")],
         [all_of_it[0], (few, "red")],
         [all_of_it[0]],
     ):

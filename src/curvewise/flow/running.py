@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,6 +12,7 @@ from curvewise.engine.experiment import Experiment
 from curvewise.engine.workers.queue import Executor, Limits, Numbers, Payload
 from curvewise.errors import CurvewiseError
 from curvewise.flow.arguments import check_workers, limits_of
+from curvewise.flow.asking import Criterion, asker, criterion_of
 from curvewise.flow.changes import agree
 from curvewise.flow.executors import Name, executor_of
 from curvewise.flow.keeping import InMemory
@@ -22,10 +23,8 @@ from curvewise.store.address import is_url
 from curvewise.trials import Trials
 from curvewise.trials.columns import Ints
 
-Until: TypeAlias = Callable[[Trials], bool]
 Todo: TypeAlias = dict[int, Numbers]
 
-_LOOKS = 5
 _PAUSE = 1.0  # seconds between looks at what other runs of the same plan have left
 
 
@@ -38,7 +37,7 @@ def run(
     timeout: float | None = None,
     retries: int = 1,
     memory: int | str | None = None,
-    until: Until | None = None,
+    until: Criterion | str | None = None,
     progress: bool | None = None,
     retry_failed: bool = False,
     notes: Mapping[str, str] | None = None,
@@ -68,9 +67,12 @@ def run(
         ``"crashed"``. An exception is an answer: ``"failed"``, and not tried again.
     memory : int or str, optional
         Bytes that a trial may use, such as ``"2 GB"`` (on Linux).
-    until : callable, optional
-        Called with the trials so far when 1/16, 1/8, 1/4, 1/2 of them are there; the run
-        ends when it returns True.
+    until : Until, str or callable, optional
+        What to find out, as `curvewise.until` returns it or as a text such as
+        ``"cvar 0.5 +- 0.01"``: looks are taken when 1/16, 1/8, 1/4, 1/2 of the trials are
+        there, and the run ends when it is known well enough. A function is called with
+        the trials so far, and ends the run by returning True; what holds in spite of the
+        looking is then up to it.
     progress : bool, optional
         False says nothing. Otherwise a bar, or lines where there is no terminal.
     retry_failed : bool
@@ -104,10 +106,7 @@ def run(
             f"run got {type(experiment).__name__}. Pass an Experiment; estimators of "
             f"scikit-learn become one by curvewise.zoo.experiment."
         )
-    if until is not None and not callable(until):
-        raise CurvewiseError(
-            f"until is {until!r}. Pass a function of the trials so far."
-        )
+    criterion = criterion_of(until, experiment)
     limits = limits_of(timeout, retries, memory)
     check_workers(workers)
     if store is not None and not is_url(store):
@@ -125,7 +124,7 @@ def run(
         )
         driver = _Driver(experiment, keeper, workforce, limits)
         try:
-            driver.run(NOT_OK if retry_failed else (), until, progress)
+            driver.run(NOT_OK if retry_failed else (), criterion, progress)
         except KeyboardInterrupt as problem:
             if store is None:
                 problem.trials = keeper.read()  # type: ignore[attr-defined]
@@ -148,19 +147,21 @@ class _Driver:
         self._keeper, self._executor, self._limits = keeper, executor, limits
 
     def run(
-        self, again: Collection[str], until: Until | None, progress: bool | None
+        self, again: Collection[str], until: Criterion | None, progress: bool | None
     ) -> None:
         """Run what is left, a look at a time."""
-        trials = self._experiment.trials
-        sizes = _looks(trials) if until else [trials]
+        self._asker = asker(until, self._experiment, self._keeper)
         self._again = again
         self._progress = Progress(self._experiment.size, self._done())
         self._display = display(progress)
         self._display.start(self._progress)
         try:
-            for size in sizes:
+            for size in self._asker.sizes:
                 self._run_to(size)
-                if until is not None and until(self._keeper.read()):
+                is_enough = self._asker.ask(size)
+                self._progress.certainty = self._asker.said
+                if is_enough:
+                    self._progress.is_enough = True
                     return
         finally:
             self._display.finish(self._progress)
@@ -204,12 +205,10 @@ class _Driver:
     def _keep(self, trials: Trials) -> None:
         self._keeper.write(trials)
         self._progress.add(trials)
+        self._asker.meet(trials)
+        self._asker.glance()
+        self._progress.certainty = self._asker.said
         self._display.update(self._progress)
-
-
-def _looks(trials: int) -> list[int]:
-    """Return the planned sizes at which `until` is asked: doubling, up to all."""
-    return sorted({-(-trials >> k) for k in range(_LOOKS)})
 
 
 def _keeper(store: str | Path | None) -> Any:

@@ -28,6 +28,7 @@ from curvewise.flow.toml_keys import (
     refuse_unknown,
 )
 from curvewise.flow.toml_spaces import space_of
+from curvewise.flow.until import until
 from curvewise.metrics import Metric
 
 _TUNED = " tuned"
@@ -95,6 +96,8 @@ def check_options(options: Mapping[str, Any]) -> None:
         raise unknown("executor", options["executor"], EXECUTORS)
     check_workers(options.get("workers"))
     limits_of(options.get("timeout"), options.get("retries", 1), options.get("memory"))
+    if "until" in options:
+        until(options["until"])
 
 
 def from_text(text: str, path: Path, zoo: Zoo) -> Recipe:

@@ -33,6 +33,7 @@ RUN: Kinds = {
     "timeout": (float,),
     "retries": (int,),
     "memory": (int, str),
+    "until": (str,),
 }
 TASK: Kinds = {
     "sample": (str,),

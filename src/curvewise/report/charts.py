@@ -5,21 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from curvewise.figures.series import Chart, Series, style
+from curvewise.figures.series import Chart, Series, looks
 from curvewise.metrics import Floats
 
 
 def plotly_figure(chart: Chart) -> dict[str, Any]:
     """Return a chart as a Plotly figure: data and layout, ready for JSON."""
     data: list[dict[str, Any]] = []
-    for i, series in enumerate(chart.series):
-        colour, dash = style(i)
-        data += [_band(series, colour), _line(series, colour, dash)]
-    layout = {
+    for series, colour, dash in looks(chart):
+        data += [_band(series, colour), _line(chart, series, colour, dash)]
+    layout: dict[str, Any] = {
         "xaxis": {
             "title": {"text": _literal(chart.x_label)},
-            "range": [0, 1],
             "zeroline": False,
+            **_AXES[chart.axis],
         },
         "yaxis": {"title": {"text": _literal(chart.y_label)}, "zeroline": False},
         "hovermode": "closest",
@@ -29,10 +28,39 @@ def plotly_figure(chart: Chart) -> dict[str, Any]:
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
     }
+    if chart.marks or chart.level is not None:
+        layout |= {"shapes": _shapes(chart), "annotations": _annotations(chart)}
     return {"data": data, "layout": layout}
 
 
-def _line(series: Series, colour: str, dash: str) -> dict[str, Any]:
+_AXES: dict[str, dict[str, Any]] = {
+    "share": {"range": [0, 1]},
+    "linear": {},
+    "log": {"type": "log", "dtick": 1},
+}
+_GREY = "rgba(127,127,127,0.8)"
+
+
+def _shapes(chart: Chart) -> list[dict[str, Any]]:
+    """Return the lines at a chart's marks and level."""
+    up = {"type": "line", "yref": "paper", "y0": 0, "y1": 1}
+    dashed = {"color": _GREY, "width": 1, "dash": "dash"}
+    lines = [up | {"x0": m.x, "x1": m.x, "line": dashed} for m in chart.marks]
+    if chart.level is not None:
+        across = {"type": "line", "xref": "paper", "x0": 0, "x1": 1}
+        line = {"color": _GREY, "width": 1}
+        lines.append(across | {"y0": chart.level, "y1": chart.level, "line": line})
+    return lines
+
+
+def _annotations(chart: Chart) -> list[dict[str, Any]]:
+    place = {"yref": "paper", "y": 1, "yanchor": "top", "xanchor": "right"}
+    look = {"showarrow": False, "textangle": -90}
+    return [place | look | {"x": m.x, "text": _literal(m.label)} for m in chart.marks]
+
+
+def _line(chart: Chart, series: Series, colour: str, dash: str) -> dict[str, Any]:
+    where = "%{x:.1%}" if chart.axis == "share" else "%{x:.4g}"
     return {
         "type": "scatter",
         "mode": "lines",
@@ -43,9 +71,14 @@ def _line(series: Series, colour: str, dash: str) -> dict[str, Any]:
         "customdata": list(
             zip(_numbers(series.lower), _numbers(series.upper), strict=True)
         ),
-        "hovertemplate": "%{y:.4g} at %{x:.1%}<br>band %{customdata[0]:.4g} to "
+        "hovertemplate": f"%{{y:.4g}} at {where}<br>band %{{customdata[0]:.4g}} to "
         "%{customdata[1]:.4g}",
-        "line": {"color": colour, "dash": dash, "shape": "hvh", "width": 2},
+        "line": {
+            "color": colour,
+            "dash": dash,
+            "shape": "hvh" if chart.shape == "step" else "linear",
+            "width": 2,
+        },
     }
 
 

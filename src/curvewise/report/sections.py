@@ -3,11 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from curvewise._text import Cell, count
+from curvewise._text import Cell, count, percent
+from curvewise.analyses import plan
 from curvewise.analyses.performance import Performance, performance
+from curvewise.analyses.robustness import robustness, tuned_pairs
 from curvewise.errors import listed
 from curvewise.exchange.check import check
-from curvewise.figures.performance import quantile_chart
+from curvewise.figures.performance import (
+    best_chart,
+    profile_chart,
+    quantile_chart,
+    tuning_chart,
+)
+from curvewise.figures.robustness import gain_chart
 from curvewise.figures.series import Chart
 from curvewise.trials import Trials
 from curvewise.trials.doors import At
@@ -76,7 +84,11 @@ def performance_sections(trials: Trials, settings: Settings) -> list[Section]:
     out: list[Section] = []
     for metric in settings.metrics:
         answer = performance(trials, metric, at=settings.at, failed=settings.failed)
-        blocks = [_performance_block(answer, task) for task in answer.tasks]
+        blocks = [b for task in answer.tasks for b in _performance_blocks(answer, task)]
+        if answer.overall:
+            blocks.append(_overall_block(answer))
+        if answer.sharper is not None:
+            blocks.append(_plan_block(trials, answer, settings))
         out.append(
             Section(
                 f"performance-{len(out)}",
@@ -91,14 +103,103 @@ def performance_sections(trials: Trials, settings: Settings) -> list[Section]:
     return out
 
 
-def _performance_block(answer: Performance, task: str) -> Block:
+def _performance_blocks(answer: Performance, task: str) -> list[Block]:
+    label = answer.metric.label
+    blocks = [
+        Block(
+            f"Task {task}",
+            answer.verdict(task),
+            quantile_chart(answer, task),
+            answer.table(task),
+            f"{label} of each algorithm on {task}",
+        )
+    ]
+    if pairs := answer.contrast_table(task):
+        caption = f"Each pair of algorithms on {task}, first minus second"
+        where = " ".join(answer.where(task))
+        blocks.append(Block(f"Who is ahead on {task}?", where, None, pairs, caption))
+    return [
+        *blocks,
+        Block(
+            f"The best trials on {task}",
+            "",
+            best_chart(answer, task),
+            answer.best_table(task),
+            f"Mean {label} of the best trials on {task}",
+        ),
+        Block(
+            f"How many settings must be tried on {task}?",
+            "",
+            tuning_chart(answer, task),
+            answer.tuning_table(task),
+            f"{label} of the best of k trials on {task}",
+        ),
+    ]
+
+
+def _overall_block(answer: Performance) -> Block:
     return Block(
-        f"Task {task}",
-        answer.verdict(task),
-        quantile_chart(answer, task),
-        answer.table(task),
-        f"{answer.metric.label} of each algorithm on {task}",
+        f"All {len(answer.tasks)} tasks",
+        "Each task counts the same. This needs scores that mean the same on every task.",
+        profile_chart(answer),
+        answer.overall_table(),
+        f"{answer.metric.label} over all tasks",
     )
+
+
+def _plan_block(trials: Trials, answer: Performance, settings: Settings) -> Block:
+    found = plan.trials(
+        answer.sharper or 1.0,
+        of="cvar",
+        alpha=answer.alpha,
+        pilot=trials,
+        metric=answer.metric.name,
+        at=settings.at,
+        failed=settings.failed,
+        confidence=answer.confidence,
+    )
+    return Block(
+        "How many more trials?",
+        f"To know the mean of the best {percent(1 - answer.alpha)} of the trials twice as "
+        f"well as now, to within {found.half_width:g}: {' '.join(found.notes())}",
+        None,
+        found.table(),
+        f"Trials of each algorithm on each task for a half-width of {found.half_width:g}",
+    )
+
+
+# --- what tuning gains -------------------------------------------------------------------
+
+
+def robustness_sections(trials: Trials, settings: Settings) -> list[Section]:
+    """Return what tuning gains, where algorithms have tuned ones: "svm", "svm tuned"."""
+    if not tuned_pairs(trials.algorithms):
+        return []
+    out: list[Section] = []
+    for metric in settings.metrics:
+        answer = robustness(trials, metric, at=settings.at, failed=settings.failed)
+        blocks = [
+            Block(
+                f"Tuning on {task}",
+                answer.verdict(task),
+                gain_chart(answer, task),
+                answer.table(task),
+                f"What tuning gains in {answer.metric.label} on {task}",
+            )
+            for task in answer.tasks
+        ]
+        out.append(
+            Section(
+                f"robustness-{len(out)}",
+                f"What does tuning gain? ({answer.metric.label})",
+                "An algorithm that gains little by tuning is good as it comes: it is "
+                "robust to its hyperparameters.",
+                blocks,
+                answer.notes(),
+                str(answer.provenance),
+            )
+        )
+    return out
 
 
 # --- what was compared -------------------------------------------------------------------
@@ -159,6 +260,7 @@ def check_sections(trials: Trials, _settings: Settings) -> list[Section]:
 # A new analysis adds its line here.
 SECTIONS: tuple[Callable[[Trials, Settings], list[Section]], ...] = (
     performance_sections,
+    robustness_sections,
     space_sections,
     check_sections,
 )

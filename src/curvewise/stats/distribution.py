@@ -3,18 +3,31 @@
 Everything here takes scores for which higher is better and leaves nothing to chance.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._sample import Floats, rank, shares, sorted_scores
+from curvewise.stats._envelopes import sums_from
+from curvewise.stats._sample import (
+    Floats,
+    checked_alpha,
+    checked_scores,
+    one_of,
+    rank,
+    shares,
+    sorted_scores,
+)
 
 Tail: TypeAlias = Literal["upper", "lower"]
 Definition: TypeAlias = Literal["integral", "conditional"]
+
+TAILS = ("upper", "lower")
+DEFINITIONS = ("integral", "conditional")
 
 
 def ecdf(scores: ArrayLike, at: ArrayLike) -> Floats:
@@ -69,13 +82,49 @@ def quantile(scores: ArrayLike, p: ArrayLike) -> Floats:
     return order_statistic
 
 
+def mean(scores: ArrayLike) -> float:
+    r"""Return the mean score, :math:`\int_0^1 \hat F^{-1}(p)\,dp`.
+
+    Parameters
+    ----------
+    scores : array_like, shape (trial,)
+        One score per trial. Failed trials belong in here.
+
+    Examples
+    --------
+    >>> mean([1, 2, 6])
+    3.0
+    """
+    return float(checked_scores(scores).mean())
+
+
+@overload
 def cvar(
     scores: ArrayLike,
     alpha: float,
     *,
     tail: Tail = "upper",
     definition: Definition = "integral",
-) -> float:
+) -> float: ...
+
+
+@overload
+def cvar(
+    scores: ArrayLike,
+    alpha: ArrayLike,
+    *,
+    tail: Tail = "upper",
+    definition: Definition = "integral",
+) -> Floats: ...
+
+
+def cvar(
+    scores: ArrayLike,
+    alpha: ArrayLike,
+    *,
+    tail: Tail = "upper",
+    definition: Definition = "integral",
+) -> float | Floats:
     r"""Return the mean of the best :math:`1-\alpha` or worst :math:`\alpha` of scores.
 
     .. math::
@@ -88,8 +137,9 @@ def cvar(
     ----------
     scores : array_like, shape (trial,)
         One score per trial, higher is better. Failed trials belong in here.
-    alpha : float
-        The mass below the cut, strictly between 0 and 1.
+    alpha : float or array_like
+        The mass below the cut, strictly between 0 and 1. Of several cuts an array of the
+        same shape is returned, for hardly more work than one.
     tail : {"upper", "lower"}
         The upper tail says how good it gets, the lower one what it risks.
     definition : {"integral", "conditional"}
@@ -116,24 +166,78 @@ def cvar(
     3.5
     >>> cvar([0] * 6 + [1] * 4, alpha=0.5), cvar([0] * 6 + [1] * 4, 0.5, tail="lower")
     (0.8, 0.0)
+    >>> cvar([1, 2, 3, 4], [0.25, 0.5, 0.75]).tolist()
+    [3.0, 3.5, 4.0]
     """
     z = sorted_scores(scores)
-    if isinstance(alpha, str) or not 0 < alpha < 1:
-        raise CurvewiseError(
-            f"alpha is {alpha!r}. Pass a share strictly between 0 and 1."
-        )
-    _one_of("tail", tail, ("upper", "lower"))
-    _one_of("definition", definition, ("integral", "conditional"))
-    if definition == "conditional":
-        cut = quantile(z, alpha)
-        return float(z[z >= cut].mean() if tail == "upper" else z[z <= cut].mean())
-    # Trial i holds the mass between (i - 1)/n and i/n; its weight is the part in the tail.
+    cut = checked_alphas(alpha)
+    one_of("tail", tail, TAILS)
+    one_of("definition", definition, DEFINITIONS)
+    found = tail_mean(z, cut, tail, definition)
+    return float(found) if cut.ndim == 0 else found
+
+
+def checked_alphas(alpha: Any) -> Floats:
+    """Return where a distribution is cut, once or often, as an array."""
+    if np.ndim(alpha) == 0:
+        return np.asarray(checked_alpha(alpha))
+    cuts = np.asarray(alpha)
+    if cuts.dtype.kind not in "fiu":
+        raise CurvewiseError("alpha holds no numbers. Pass shares between 0 and 1.")
+    for outside in cuts[~((cuts > 0) & (cuts < 1))]:
+        checked_alpha(outside.item())
+    return cuts.astype(np.float64)
+
+
+def tail_mean(
+    z: Floats, alpha: Floats, tail: Tail, definition: Definition = "integral"
+) -> Floats:
+    """Return `cvar` of scores that are sorted already, for cuts that are checked."""
+    return _TAIL_MEANS[tail, definition](z, alpha)
+
+
+def _best(z: Floats, alpha: Floats) -> Floats:
+    # Trial i (from 0) holds the mass from i/n to (i + 1)/n; the cut falls into one trial,
+    # which counts with the part of it that is above.
     n = len(z)
-    if tail == "upper":
-        weights = np.clip(np.arange(1, n + 1) - n * alpha, 0, 1)
-    else:
-        weights = np.clip(n * alpha - np.arange(n), 0, 1)
-    return float(weights @ z / weights.sum())
+    i = np.minimum((n * alpha).astype(np.intp), n - 1)
+    part = np.maximum(i + 1 - n * alpha, np.finfo(float).eps)
+    total = part * z[i] + sums_from(z.__getitem__, n, i + 1)
+    return _inside(z, total / (part + n - 1 - i))
+
+
+def _worst(z: Floats, alpha: Floats) -> Floats:
+    n = len(z)
+    i = np.maximum(np.ceil(n * alpha).astype(np.intp) - 1, 0)
+    part = n * alpha - i
+    total = part * z[i] + sums_from(z[::-1].__getitem__, n, n - i)
+    return _inside(z, total / (part + i))
+
+
+def _inside(z: Floats, average: Floats) -> Floats:
+    """Return averages of scores, which rounding must not carry beyond all of them."""
+    clipped: Floats = np.clip(average, z[0], z[-1])
+    return clipped
+
+
+def _not_below(z: Floats, alpha: Floats) -> Floats:
+    first = np.searchsorted(z, quantile(z, alpha), side="left")
+    n = len(z)
+    return sums_from(z.__getitem__, n, first) / (n - first)
+
+
+def _not_above(z: Floats, alpha: Floats) -> Floats:
+    count = np.searchsorted(z, quantile(z, alpha), side="right")
+    n = len(z)
+    return sums_from(z[::-1].__getitem__, n, n - count) / count
+
+
+_TAIL_MEANS = {
+    ("upper", "integral"): _best,
+    ("lower", "integral"): _worst,
+    ("upper", "conditional"): _not_below,
+    ("lower", "conditional"): _not_above,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +272,7 @@ def threshold(scores: ArrayLike, z: float) -> Threshold:
     ----------
     scores : array_like, shape (trial,)
     z : float
-        The score to reach.
+        The score to reach. One that no trial reaches is answered with a share of 0.
 
     Notes
     -----
@@ -188,6 +292,8 @@ def threshold(scores: ArrayLike, z: float) -> Threshold:
     Threshold(probability=0.5, mean_reached=-1.0, partial=-0.5, excess=0.25)
     """
     values = sorted_scores(scores)
+    if not isinstance(z, int | float | np.number) or not math.isfinite(z):
+        raise CurvewiseError(f"z is {z!r}. Pass a finite score, one worth reaching.")
     reached = values >= z
     return Threshold(
         probability=float(reached.mean()),
@@ -206,8 +312,3 @@ def functional(scores: ArrayLike, of: Callable[[Floats], float]) -> float:
     2.0
     """
     return float(of(sorted_scores(scores)))
-
-
-def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise CurvewiseError(f"{name} is {value!r}. Pass one of {', '.join(known)}.")

@@ -87,6 +87,15 @@ def scores(
     return {a: full[s] for a, s in own.items()}, {a: broken[s] for a, s in own.items()}
 
 
+def numbers(trials: "Trials", at: At) -> dict[str, Ints]:
+    """Return the number of each trial that `scores` has a value of.
+
+    Trials of the same number met the same data: across algorithms they are pairs.
+    """
+    trials = _of_one_size(trials, at)
+    return {a: trials.core.number[s] for a, s in _stretches(trials).items()}
+
+
 def points(trials: "Trials", metric: str, failed: Failed) -> dict[str, Points]:
     """Return (trial, size, value) for each algorithm."""
     meant = _one_task(trials, metric)

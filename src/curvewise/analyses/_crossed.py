@@ -1,0 +1,137 @@
+"""Scores of a crossed design, laid out by what was crossed."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from curvewise.analyses._asking import Sample
+from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.metrics import Floats
+from curvewise.trials import Trials
+from curvewise.trials.columns import Ints
+from curvewise.trials.ragged import to_texts
+
+# What an experiment can cross, and what people call it.
+ROLES = {
+    "params": "hyperparameters",
+    "train": "training set",
+    "test": "test set",
+    "data": "data",
+    "seed": "seed",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crossing:
+    """The scores of one algorithm on one task, one for each cell.
+
+    Parameters
+    ----------
+    task, algorithm : str
+    factors : tuple of str
+        The labels that are crossed.
+    scores : ndarray, shape (level of factor 1, level of factor 2, ...)
+    failed : int
+        How many of the trials failed.
+    """
+
+    task: str
+    algorithm: str
+    factors: tuple[str, ...]
+    scores: Floats
+    failed: int
+
+
+def crossing(
+    trials: Trials,
+    task: str,
+    algorithm: str,
+    sample: Sample,
+    factors: Sequence[str] | None,
+) -> Crossing:
+    """Return the scores of a cell laid out; raise if its trials are not crossed."""
+    whose = f"'{algorithm}' on '{task}'"
+    labels = _labels(trials.where(task=task, algorithm=algorithm), sample.numbers)
+    chosen = _factors(labels, factors, whose)
+    scores = _laid_out(labels, chosen, sample.scores, whose)
+    return Crossing(task, algorithm, chosen, scores, sample.failed)
+
+
+def _labels(trials: Trials, numbers: Ints) -> list[dict[str, Any]]:
+    """Return what tells the trials of these numbers apart, hyperparameters included."""
+    rows = np.searchsorted(trials.core.number, numbers).tolist()
+    details = trials.details()
+    labels, params = to_texts(details.labels), to_texts(details.params)
+    told = [json.loads(labels[row]) if labels[row] else {} for row in rows]
+    return [{"params": params[r], **one} for r, one in zip(rows, told, strict=True)]
+
+
+def _factors(
+    labels: list[dict[str, Any]], asked: Sequence[str] | None, whose: str
+) -> tuple[str, ...]:
+    names = dict.fromkeys(name for one in labels for name in one)
+    levels = {name: len({_key(one.get(name)) for one in labels}) for name in names}
+    several = [name for name in levels if levels[name] > 1]
+    if asked is None:
+        crossed = [name for name in ROLES if 1 < levels.get(name, 1) < len(labels)]
+        chosen = tuple(crossed if len(crossed) > 1 else several)
+    else:
+        chosen = tuple(asked)
+        for name in chosen:
+            if name not in levels:
+                raise unknown("label", name, levels)
+    if len(chosen) < 2 or min(levels[name] for name in chosen) < 2:
+        raise CurvewiseError(
+            f"The trials of {whose} are not crossed: what differs between them is "
+            f"{listed(several) or 'nothing'}. Run them with Experiment(..., "
+            f"cross={{'params': 10, 'seed': 5}}), or pass factors=, two labels or more."
+        )
+    return chosen
+
+
+def _laid_out(
+    labels: list[dict[str, Any]], factors: tuple[str, ...], scores: Floats, whose: str
+) -> Floats:
+    levels: list[dict[Any, int]] = [{} for _ in factors]
+    places = [
+        tuple(
+            codes.setdefault(_key(one.get(name)), len(codes))
+            for codes, name in zip(levels, factors, strict=True)
+        )
+        for one in labels
+    ]
+    table = np.full([len(codes) for codes in levels], np.nan)
+    met = np.zeros(table.shape, np.int64)
+    for place, score in zip(places, scores, strict=True):
+        table[place] = score
+        met[place] += 1
+    _refuse_holes(met, factors, [list(codes) for codes in levels], whose)
+    return table
+
+
+def _refuse_holes(
+    met: Ints, factors: tuple[str, ...], levels: list[list[Any]], whose: str
+) -> None:
+    def first(which: Any) -> str:
+        place = np.argwhere(which)[0].tolist()
+        named = zip(factors, levels, place, strict=True)
+        return ", ".join(f"{name}={own[i]}" for name, own, i in named)
+
+    if (met > 1).any():
+        raise CurvewiseError(
+            f"{met.max()} trials of {whose} have {first(met > 1)}. Pass factors= that "
+            f"tell all trials apart, one in each cell."
+        )
+    if (met == 0).any():
+        raise CurvewiseError(
+            f"{(met == 0).sum()} of {met.size} cells of {' x '.join(factors)} have no "
+            f"trial of {whose}, first {first(met == 0)}. Run the experiment to its end "
+            f"(the same call goes on), or pass factors= that are crossed."
+        )
+
+
+def _key(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, list | dict) else value

@@ -1,0 +1,111 @@
+"""How `Performance` speaks: notes, and who is ahead."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from curvewise._text import count, percent, shown
+from curvewise.analyses._contrasts import Contrast
+from curvewise.analyses._distribution import Distribution
+from curvewise.stats.bands import NAMES
+from curvewise.stats.bootstrap import FEW
+from curvewise.stats.comparison.differences import ENOUGH
+
+if TYPE_CHECKING:
+    from curvewise.analyses.performance import Performance
+
+
+def notes_of(answer: "Performance") -> list[str]:
+    """Return what a reader must know to read the tables."""
+    first = answer.distributions[0]
+    band, cells = first.band, len(answer.distributions)
+    is_family = bool(answer.provenance.settings["family"])
+    level = percent(answer.confidence)
+    whose = (
+        f"all {cells} bands hold at once"
+        if is_family
+        else "all quantiles of one algorithm on one task lie in its band at once"
+    )
+    notes = [
+        f"best and worst: the mean of the best {percent(1 - answer.alpha)} and of the "
+        f"worst {percent(answer.alpha)} of the trials (CVaR {answer.alpha:g}).",
+        f"in brackets: read off a {level} band: {whose}, and all that is read off it, if "
+        f"trials are independent ({NAMES[band.kind]}).",
+    ]
+    if any(d.is_bootstrapped for d in answer.distributions):
+        notes.append(_bootstrap_note(answer))
+    if answer.contrasts:
+        notes += _contrast_notes(answer)
+    if failed := sum(d.failed for d in answer.distributions):
+        notes.append(
+            f"{count(failed, 'failed trial')} counted with score {answer.failed_score}."
+        )
+    return notes
+
+
+def _bootstrap_note(answer: "Performance") -> str:
+    share = min(answer.alpha, 1 - answer.alpha)
+    least = min(len(d.scores) * share for d in answer.distributions)
+    few = f"; {least:g} in a tail are too few, and intervals too short" * (least < FEW)
+    return (
+        f"{answer.metric.label} has no bound, so means have "
+        f"{percent(answer.confidence)} bootstrap intervals (BCa), each for itself, which "
+        f"hold for many trials{few}."
+    )
+
+
+def _contrast_notes(answer: "Performance") -> list[str]:
+    n = len(answer.contrasts)
+    at_once = f" for all {n} pairs at once" if n > 1 else ""
+    notes = [
+        f"pairs: with {percent(answer.confidence)} confidence the intervals of a column "
+        f"hold{at_once}, for many trials; what is called guaranteed holds for any "
+        f"number. First is better: in which share of trials, ties counting half."
+    ]
+    if not all(c.has_enough for c in answer.contrasts):
+        notes.append(
+            f"Less than {ENOUGH['cvar']} trials in a tail are few: who is ahead then "
+            f"follows from what is guaranteed alone."
+        )
+    return notes
+
+
+def verdict_of(
+    own: Sequence[Distribution],
+    contrasts: Sequence[Contrast],
+    alpha: float,
+    confidence: float,
+) -> str:
+    """Return in words who is ahead on a task, and how sure that is."""
+    up, top = own[0].metric.sign, percent(1 - alpha)
+    best = {d.algorithm: d.best(alpha) for d in own}
+    mean = {d.algorithm: d.mean for d in own}
+    if len(own) == 1:
+        (name,) = best
+        return (
+            f"{name} scores {shown(mean[name])} on average, and {shown(best[name])} "
+            f"over the best {top} of its trials."
+        )
+    return (
+        f"Over the best {top} of the trials {_ahead(best, up)}, over all trials "
+        f"{_ahead(mean, up)}. {_apart(contrasts, top, confidence)}"
+    )
+
+
+def _ahead(scores: dict[str, float], up: int) -> str:
+    top = max(scores.values(), key=lambda score: up * score)
+    first = [name for name, score in scores.items() if score == top]
+    if len(first) == len(scores):
+        return f"all are level ({shown(top)})"
+    verb = "is ahead" if len(first) == 1 else "are ahead"
+    return f"{' and '.join(first)} {verb} ({shown(top)})"
+
+
+def _apart(contrasts: Sequence[Contrast], top: str, confidence: float) -> str:
+    """Return which pairs are told apart; nothing more is claimed."""
+    apart = [c for c in contrasts if c.ahead]
+    level = f"with {percent(confidence)} confidence"
+    if not apart:
+        return f"No pair is told apart {level}: more trials may."
+    pairs = [f"{c.ahead} from {c.other if c.ahead == c.one else c.one}" for c in apart]
+    rest = " The other pairs are not." if len(apart) < len(contrasts) else ""
+    return f"Told apart over the best {top} {level}: {', '.join(pairs)}.{rest}"

@@ -1,0 +1,109 @@
+"""What commands about results share: their options, and how they read a source."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from curvewise.cli.showing import warnings_as_lines, working
+
+if TYPE_CHECKING:
+    from curvewise.trials import Trials
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def source_options(command: _F) -> _F:
+    """Add the source and the keywords of `curvewise.read` to a command."""
+    return _with(
+        command,
+        click.argument("source", type=click.Path()),
+        click.option("--runs", metavar="FILE", help="A second table, of the runs."),
+        _column("--on", "joins the two tables", several=True),
+        _column("--task", "names the task"),
+        _column("--algorithm", "names the algorithm"),
+        _column("--trial", "tells runs apart (seed, fold)", several=True),
+        _column("--step", "counts the steps of a run"),
+        _column("--status", "says how a run ended"),
+        _column("--metrics", "holds scores", "NAME[=higher|lower]", several=True),
+        _column("--params", "holds a hyperparameter", several=True),
+        click.option(
+            "--unit",
+            type=click.Choice(["fraction", "percent"]),
+            help="What rates are written in.",
+        ),
+    )
+
+
+def answer_options(command: _F) -> _F:
+    """Add what every answer takes: metric, at, failed."""
+    return _with(
+        command,
+        click.option("--metric", metavar="NAME", help="Which score to judge by."),
+        click.option(
+            "--at",
+            default="last",
+            metavar="last|mean|best|STEP",
+            show_default=True,
+            help="Which value of a curve is its score.",
+        ),
+        click.option(
+            "--failed",
+            default="raise",
+            metavar="raise|worst|SCORE",
+            show_default=True,
+            help="What a failed trial scores.",
+        ),
+    )
+
+
+def _column(
+    option: str, does: str, metavar: str = "COLUMN", *, several: bool = False
+) -> Callable[[_F], _F]:
+    again = "; repeat for several" if several else ""
+    text = f"Column that {does}{again}."
+    return click.option(option, metavar=metavar, multiple=several, help=text)
+
+
+def _with(command: _F, *parameters: Callable[[_F], _F]) -> _F:
+    for add in reversed(parameters):  # so that help lists them in this order
+        command = add(command)
+    return command
+
+
+def read_source(source: str, **keywords: Any) -> "Trials":
+    """Return the trials that the options of `source_options` ask for."""
+    from curvewise.flow.reading import read
+
+    several = ("on", "trial", "params")
+    stated: dict[str, Any] = {
+        name: list(value) if name in several else value
+        for name, value in keywords.items()
+        if value not in (None, ())
+    }
+    if "trial" in stated:  # "[]" says that every row is a run of its own
+        stated["trial"] = [column for column in stated["trial"] if column != "[]"]
+    if "metrics" in stated:
+        stated["metrics"] = _metrics(stated["metrics"])
+    with working(f"reading {source}"), warnings_as_lines():
+        return read(source, **stated)
+
+
+def _metrics(texts: tuple[str, ...]) -> Any:
+    pairs = [text.rpartition("=") if "=" in text else (text, "", "") for text in texts]
+    if not any(direction for _, _, direction in pairs):
+        return [name for name, _, _ in pairs]
+    from curvewise.metrics import find
+
+    out = {}
+    for name, _, direction in pairs:
+        out[name] = direction or find(name) or "higher"
+    return out
+
+
+def number_or_word(text: str) -> Any:
+    """Return a number if a text is one, and the text if not."""
+    try:
+        return float(text)
+    except ValueError:
+        return text

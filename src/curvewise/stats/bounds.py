@@ -1,0 +1,373 @@
+"""Intervals for the mean, for CVaR and for quantiles, each with its guarantee.
+
+All but the bootstrap hold at any number of trials, for every distribution on the stated
+support.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from curvewise.errors import CurvewiseError
+from curvewise.stats import _envelopes
+from curvewise.stats._guarantees import (
+    between,
+    ends_named,
+    guarantee,
+    refuse_infinite,
+    simultaneous,
+)
+from curvewise.stats._sample import (
+    Floats,
+    checked_alpha,
+    checked_confidence,
+    one_of,
+    shares,
+    sorted_scores,
+)
+from curvewise.stats.bands import (
+    ANYWHERE,
+    Band,
+    Kind,
+    Side,
+    Support,
+    cdf_band,
+)
+from curvewise.stats.bootstrap import bootstrap_interval
+from curvewise.stats.distribution import (
+    TAILS,
+    Tail,
+    checked_alphas,
+    cvar,
+    quantile,
+    tail_mean,
+)
+from curvewise.stats.interval import CurveBand, Interval
+
+__all__ = [
+    "bootstrap_interval",
+    "cvar_band",
+    "cvar_bounds",
+    "cvar_interval",
+    "mean_bounds",
+    "mean_interval",
+    "quantile_interval",
+]
+
+
+def mean_bounds(band: Band) -> tuple[float, float]:
+    r"""Return the smallest and the largest mean of all distributions inside a band.
+
+    .. math:: z_{(n)} - \sum_{i=0}^{n-1} (z_{(i+1)} - z_{(i)})\,U_i \le E[Z] \le
+       z_{(n+1)} - \sum_{i=1}^{n} (z_{(i+1)} - z_{(i)})\,L_i
+
+    Parameters
+    ----------
+    band : Band
+        With levels L and U; the ends of its support are :math:`z_{(0)}, z_{(n+1)}`.
+
+    Notes
+    -----
+    The mean grows when mass moves up, so its extremes are the envelopes of the band [1]_.
+    An end is infinite where the band leaves mass to an infinite end of the support.
+
+    References
+    ----------
+    .. [1] T. Anderson. "Confidence limits for the expected value of an arbitrary bounded
+       random variable with a continuous distribution function." 1969.
+
+    Examples
+    --------
+    >>> band = cdf_band([.2, .4, .5, .6, .7, .75, .8, .85, .9, .95], support=(0, 1))
+    >>> [round(end, 6) for end in mean_bounds(band)]
+    [0.308065, 0.897774]
+    """
+    z, support = band.scores, band.support
+    return (
+        _envelopes.mean(z, band.upper, support),
+        _envelopes.mean(z, band.lower, support),
+    )
+
+
+def cvar_bounds(
+    band: Band, alpha: ArrayLike, tail: Tail = "upper"
+) -> tuple[Floats, Floats]:
+    r"""Return the smallest and the largest CVaR of all distributions inside a band.
+
+    .. math:: z_{(n)} - \frac{1}{1-\alpha}\sum_{i=0}^{n-1}(z_{(i+1)}-z_{(i)})
+       (U_i-\alpha)_+ \le \mathrm{CVaR}_\alpha^{\text{upper}} \le
+       z_{(n+1)} - \frac{1}{1-\alpha}\sum_{i=1}^{n}(z_{(i+1)}-z_{(i)})(L_i-\alpha)_+
+
+    Parameters
+    ----------
+    band : Band
+        With levels L and U; the ends of its support are :math:`z_{(0)}, z_{(n+1)}`.
+    alpha : array_like
+        The mass below the cut, strictly between 0 and 1; any shape.
+    tail : {"upper", "lower"}
+        The best :math:`1-\alpha` of the trials, or the worst :math:`\alpha`; as in
+        `curvewise.stats.distribution.cvar`.
+
+    Notes
+    -----
+    As for the mean, the extremes are the envelopes of the band [1]_. They hold at all
+    alpha at once, with the band's confidence. A grid of alphas costs hardly more than one.
+
+    References
+    ----------
+    .. [1] P. Thomas, E. Learned-Miller. "Concentration inequalities for conditional value
+       at risk." International Conference on Machine Learning, 2019.
+
+    Examples
+    --------
+    >>> band = cdf_band([.2, .4, .5, .6, .7, .75, .8, .85, .9, .95], support=(0, 1))
+    >>> lower, upper = cvar_bounds(band, [0.5, 0.9])
+    >>> lower.round(6).tolist(), upper.round(6).tolist()
+    ([0.579829, 0.745377], [0.990925, 1.0])
+    """
+    cut = checked_alphas(alpha)
+    one_of("tail", tail, TAILS)
+    tail_mean = _envelopes.upper_tail if tail == "upper" else _envelopes.lower_tail
+    z, support = band.scores, band.support
+    return (
+        tail_mean(z, band.upper, support, cut),
+        tail_mean(z, band.lower, support, cut),
+    )
+
+
+def mean_interval(
+    scores: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    support: Support = ANYWHERE,
+    kind: Kind = "kolmogorov",
+    side: Side = "both",
+    start: int = 1,
+) -> Interval:
+    """Return an interval for the mean of the distribution that scores were drawn from.
+
+    Parameters
+    ----------
+    scores : array_like, shape (trial,)
+    confidence : float
+    support : (float, float)
+        Between which scores are possible at all. An end that is infinite leaves that end
+        of the interval infinite.
+    kind : {"kolmogorov", "dkw", "equal_local_levels", "anytime"}
+        The band that it is read off, see `curvewise.stats.bands.cdf_band`.
+    side : {"both", "lower", "upper"}
+        ``"lower"`` bounds the mean from below only, and so more tightly.
+    start : int
+        For ``"anytime"``: the first number of trials at which anybody may look.
+
+    See Also
+    --------
+    mean_bounds : The formula, for a band that is there already.
+    bootstrap_interval : Shorter, for scores that nothing bounds; without a guarantee.
+
+    Examples
+    --------
+    >>> found = mean_interval([.2, .4, .5, .6, .7, .75, .8, .85, .9, .95], support=(0, 1))
+    >>> print(found)
+    [0.3081, 0.8978]
+    >>> found.guarantee
+    'at least 95% (finite-sample), for independent trials of any distribution between 0 \
+and 1, simultaneous over all that is read off the band (exact Kolmogorov)'
+    """
+    band = cdf_band(
+        scores,
+        confidence=confidence,
+        kind=kind,
+        support=support,
+        side=side,
+        start=start,
+    )
+    lower, upper = mean_bounds(band)
+    value = float(band.scores.mean())
+    return _interval(band, side, lower, upper, "the mean of all trials", value)
+
+
+def cvar_interval(
+    scores: ArrayLike,
+    alpha: float,
+    *,
+    confidence: float = 0.95,
+    support: Support = ANYWHERE,
+    tail: Tail = "upper",
+    kind: Kind = "kolmogorov",
+    side: Side = "both",
+    start: int = 1,
+) -> Interval:
+    """Return an interval for the CVaR of the distribution that scores were drawn from.
+
+    Parameters
+    ----------
+    scores : array_like, shape (trial,)
+    alpha : float
+        The mass below the cut, strictly between 0 and 1.
+    confidence, support, kind, side, start
+        As in `mean_interval`.
+    tail : {"upper", "lower"}
+        The best ``1 - alpha`` of the trials, or the worst ``alpha``.
+
+    See Also
+    --------
+    cvar_bounds : The formula, for a band that is there already.
+    cvar_band : At all alpha at once.
+
+    Examples
+    --------
+    >>> z = [.2, .4, .5, .6, .7, .75, .8, .85, .9, .95]
+    >>> print(cvar_interval(z, 0.5, support=(0, 1)))
+    [0.5798, 0.9909]
+    >>> print(cvar_interval(z, 0.5, side="lower"))
+    [0.6151, inf]
+    """
+    checked_alpha(alpha)
+    band = cdf_band(
+        scores,
+        confidence=confidence,
+        kind=kind,
+        support=support,
+        side=side,
+        start=start,
+    )
+    lower, upper = cvar_bounds(band, alpha, tail)
+    value = cvar(band.scores, alpha, tail=tail)
+    part = f"best {1 - alpha:g}" if tail == "upper" else f"worst {alpha:g}"
+    estimand = f"the mean of the {part} of all trials (CVaR {alpha:g}, {tail} tail)"
+    return _interval(band, side, float(lower), float(upper), estimand, value)
+
+
+def cvar_band(
+    scores: ArrayLike,
+    alpha: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    support: Support = ANYWHERE,
+    tail: Tail = "upper",
+    kind: Kind = "kolmogorov",
+    start: int = 1,
+) -> CurveBand:
+    """Return CVaR as a curve over alpha, with a band that holds at all alpha at once.
+
+    Parameters
+    ----------
+    scores : array_like, shape (trial,)
+    alpha : array_like, shape (point,)
+        The masses below the cut, each strictly between 0 and 1.
+    confidence, support, kind, start
+        As in `mean_interval`.
+    tail : {"upper", "lower"}
+        The best ``1 - alpha`` of the trials, or the worst ``alpha``.
+
+    Examples
+    --------
+    >>> found = cvar_band([.2, .4, .5, .6, .7, .75, .8, .85, .9, .95], [0.25, 0.5],
+    ...                   support=(0, 1))
+    >>> found.lower.round(4).tolist(), found.upper.round(4).tolist()
+    ([0.4108, 0.5798], [0.9491, 0.9909])
+    """
+    at = np.atleast_1d(checked_alphas(alpha))
+    band = cdf_band(
+        scores, confidence=confidence, kind=kind, support=support, start=start
+    )
+    lower, upper = cvar_bounds(band, at, tail)
+    part = "best 1 - alpha" if tail == "upper" else "worst alpha"
+    estimand = f"the mean of the {part} of all trials, at each alpha"
+    return CurveBand(
+        at,
+        tail_mean(band.scores, at, tail),
+        lower,
+        upper,
+        estimand,
+        simultaneous(band, estimand, lower, upper),
+    )
+
+
+def quantile_interval(
+    scores: ArrayLike,
+    p: float,
+    *,
+    confidence: float = 0.95,
+    support: Support = ANYWHERE,
+) -> Interval:
+    r"""Return an interval between two order statistics for one quantile.
+
+    .. math:: l = \max\{i: P(B \le i - 1) \le \delta/2\}, \quad
+       u = \min\{i: P(B \ge i) \le \delta/2\}, \quad B \sim \mathrm{Bin}(n, p)
+
+    Parameters
+    ----------
+    scores : array_like, shape (trial,)
+    p : float
+        The share of all trials that do not exceed the quantile.
+    confidence : float
+    support : (float, float)
+        Between which scores are possible at all: where there are too few trials for an
+        order statistic, its end stands in.
+
+    Notes
+    -----
+    For one quantile that was chosen beforehand; a band covers all of them at once. Scores
+    may tie: misses only become rarer [1]_.
+
+    References
+    ----------
+    .. [1] H. Scheffe, J. Tukey. "Non-parametric estimation. I. Validation of order
+       statistics." Annals of Mathematical Statistics 16, 1945.
+
+    Examples
+    --------
+    >>> print(quantile_interval([.2, .4, .5, .6, .7, .75, .8, .85, .9, .95], 0.5))
+    [0.4, 0.9]
+    """
+    z = sorted_scores(scores)
+    if np.ndim(p) != 0:
+        raise CurvewiseError(f"p is {p!r}. Pass one share, or take all from a band.")
+    share = float(shares(p))
+    level = checked_confidence(confidence)
+    ends = _ends(z, support)
+    first, last = _order_statistics(len(z), share, level)
+    lower, upper = float(ends[first]), float(ends[last])
+    estimand = f"the score that a share {share:g} of all trials do not exceed"
+    refuse_infinite(estimand, "both", (lower, upper), support, "run more trials")
+    few = ends_named(first == 0, last > len(z))
+    at_end = f"; too few trials to bound it from {few}: there it ends with the support"
+    return Interval(
+        lower,
+        upper,
+        estimand,
+        guarantee=(
+            f"at least {100 * level:g}% (finite-sample), for independent trials of any "
+            f"distribution{between(support)}, at this one quantile (order statistics)"
+            f"{at_end if few else ''}"
+        ),
+        value=float(quantile(z, share)),
+    )
+
+
+def _order_statistics(n: int, p: float, confidence: float) -> tuple[int, int]:
+    """Return which order statistics surround a quantile; 0 and n + 1: none does."""
+    from scipy.stats import binom
+
+    each = (1 - confidence) / 2
+    # ppf is the smallest k with P(B <= k) >= each, so P(B <= k - 1) is less.
+    return int(max(binom.ppf(each, n, p), 0)), int(binom.isf(each, n, p)) + 1
+
+
+def _ends(z: Floats, support: Support) -> Floats:
+    low, high = support
+    if z[0] < low or z[-1] > high:
+        raise CurvewiseError(
+            f"Scores from {z[0]:g} to {z[-1]:g} are not inside the support {low:g} to "
+            f"{high:g}. Pass the range that is possible."
+        )
+    return np.concatenate(([low], z, [high]))
+
+
+def _interval(
+    band: Band, side: Side, lower: float, upper: float, estimand: str, value: float
+) -> Interval:
+    refuse_infinite(estimand, side, (lower, upper), band.support)
+    promise = guarantee(band, side, (lower, upper))
+    return Interval(lower, upper, estimand, promise, value)

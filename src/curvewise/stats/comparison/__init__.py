@@ -1,0 +1,46 @@
+"""Comparisons of algorithms: two of them on one task, or over many tasks."""
+
+from curvewise.stats.comparison.differences import difference
+from curvewise.stats.comparison.dominance import dominance
+from curvewise.stats.comparison.family import holm, shared_confidence
+from curvewise.stats.comparison.improvement import probability_of_improvement
+from curvewise.stats.comparison.improvement_over_tasks import improvement_over_tasks
+from curvewise.stats.comparison.profiles import (
+    performance_profile,
+    performance_profile_bootstrap,
+)
+from curvewise.stats.comparison.shift import Settled, quantile_shift, where_better
+from curvewise.stats.comparison.tasks import (
+    iqm,
+    iqm_bootstrap,
+    iqm_interval,
+    mean_over_tasks,
+    mean_over_tasks_bootstrap,
+    mean_over_tasks_interval,
+    optimality_gap,
+    optimality_gap_bootstrap,
+    optimality_gap_interval,
+)
+
+__all__ = [
+    "Settled",
+    "difference",
+    "dominance",
+    "holm",
+    "improvement_over_tasks",
+    "iqm",
+    "iqm_bootstrap",
+    "iqm_interval",
+    "mean_over_tasks",
+    "mean_over_tasks_bootstrap",
+    "mean_over_tasks_interval",
+    "optimality_gap",
+    "optimality_gap_bootstrap",
+    "optimality_gap_interval",
+    "performance_profile",
+    "performance_profile_bootstrap",
+    "probability_of_improvement",
+    "quantile_shift",
+    "shared_confidence",
+    "where_better",
+]

@@ -1,0 +1,32 @@
+"""How many trials are enough, and what a number of trials can tell."""
+
+from curvewise.stats.planning.precision import (
+    Need,
+    trials_for,
+    trials_for_cvar,
+    trials_for_mean,
+    trials_for_quantile,
+)
+from curvewise.stats.planning.shape import trials_for_band, trials_for_top
+from curvewise.stats.planning.telling import (
+    LooksCost,
+    Told,
+    looks_cost,
+    planned_looks,
+    what_trials_tell,
+)
+
+__all__ = [
+    "LooksCost",
+    "Need",
+    "Told",
+    "looks_cost",
+    "planned_looks",
+    "trials_for",
+    "trials_for_band",
+    "trials_for_cvar",
+    "trials_for_mean",
+    "trials_for_quantile",
+    "trials_for_top",
+    "what_trials_tell",
+]

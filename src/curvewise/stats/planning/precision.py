@@ -1,0 +1,336 @@
+"""Trials for a mean, a CVaR or a quantile to be known to a half-width."""
+
+import math
+from dataclasses import dataclass
+from functools import partial
+
+from numpy.typing import ArrayLike
+
+from curvewise.errors import CurvewiseError
+from curvewise.stats._sample import (
+    Floats,
+    checked_confidence,
+    checked_scores,
+    one_of,
+)
+from curvewise.stats.bands import ANYWHERE, NAMES, Kind, Support, cdf_band
+from curvewise.stats.comparison._common import METHODS, Method, is_constant
+from curvewise.stats.distribution import Tail
+from curvewise.stats.functionals import Functional
+from curvewise.stats.planning._checks import checked_half_width, is_number
+from curvewise.stats.planning._pilots import (
+    asymptotic_width,
+    guaranteed_width,
+    smallest,
+    span,
+)
+from curvewise.stats.planning.shape import trials_for_band
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """How many trials it takes to know something to a half-width.
+
+    Parameters
+    ----------
+    trials : int
+    lower, upper : int
+        Between which numbers the right one lies with about 95 % confidence, as far as the
+        pilot can tell; all the same where there was none.
+    half_width : float
+    estimand : str
+        What would be known.
+    guarantee : str
+        What is promised once so many trials are there.
+    """
+
+    trials: int
+    lower: int
+    upper: int
+    half_width: float
+    estimand: str
+    guarantee: str
+
+
+def trials_for_mean(
+    half_width: float,
+    *,
+    pilot: ArrayLike | None = None,
+    support: Support = ANYWHERE,
+    confidence: float = 0.95,
+    kind: Kind = "kolmogorov",
+    method: Method = "guaranteed",
+) -> Need:
+    r"""Return how many trials it takes to know the mean score to a half-width.
+
+    .. math:: n_{\text{asymptotic}} \approx \frac{z_{1-\delta/2}^2 s^2}{h^2}, \qquad
+       n_{\text{guaranteed}} = \min\{n : \tfrac 1 2 (\mathrm{upper}_n -
+       \mathrm{lower}_n) \le h\}
+
+    Parameters
+    ----------
+    half_width : float
+        Half of the length of the interval, in units of the score.
+    pilot : array_like, shape (trial,), optional
+        Scores of a few trials, in the order in which they were drawn. Without them a
+        guaranteed number is for the worst distribution on the support.
+    support : (float, float)
+        Between which scores are possible at all; a guaranteed number needs both ends.
+    confidence : float
+    kind : {"kolmogorov", "dkw", "equal_local_levels", "anytime"}
+        The band that a guaranteed interval is read off.
+    method : {"guaranteed", "asymptotic"}
+        Intervals from a band, which hold at any number of trials; or those of Student,
+        shorter, from the pilot's variance [1]_.
+
+    Returns
+    -------
+    Need
+        The number, and between which numbers it lies as far as the pilot can tell.
+
+    Notes
+    -----
+    With a pilot, a guaranteed number is that at which the band would be narrow enough
+    around the pilot's own distribution. Without one, all that is known is the range r:
+    the interval is never wider than :math:`2 r \epsilon(n)`, and for trials at both ends
+    of the support it is so wide. An asymptotic number takes Student's quantile for the
+    normal one, and is never less than the 20 trials from which on such intervals were
+    measured to hold.
+
+    References
+    ----------
+    .. [1] C. Stein. "A two-sample test for a linear hypothesis whose power is independent
+       of the variance." Annals of Mathematical Statistics 16, 1945.
+
+    Examples
+    --------
+    >>> trials_for_mean(0.05, support=(0, 1)).trials
+    731
+    >>> pilot = [.2, .4, .5, .6, .7, .75, .8, .85, .9, .95]
+    >>> need = trials_for_mean(0.05, pilot=pilot, method="asymptotic")
+    >>> need.trials, need.lower, need.upper
+    (91, 27, 303)
+    """
+    return trials_for(
+        Functional("mean"),
+        half_width,
+        pilot=pilot,
+        support=support,
+        confidence=confidence,
+        kind=kind,
+        method=method,
+    )
+
+
+def trials_for_cvar(
+    half_width: float,
+    *,
+    alpha: float = 0.5,
+    tail: Tail = "upper",
+    pilot: ArrayLike | None = None,
+    support: Support = ANYWHERE,
+    confidence: float = 0.95,
+    kind: Kind = "kolmogorov",
+    method: Method = "guaranteed",
+) -> Need:
+    r"""Return how many trials it takes to know a CVaR to a half-width.
+
+    .. math:: n_{\text{asymptotic}} \approx \frac{z_{1-\delta/2}^2}{h^2}\,
+       \mathrm{Var}\Bigl(q + \frac{(Z - q)_+}{1 - \alpha}\Bigr), \qquad
+       n_{\text{worst}} = \min\Bigl\{n : \frac{r\,\epsilon(n)}{1-\alpha} \le h\Bigr\}
+
+    Parameters
+    ----------
+    half_width : float
+        Half of the length of the interval, in units of the score.
+    alpha : float
+        The mass below the cut, strictly between 0 and 1.
+    tail : {"upper", "lower"}
+        The best ``1 - alpha`` of the trials, or the worst ``alpha``.
+    pilot, support, confidence, kind, method
+        As in `trials_for_mean`. With a pilot, the end of the support on the side of the
+        tail is enough.
+
+    Notes
+    -----
+    As `trials_for_mean`; the variance is that of what each trial contributes to the
+    CVaR [1]_, the worst case that of the mean divided by the mass of the tail.
+
+    References
+    ----------
+    .. [1] R. T. Rockafellar, S. Uryasev. "Conditional value-at-risk for general loss
+       distributions." Journal of Banking & Finance 26, 2002.
+
+    Examples
+    --------
+    >>> trials_for_cvar(0.1, alpha=0.5, support=(0, 1)).trials
+    731
+    >>> pilot = [.2, .4, .5, .6, .7, .75, .8, .85, .9, .95]
+    >>> trials_for_cvar(0.05, pilot=pilot, support=(0, 1)).trials
+    181
+    """
+    return trials_for(
+        Functional("cvar", alpha, tail),
+        half_width,
+        pilot=pilot,
+        support=support,
+        confidence=confidence,
+        kind=kind,
+        method=method,
+    )
+
+
+def trials_for_quantile(
+    half_width: float, p: float, *, pilot: ArrayLike, confidence: float = 0.95
+) -> Need:
+    r"""Return how many trials it takes to know a quantile to a half-width.
+
+    .. math:: n = \min\{n : \tfrac 1 2 (\hat F^{-1}(u_n / n) - \hat F^{-1}(l_n / n))
+       \le h\}
+
+    with :math:`l_n, u_n` the order statistics that surround the quantile of n trials.
+
+    Parameters
+    ----------
+    half_width : float
+    p : float
+        The share of all trials that do not exceed the quantile, strictly between 0 and 1.
+    pilot : array_like, shape (trial,)
+        Scores of a few trials, in the order in which they were drawn. Without them there
+        is no number: how far two quantiles are apart can be anything.
+    confidence : float
+
+    Examples
+    --------
+    >>> pilot = [.2, .4, .5, .6, .7, .75, .8, .85, .9, .95]
+    >>> trials_for_quantile(0.1, 0.5, pilot=pilot).trials
+    44
+    """
+    if not is_number(p) or not 0 < p < 1:
+        raise CurvewiseError(f"p is {p!r}. Pass a share strictly between 0 and 1.")
+    return trials_for(
+        Functional("quantile", p), half_width, pilot=pilot, confidence=confidence
+    )
+
+
+def trials_for(
+    functional: Functional,
+    half_width: float,
+    *,
+    pilot: ArrayLike | None = None,
+    support: Support = ANYWHERE,
+    confidence: float = 0.95,
+    kind: Kind = "kolmogorov",
+    method: Method = "guaranteed",
+) -> Need:
+    """Return how many trials it takes to know a mean, a CVaR or a quantile.
+
+    Parameters
+    ----------
+    functional : Functional
+    half_width, pilot, support, confidence, kind, method
+        As in `trials_for_mean`.
+
+    Examples
+    --------
+    >>> trials_for(Functional("mean"), 0.05, support=(0, 1)).trials
+    731
+    """
+    h = checked_half_width(half_width)
+    level = checked_confidence(confidence)
+    one_of("method", method, METHODS)
+    z = None if pilot is None else _checked_pilot(pilot, support)
+    if method == "guaranteed" and (ends := functional.lacks(support)):
+        raise CurvewiseError(
+            f"No number of trials guarantees {functional.estimand} if scores have no "
+            f"bound {' or '.join(ends)}. Pass support=(lowest, highest), or "
+            f"method='asymptotic' with a pilot."
+        )
+    if z is None:
+        return _for_the_worst(functional, h, support, level, kind, method)
+    if method == "asymptotic":
+        return _asymptotic(functional, h, z, level)
+    return _guaranteed(functional, h, z, support, level, kind)
+
+
+def _checked_pilot(pilot: ArrayLike, support: Support) -> Floats:
+    z = checked_scores(pilot, "Pilot scores")
+    if len(z) < 2:
+        raise CurvewiseError("The pilot has 1 score. Pass several: they must differ.")
+    cdf_band(z, kind="dkw", support=support)  # refuses scores outside of the support
+    return z
+
+
+def _for_the_worst(
+    functional: Functional,
+    h: float,
+    support: Support,
+    confidence: float,
+    kind: Kind,
+    method: Method,
+) -> Need:
+    low, high = support
+    if method == "asymptotic" or functional.of == "quantile":
+        raise CurvewiseError(
+            f"Without a pilot nobody knows how {functional.of}s vary. Pass pilot=<scores "
+            f"of a few trials>."
+        )
+    if math.isinf(high - low):
+        raise CurvewiseError(
+            f"Without a pilot both ends of the support must be known, and it goes from "
+            f"{low:g} to {high:g}. Pass pilot=<scores of a few trials>."
+        )
+    share = h * functional.mass / (high - low)
+    # An interval of the whole support is had for nothing.
+    n = 1
+    if 2 * h < high - low:
+        n = trials_for_band(share, confidence=confidence, kind=kind)
+    guarantee = (
+        f"at least {100 * confidence:g}% (finite-sample), and never wider, for independent "
+        f"trials of any distribution between {low:g} and {high:g} ({NAMES[kind]})"
+    )
+    return Need(n, n, n, h, functional.estimand, guarantee)
+
+
+def _guaranteed(
+    functional: Functional,
+    h: float,
+    z: Floats,
+    support: Support,
+    confidence: float,
+    kind: Kind,
+) -> Need:
+    width = partial(
+        guaranteed_width,
+        functional,
+        confidence=confidence,
+        support=support,
+        kind=kind,
+    )
+    n = smallest(lambda n: width(z, n), h, 100)
+    guarantee = (
+        f"at least {100 * confidence:g}% (finite-sample), for independent trials of any "
+        f"distribution; so narrow if they vary like the {len(z)} of the pilot"
+    )
+    ends = span(z, n, lambda part: width(part, n))
+    return Need(n, *ends, h, functional.estimand, guarantee)
+
+
+def _asymptotic(functional: Functional, h: float, z: Floats, confidence: float) -> Need:
+    if functional.of == "quantile":
+        raise CurvewiseError(
+            "A quantile needs no asymptotic interval: order statistics are exact. Pass "
+            "method='guaranteed'."
+        )
+    if is_constant(functional.contributions(z), z):
+        raise CurvewiseError(
+            f"The {len(z)} scores of the pilot do not vary, so nobody knows how much "
+            f"scores do. Pass a larger pilot, or method='guaranteed'."
+        )
+    n = smallest(lambda n: asymptotic_width(functional, z, n, confidence), h, 10)
+    guarantee = (
+        f"{100 * confidence:g}%, for many independent trials (Student); so narrow if they "
+        f"vary like the {len(z)} of the pilot"
+    )
+    ends = span(z, n, lambda part: asymptotic_width(functional, part, n, confidence))
+    return Need(n, *ends, h, functional.estimand, guarantee)

@@ -1,0 +1,290 @@
+"""How many trials: what is printed is what the statistics say, for bands and for pilots."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import curvewise as cw
+from curvewise.analyses import plan
+from curvewise.stats.bands import half_width
+from curvewise.stats.planning import (
+    trials_for_band,
+    trials_for_cvar,
+    trials_for_mean,
+    what_trials_tell,
+)
+
+SEARCH = cw.example("search")
+
+
+def pilot(metric, *values, name="a"):
+    return cw.Trials(
+        (
+            cw.Trial("t", name, i, {metric.name: float(value)})
+            for i, value in enumerate(values)
+        ),
+        [metric],
+    )
+
+
+# --- bands -------------------------------------------------------------------------------
+
+
+def test_a_band_takes_the_tabulated_numbers_of_trials():
+    found = plan.trials(half_width=0.05)
+    assert (found.dkw, found.exact, found.one_sided) == (738, 731, 600)
+    assert found.planned == trials_for_band(0.05, confidence=0.99) == 1053
+    assert found.anytime == trials_for_band(0.05, kind="anytime", start=46)
+    assert [row["trials"] for row in found.rows()] == [
+        *(731, 738, 600, found.planned, found.anytime)
+    ]
+
+
+def test_a_band_plan_says_what_it_means():
+    text = str(plan.trials(0.05))
+    for words in (
+        "Trials for a band of half-width 0.05 (95 % confidence)",
+        "one look at the end, exact                 731",
+        "one side of the band only (DKW)            600",
+        "5 planned looks                           1053",
+        "known to within 0.05, at all scores at once, with 95 % confidence",
+    ):
+        assert words in text
+    assert repr(plan.trials(0.05)) == text
+
+
+def test_widths_are_for_the_picture():
+    found = plan.trials(0.05, looks=3)
+    widths = found.widths([100, 731])
+    assert list(widths) == [
+        "one look at the end",
+        "3 planned looks",
+        "looks at any time",
+    ]
+    assert widths["one look at the end"].tolist() == [half_width(100), half_width(731)]
+    sizes = found.sizes()
+    assert sizes[0] < 100
+    assert sizes[-1] >= 2 * found.anytime - 1
+    for values in found.widths(sizes).values():
+        assert (np.diff(values) <= 0).all()
+
+
+# --- means, CVaR, quantiles --------------------------------------------------------------
+
+
+def test_a_pilot_gives_one_row_per_task_and_algorithm():
+    found = plan.trials(
+        0.02, of="cvar", alpha=0.5, pilot=SEARCH, metric="accuracy", failed="worst"
+    )
+    rows = found.rows()
+    assert [(r["task"], r["algorithm"]) for r in rows] == [
+        (t, a) for t in ("rings", "waves") for a in ("net", "forest", "svm")
+    ]
+    own = SEARCH.where(task="waves").scores("accuracy", failed="worst")["svm"]
+    expected = {
+        method: trials_for_cvar(0.02, pilot=own, support=(0, 1), method=method)
+        for method in ("guaranteed", "asymptotic")
+    }
+    for method, need in expected.items():
+        found_ends = [rows[-1][f"{method}{end}"] for end in ("", "_lower", "_upper")]
+        assert found_ends == [need.trials, need.lower, need.upper]
+    assert rows[-1]["pilot"] == len(own)
+    text = str(found)
+    assert "Trials for the CVaR 0.5 of accuracy to a half-width of 0.02" in text
+    assert "9 failed trials counted with score 0." in text
+
+
+def test_the_numbers_hold_together_if_asked_for():
+    one, all_six = (
+        plan.trials(
+            0.02,
+            of="mean",
+            pilot=SEARCH,
+            metric="accuracy",
+            failed="worst",
+            family=family,
+        )
+        for family in (False, True)
+    )
+    assert all_six.confidence == pytest.approx(1 - 0.05 / 6)
+    assert all(
+        b["guaranteed"] > a["guaranteed"]
+        for a, b in zip(one.rows(), all_six.rows(), strict=True)
+    )
+
+
+def test_a_loss_is_turned_round():
+    rng = np.random.default_rng(1)
+    z = rng.beta(8, 2, 50)
+    found = [
+        plan.trials(0.05, of="cvar", alpha=0.3, tail=tail, pilot=pilot(metric, *values))
+        for tail in ("upper", "lower")
+        for metric, values in (
+            (cw.Metric("score", "higher", (0, 1)), z),
+            (cw.Metric("score", "lower", (0, 1)), 1 - z),
+        )
+    ]
+    numbers = [answer.rows()[0]["guaranteed"] for answer in found]
+    assert numbers[0] == numbers[1]
+    assert numbers[2] == numbers[3]
+    assert numbers[0] != numbers[2]
+
+
+def test_without_a_pilot_it_is_the_worst_case_of_the_metrics_range():
+    found = plan.trials(0.05, of="mean", metric="accuracy")
+    assert found.rows()[0]["guaranteed"] == 731
+    assert "for the worst distribution on the metric's range" in str(found)
+    assert found.widths([731])["at worst"][0] == pytest.approx(half_width(731))
+    twice = plan.trials(0.1, of="mean", metric="mcc")  # from -1 to 1
+    assert twice.rows()[0]["guaranteed"] == 731
+
+
+def test_what_has_no_bound_has_an_asymptotic_number_only():
+    rng = np.random.default_rng(2)
+    trials = pilot(cw.Metric("loss", "lower"), *rng.normal(size=40))
+    found = plan.trials(0.2, of="mean", pilot=trials)
+    (row,) = found.rows()
+    assert row["guaranteed"] is None
+    assert (
+        row["asymptotic"]
+        == trials_for_mean(
+            0.2, pilot=-trials.scores("loss")["a"], method="asymptotic"
+        ).trials
+    )
+    assert "nothing can be guaranteed" in str(found)
+    assert math.isfinite(found.widths([100])["t, a"][0])
+
+
+def test_what_does_not_vary_has_a_guaranteed_number_only():
+    trials = pilot(cw.Metric("accuracy", "higher", (0, 1)), *[0.5] * 20)
+    found = plan.trials(0.1, of="mean", pilot=trials)
+    (row,) = found.rows()
+    assert row["asymptotic"] is None
+    assert row["guaranteed"] > 1
+
+
+def test_one_trial_is_no_pilot_and_says_so_by_a_question_mark():
+    trials = pilot(cw.Metric("accuracy", "higher", (0, 1)), 0.5)
+    text = str(plan.trials(0.1, of="mean", pilot=trials))
+    assert "?" in text
+
+
+def test_a_quantile_has_no_asymptotic_number():
+    found = plan.trials(
+        0.05, of="quantile", alpha=0.9, pilot=SEARCH, metric="accuracy", failed="worst"
+    )
+    assert all(row["asymptotic"] is None for row in found.rows())
+    assert "asymptotic" not in str(found)
+    assert "(order statistics)" in str(found)
+
+
+def test_widths_of_a_pilot_reach_the_aim_at_the_number_that_is_told():
+    found = plan.trials(
+        0.05, of="cvar", pilot=SEARCH, metric="accuracy", failed="worst"
+    )
+    for row in found.rows():
+        n = row["guaranteed"]
+        width = found.widths([n])[f"{row['task']}, {row['algorithm']}"][0]
+        assert width <= 0.05
+
+
+# --- what a number of trials tells -------------------------------------------------------
+
+
+def test_what_200_trials_tell():
+    found = plan.tell(200)
+    told = what_trials_tell(200)
+    values = {row["quantity"]: row["value"] for row in found.rows()}
+    assert values["half_width"] == told.half_width
+    assert values["top"] == values["failures"] == told.top
+    assert values["half_width_planned_looks"] == half_width(200, confidence=0.99)
+    text = str(found)
+    for words in (
+        "What 200 trials can tell",
+        "known to within   0.0952",
+        "1.49 %",
+        "1.83 % to 98.17 %",
+    ):
+        assert words in text
+
+
+def test_what_few_and_many_trials_tell():
+    assert str(plan.tell(1)).startswith("What 1 trial can tell\n")
+    assert "none" in str(plan.tell(5))
+    assert "99.999631 %" in str(plan.tell(1_000_000))  # and not 100 %
+
+
+def test_the_top():
+    found = plan.top(0.05)
+    assert found.trials == 59
+    assert str(found).startswith("The best of 59 independent trials is in the top 5 %")
+    assert found.rows() == [{"share": 0.05, "confidence": 0.95, "trials": 59}]
+
+
+# --- all of them -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        plan.trials(0.1),
+        plan.trials(0.1, of="mean", metric="accuracy"),
+        plan.tell(50),
+        plan.top(0.1),
+    ],
+    ids=lambda answer: type(answer).__name__,
+)
+def test_answers_are_tables_in_every_language(answer):
+    content = json.loads(answer.to_json())
+    assert content["provenance"]["method"] == "plan"
+    assert len(content["rows"]) == len(answer.rows())
+    assert answer.to_markdown()
+    assert answer.to_latex()
+    assert "<table" in answer._repr_html_()
+    assert len(answer.to_frame("pandas")) == len(answer.rows())
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: plan.trials(0), r"half_width is 0\. Pass one above 0\."),
+        (lambda: plan.trials(0.1, of="median"), r"of is 'median'\. Pass one of band,"),
+        (lambda: plan.trials(0.1, band="x"), r"band is 'x'\. Pass one of kolmogorov"),
+        (
+            lambda: plan.trials(0.1, pilot=SEARCH),
+            r"A band takes as many trials whatever the scores\. Leave pilot= and metric= "
+            r"out, or pass of='mean', 'cvar' or 'quantile'\.",
+        ),
+        (
+            lambda: plan.trials(0.1, of="mean"),
+            r"No metric is given, so the range of its scores is not known\. Pass a known",
+        ),
+        (
+            lambda: plan.trials(0.1, of="mean", metric="zorp"),
+            r"Nobody knows 'zorp', so the range of its scores is not known\.",
+        ),
+        (
+            lambda: plan.trials(0.1, of="mean", metric="loss"),
+            r"No number of trials guarantees the mean of all trials if scores have no",
+        ),
+        (
+            lambda: plan.trials(0.1, of="cvar", pilot=SEARCH, metric="accuracy"),
+            r"9 of 360 trials have no score|\d+ of \d+ trials have no score",
+        ),
+        (
+            lambda: plan.trials(0.1, of="cvar", pilot="results.csv"),
+            r"Trials were asked for, and str came\.",
+        ),
+        (
+            lambda: plan.trials(0.1, of="mean", pilot=cw.Trials()),
+            r"The pilot has no trials\. Check what was read\.",
+        ),
+        (lambda: plan.tell(0), r"n is 0\. Pass a number of trials, at least 1\."),
+        (lambda: plan.top(1), r"share is 1\. Pass one strictly between 0 and 1"),
+    ],
+)
+def test_bad_input_is_refused_with_what_to_pass(call, message):
+    with pytest.raises(cw.CurvewiseError, match=f"^(?:{message})"):
+        call()

@@ -1,0 +1,78 @@
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from curvewise import CurvewiseError, Trial, Trials
+from curvewise.analyses.robustness import robustness
+from curvewise.figures.robustness import gain_chart, plot_gains, plot_gains_by_task
+
+mpl.use("agg")
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def trials():
+    rng = np.random.default_rng(0)
+    return Trials(
+        Trial(task, name + kind, i, {"accuracy": 0.9 - 0.5 * loss * rng.random() ** 3})
+        for task in ("moons", "faces")
+        for name, loss in (("svm", 1.0), ("knn", 0.1))
+        for kind in ("", " tuned")
+        for i in range(40)
+    )
+
+
+@pytest.fixture(scope="module")
+def answer(trials):
+    return robustness(trials)
+
+
+def test_the_chart_shows_gains_quantile_by_quantile(answer):
+    chart = gain_chart(answer, "moons")
+    assert [s.name for s in chart.series] == ["svm", "knn"]
+    band = answer.of("moons")[0].shift.shift
+    np.testing.assert_array_equal(chart.series[0].y, band.value)
+    assert chart.level == 0
+    assert "above 0: tuning helps" in chart.y_label
+    assert "95 % bands, all quantiles, algorithms and tasks at once" in chart.caption
+
+
+def test_an_open_band_is_left_open(answer):
+    series = gain_chart(answer, "moons").series[0]
+    assert np.isnan(series.lower[0])
+    assert np.isfinite(series.lower[20])
+    plot_gains(answer, task="moons").figure.canvas.draw()
+
+
+def test_it_draws_on_the_axes_it_is_given_and_returns_them(answer):
+    _, ax = plt.subplots()
+    assert plot_gains(answer, ax, task="faces") is ax
+    assert ax.get_title() == "Gain by tuning on faces"
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["svm", "knn"]
+
+
+def test_several_tasks_need_a_choice_or_panels(answer, trials):
+    with pytest.raises(
+        CurvewiseError, match=r"2: 'moons', 'faces'\. Pass task=, or use"
+    ):
+        plot_gains(answer)
+    figure = plot_gains_by_task(answer)
+    assert [ax.get_title() for ax in figure.axes] == [
+        "Gain by tuning on moons",
+        "Gain by tuning on faces",
+    ]
+    assert [ax.get_legend() is not None for ax in figure.axes] == [True, False]
+    one = robustness(trials.where(task="faces"))
+    assert plot_gains(one).get_title() == "Gain by tuning on faces"
+
+
+def test_a_figure_needs_an_answer(trials):
+    for draw in (plot_gains, plot_gains_by_task):
+        with pytest.raises(CurvewiseError, match=r"shows an answer, and Trials came"):
+            draw(trials)

@@ -1,0 +1,904 @@
+"""Run until certain: what is promised holds, whoever looks, stops, resumes or extends."""
+
+import functools
+import math
+import warnings
+
+import numpy as np
+import pytest
+from scipy.special import stdtrit
+from scipy.stats import binomtest
+
+import curvewise
+from curvewise import (
+    Algorithm,
+    CurvewiseError,
+    CurvewiseWarning,
+    Experiment,
+    Metric,
+    Task,
+    Trial,
+    Trials,
+    store,
+)
+from curvewise.analyses._asking import Sample
+from curvewise.flow import asking
+from curvewise.flow.asking import numbered_below, plans_before
+from curvewise.flow.keeping import InMemory
+from curvewise.flow.looks import Budget, Pair
+from curvewise.flow.until import until
+from curvewise.metrics import find
+from curvewise.stats.functionals import Functional
+from curvewise.stats.interval import Interval
+from curvewise.stats.planning import planned_looks
+
+ACCURACY = find("accuracy")
+
+# --- simulated runs ----------------------------------------------------------------------
+
+
+def beta(rng, n):
+    return rng.beta(8, 2, n)
+
+
+def tied(rng, n):
+    return np.round(20 * rng.beta(8, 2, n)) / 20
+
+
+def failing(rng, n):
+    return np.where(rng.random(n) < 0.05, 0, rng.beta(30, 4, n))
+
+
+def at_the_ends(rng, n):
+    """The worst case of a band: nothing but 0 and 1."""
+    return (rng.random(n) < 0.5).astype(float)
+
+
+@functools.cache
+def population(law):
+    return np.sort(law(np.random.default_rng(99), 1_000_000))
+
+
+class Simulated:
+    """Runs of an `Until` on scores that are drawn, with the same looks as real ones."""
+
+    def __init__(self, text, *laws, trials=1000, metric=ACCURACY):
+        self.until, self.laws, self.metric = until(text), laws, metric
+        self.looks = planned_looks(trials)
+        self.budget = self.until.budget(len(self.looks))
+        self.truth = {
+            f"{i} {law.__name__}": self.until.functional.value(population(law))
+            for i, law in enumerate(laws)
+        }
+
+    def stopped(self, rng):
+        """Return the look at which a run ends, and at which number of trials."""
+        drawn = {
+            ("task", name): law(rng, self.looks[-1])
+            for name, law in zip(self.truth, self.laws, strict=True)
+        }
+        for size in self.looks:
+            found = {
+                cell: Sample(scores[:size], np.arange(size), 0)
+                for cell, scores in drawn.items()
+            }
+            look = self.until.look(found, self.metric, self.budget)
+            if look.is_enough:
+                break
+        return look, size
+
+    def holds(self, look):
+        """Whether all intervals contain the truth."""
+        return all(self.truth[s.algorithm] in s.interval for s in look.members)
+
+    def errs(self, look):
+        """Whether a pair is called apart the wrong way round, or close and is not."""
+        for pair in look.members:
+            gap = self.truth[pair.first] - self.truth[pair.second]
+            verdict = pair.verdict(look.margin, self.metric.sign)
+            if verdict.startswith("closer") and abs(gap) > look.margin:
+                return True
+            if verdict == f"{pair.first} is better" and gap <= 0:
+                return True
+            if verdict == f"{pair.second} is better" and gap >= 0:
+                return True
+        return False
+
+
+CASES = [
+    ("cvar 0.5 +- 0.04", [beta]),
+    ("cvar 0.5 +- 0.04", [beta, tied, failing]),
+    ("cvar 0.2 +- 0.1 tail lower", [tied]),
+    ("mean +- 0.05", [failing]),
+    ("mean +- 0.12", [at_the_ends]),
+    ("mean +- 0.08 kind kolmogorov", [beta]),
+    ("mean +- 0.2 kind anytime", [at_the_ends]),
+    ("quantile 0.9 +- 0.05", [beta, tied]),
+]
+
+
+def covered(simulated, runs, seed):
+    rng = np.random.default_rng(seed)
+    sizes, hits = [], 0
+    for _ in range(runs):
+        look, size = simulated.stopped(rng)
+        hits += simulated.holds(look)
+        sizes.append(size if look.is_enough else math.inf)
+    return hits, sizes
+
+
+@pytest.mark.parametrize(("text", "laws"), CASES, ids=[t for t, _ in CASES])
+def test_intervals_hold_where_a_run_stops(text, laws):
+    """40 runs of each of eight cases; a promise of 95 % that were one of 70 % is seen."""
+    simulated = Simulated(text, *laws)
+    hits, sizes = covered(simulated, 40, 7)
+    assert binomtest(hits, 40, 0.95, alternative="less").pvalue > 1e-6
+    assert min(sizes) < 1000  # it does stop, or nothing would be tested
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "laws"), CASES, ids=[t for t, _ in CASES])
+def test_intervals_hold_where_2000_runs_stop(text, laws):
+    hits, sizes = covered(Simulated(text, *laws), 2000, 8)
+    assert binomtest(hits, 2000, 0.95, alternative="less").pvalue > 1e-6
+    assert np.mean(np.isfinite(sizes)) > 0.5
+
+
+ASYMPTOTIC = [
+    ("mean +- 0.015 method asymptotic", [beta, tied]),
+    ("cvar 0.5 +- 0.015 method asymptotic", [beta, tied, failing]),
+    ("mean +- 0.06 method asymptotic", [at_the_ends]),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "laws"), ASYMPTOTIC, ids=[text for text, _ in ASYMPTOTIC]
+)
+def test_asymptotic_intervals_hold_where_a_run_stops(text, laws):
+    hits, sizes = covered(Simulated(text, *laws, trials=2000), 100, 9)
+    assert binomtest(hits, 100, 0.95, alternative="less").pvalue > 1e-6
+    assert min(sizes) < 2000
+
+
+def rarely_failing(rng, n):
+    """One in a hundred fails; the others are nearly the same."""
+    return np.where(rng.random(n) < 0.01, 0, rng.normal(0.9, 0.01, n).clip(0, 1))
+
+
+def test_asymptotic_intervals_do_not_hold_where_failures_are_rare():
+    """As the documentation says: what nobody has seen yet has no variance."""
+    text = "mean +- 0.005"
+    bad = Simulated(f"{text} method asymptotic", rarely_failing, trials=2000)
+    hits, _ = covered(bad, 200, 10)
+    assert binomtest(hits, 200, 0.95, alternative="less").pvalue < 1e-6
+    hits, _ = covered(Simulated(text, rarely_failing, trials=2000), 100, 10)
+    assert hits == 100
+
+
+def test_who_peeks_at_every_trial_without_paying_is_wrong_too_often():
+    """The negative control: 95 % of Student at every number of trials from 30 on, until
+    two equal algorithms look different."""
+    rng = np.random.default_rng(11)
+    d = beta(rng, (400, 1000)) - beta(rng, (400, 1000))
+    n = np.arange(1, 1001)
+    mean = d.cumsum(axis=1) / n
+    variance = ((d**2).cumsum(axis=1) / n - mean**2) * n / np.maximum(n - 1, 1)
+    reach = stdtrit(np.maximum(n - 1, 1), 0.975) * np.sqrt(variance / n)
+    apart = (np.abs(mean) > reach)[:, 29:].any(axis=1)
+    assert apart.mean() > 0.25
+    ours = Simulated("ranking mean within 0.01 method asymptotic", beta, beta)
+    assert sum(ours.errs(ours.stopped(rng)[0]) for _ in range(200)) < 10
+
+
+RANKINGS = [
+    ("ranking within 0.05", [beta, beta, failing]),  # two are equal
+    ("ranking mean within 0.02", [failing, beta]),
+    ("ranking mean within 0.01 method asymptotic", [beta, beta, failing]),
+    ("ranking quantile 0.5 within 0.01", [beta, failing]),
+]
+
+
+def wrong(text, laws, runs, seed, trials=2000):
+    simulated, rng = Simulated(text, *laws, trials=trials), np.random.default_rng(seed)
+    looks = [simulated.stopped(rng)[0] for _ in range(runs)]
+    return sum(map(simulated.errs, looks)), sum(look.is_enough for look in looks)
+
+
+@pytest.mark.parametrize(("text", "laws"), RANKINGS, ids=[t for t, _ in RANKINGS])
+def test_rankings_are_seldom_wrong(text, laws):
+    errors, decided = wrong(text, laws, 25, 12)
+    assert binomtest(errors, 25, 0.05, alternative="greater").pvalue > 1e-6
+    assert decided > 0 or "method" in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "laws"), RANKINGS, ids=[t for t, _ in RANKINGS])
+def test_rankings_are_seldom_wrong_in_2000_runs(text, laws):
+    errors, _ = wrong(text, laws, 2000, 13)
+    assert binomtest(errors, 2000, 0.05, alternative="greater").pvalue > 1e-6
+
+
+# --- budgets and verdicts ----------------------------------------------------------------
+
+
+def test_all_looks_at_all_plans_spend_delta_at_most():
+    cells, looks = 7, 5
+    spent = sum(
+        cells * looks * (1 - Budget(0.05, looks, before).confidence(cells))
+        for before in range(60)
+    )
+    assert spent == pytest.approx(0.05)
+    assert Budget(0.05, 5, 3, anytime=True).confidence(2) == 0.975
+
+
+def pair(lower, upper):
+    return Pair("t", "a", "b", 10, Interval(lower, upper, "", ""))
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "sign", "words"),
+    [
+        (0.1, 0.3, 1, "a is better"),
+        (0.1, 0.3, -1, "b is better"),
+        (-0.3, -0.1, 1, "b is better"),
+        (-0.3, -0.1, -1, "a is better"),
+        (-0.01, 0.02, 1, "closer than 0.02"),
+        (0.001, 0.002, 1, "a is better"),
+        (-0.01, 0.03, 1, "undecided"),
+        (-0.03, 0.0, 1, "undecided"),
+        (-math.inf, math.inf, 1, "undecided"),
+    ],
+)
+def test_what_is_said_of_a_pair(lower, upper, sign, words):
+    assert pair(lower, upper).verdict(0.02, sign) == words
+
+
+def test_lower_is_better_is_turned_round():
+    """An error of .1 is an accuracy of .9: the same trials, the same decision."""
+    rng = np.random.default_rng(1)
+    z = rng.beta(8, 2, 300)
+
+    def look(text, metric, scores):
+        asked = until(text)
+        found = {("t", "a"): Sample(scores, np.arange(300), 0)}
+        return asked.look(found, find(metric), asked.budget()).members[0].interval
+
+    for text in ("cvar 0.3 +- 1", "cvar 0.3 +- 1 tail lower", "mean +- 1"):
+        one, other = look(text, "accuracy", z), look(text, "error", 1 - z)
+        assert other.lower == pytest.approx(1 - one.upper)
+        assert other.upper == pytest.approx(1 - one.lower)
+    # A quantile is that of the scores as they are.
+    one = look("quantile 0.9 +- 1", "error", z)
+    assert one.value == Functional("quantile", 0.9).value(z)
+
+
+def test_the_band_is_chosen_by_the_number_of_trials_not_by_the_scores():
+    asked = until("mean +- 0.1").question(ACCURACY)
+    assert asked.kind_for(100, 0.999) == "equal_local_levels"
+    assert asked.kind_for(10**9, 0.999) == "kolmogorov"
+    own = until("mean +- 0.1 kind dkw").question(ACCURACY)
+    assert own.kind_for(100, 0.999) == "dkw"
+
+
+# --- real runs ---------------------------------------------------------------------------
+
+TASK = Task("t", lambda rng: rng.random())
+
+
+def scoring(law):
+    def run(params, data, rng):
+        yield 0, {"accuracy": float(law(rng, 1)[0])}
+
+    return run
+
+
+GOOD = Algorithm("good", {}, scoring(failing))
+BAD = Algorithm("bad", {}, scoring(beta))
+
+
+def experiment(trials=400, algorithms=(GOOD, BAD), **options):
+    return Experiment(TASK, algorithms, trials, 3, **options)
+
+
+def ran(plan=None, criterion="mean +- 0.1", **options):
+    options = {"executor": "serial", "progress": False} | options
+    return curvewise.run(plan or experiment(), until=criterion, **options)
+
+
+def test_a_run_stops_when_what_was_asked_for_is_known(tmp_path):
+    path = tmp_path / "runs.db"
+    asked = until("mean", half_width=0.1)
+    found = ran(criterion=asked, store=path)
+    assert len(found) == 2 * 100
+    assert not asked(found.where(number=range(50)))
+    assert asked(found)
+    reached = asked.reached(experiment(), path)
+    assert (reached.number, reached.size, reached.looks) == (3, 100, 5)
+    assert reached.is_enough
+    assert [row["trials"] for row in reached.rows()] == [100, 100]
+    assert max(row["half_width"] for row in reached.rows()) <= 0.1
+    assert ran(criterion=asked) == found
+
+
+def test_a_ranking_stops_when_all_pairs_are_decided():
+    asked = until("ranking", of="mean", margin=0.3)
+    found = ran(criterion=asked)
+    reached = asked.reached(experiment(), found)
+    assert reached.is_enough
+    assert len(found) < 2 * 400
+    (row,) = reached.rows()
+    assert (row["first"], row["second"]) == ("good", "bad")
+    assert row["verdict"] == "closer than 0.3"
+
+
+def test_what_is_not_reached_says_so_and_how_many_trials_it_would_take():
+    asked = until("mean +- 0.02")
+    found = ran(criterion=asked)
+    assert len(found) == 800
+    reached = asked.reached(experiment(), found)
+    assert not reached.is_enough
+    text = str(reached)
+    assert "Not reached with 400 of 400 trials of each (look 5 of 5): ± 0.0" in text
+    assert "of each would probably do." in text
+    # About so many do, and a third of them does not.
+    for n, enough in ((reached.needed, True), (reached.needed // 3, False)):
+        rng = np.random.default_rng(5)
+        drawn = {
+            ("t", name): Sample(law(rng, n), np.arange(n), 0)
+            for name, law in (("good", failing), ("bad", beta))
+        }
+        look = asked.look(drawn, ACCURACY, asked.budget(5, 1))
+        assert (look.widest < 0.02 * 1.2) == enough
+
+
+def test_an_answer_says_what_is_promised():
+    asked = until("cvar 0.5 +- 0.1")
+    reached = asked.reached(experiment(), ran(criterion=asked))
+    text = str(reached)
+    for words in (
+        "until cvar 0.5 +- 0.1 of accuracy",
+        "Reached with",
+        "2 intervals of the mean of the best 0.5 of all trials",
+        "with at least 95 % confidence all hold at once, at each of the 5 looks",
+        "(equal local levels, 99.75 % each)",
+    ):
+        assert words in text
+    assert reached.provenance.settings["until"] == "cvar 0.5 +- 0.1 of accuracy"
+    assert "half_width" in reached.to_json()
+
+
+def test_a_run_that_was_stopped_and_resumed_ends_where_an_undisturbed_one_ends(
+    tmp_path,
+):
+    path = tmp_path / "runs.db"
+    store.write(ran(criterion=None).where(number=[*range(30), 77, 399]), path)
+    found = ran(store=path)
+    undisturbed = ran()
+    assert found.where(number=range(100)) == undisturbed
+    assert {t.number for t in found} == {*range(100), 399}
+
+
+def test_a_store_that_has_more_trials_is_looked_at_as_if_it_had_not(tmp_path):
+    """All 400 are there, and the look at 100 is the one that counts."""
+    path = tmp_path / "runs.db"
+    ran(criterion=None, store=path)
+    ran(store=path)
+    asked = until("mean +- 0.1")
+    assert asked.reached(experiment(), path).size == 100
+    assert str(asked.reached(experiment(), path)) == str(
+        asked.reached(experiment(), ran())
+    )
+
+
+def test_trials_of_other_algorithms_in_the_store_do_not_count(tmp_path):
+    path = tmp_path / "runs.db"
+    other = Algorithm("other", {}, scoring(at_the_ends))
+    ran(experiment(400, [GOOD, BAD, other]), None, store=path)
+    ran(store=path)
+    reached = until("mean +- 0.1").reached(experiment(), path)
+    assert [row["algorithm"] for row in reached.rows()] == ["good", "bad"]
+    assert reached.size == 100
+
+
+def test_trials_are_chosen_by_cell_and_number():
+    trials = Trials(
+        Trial(t, a, i, {"accuracy": 0.5})
+        for t in "tu"
+        for a in "ab"
+        for i in (-1, 0, 9)
+    )
+    chosen = numbered_below(trials, [("t", "a"), ("u", "b"), ("x", "y")], 5)
+    assert {(t.task, t.algorithm, t.number) for t in chosen} == {
+        *(("t", "a", 0), ("u", "b", 0))
+    }
+    assert len(numbered_below(Trials(), [("t", "a")], 5)) == 0
+
+
+# --- plans that are extended -------------------------------------------------------------
+
+
+def before(path, plan, text="mean +- 0.1"):
+    asked = until(text).for_trials(store.read(path))
+    with store.open(path) as opened:
+        return plans_before(asked, plan, opened, keep=False)
+
+
+def test_the_same_plan_again_spends_nothing_new(tmp_path):
+    path = tmp_path / "runs.db"
+    first = ran(store=path)
+    for _ in range(3):
+        assert ran(store=path) == first
+    assert before(path, experiment()) == 0
+    assert until("mean +- 0.1").reached(experiment(), path).before == 0
+
+
+def test_a_plan_that_is_extended_gets_half_of_what_is_left(tmp_path):
+    path = tmp_path / "runs.db"
+    ran(store=path)
+    ran(experiment(1000), store=path)
+    ran(experiment(2000), store=path)
+    assert [before(path, experiment(n)) for n in (400, 1000, 2000)] == [0, 1, 2]
+    asked = until("mean +- 0.1")
+    levels = [
+        asked.reached(experiment(n), path).look.confidence for n in (400, 1000, 2000)
+    ]
+    assert levels == pytest.approx([1 - 0.05 / (d * 5 * 2) for d in (2, 4, 8)])
+    assert "asked in 2 plans before: this one has 1/8" in str(
+        asked.reached(experiment(2000), path)
+    )
+
+
+def test_another_algorithm_is_another_plan(tmp_path):
+    path = tmp_path / "runs.db"
+    ran(store=path)
+    more = experiment(400, [GOOD, BAD, Algorithm("third", {}, scoring(tied))])
+    ran(more, store=path)
+    assert before(path, more) == 1
+
+
+def test_how_well_is_no_part_of_what_is_asked(tmp_path):
+    """The intervals are the same: only when they are enough is another question."""
+    path = tmp_path / "runs.db"
+    ran(store=path)
+    ran(criterion="mean +- 0.05", store=path)
+    ran(criterion="ranking mean", store=path)  # read off the same intervals
+    assert before(path, experiment(1000), "mean +- 0.02") == 1
+    # Another number is another promise.
+    assert before(path, experiment(1000), "cvar 0.5 +- 0.02") == 0
+    assert before(path, experiment(1000), "mean +- 0.02 confidence 0.9") == 0
+
+
+def test_what_holds_at_any_time_needs_no_history(tmp_path):
+    path = tmp_path / "runs.db"
+    for n in (100, 200):
+        ran(experiment(n), "mean +- 0.2 kind anytime", store=path)
+    assert before(path, experiment(400), "mean +- 0.2 kind anytime") == 0
+
+
+def test_a_plan_that_was_never_looked_at_costs_nothing(tmp_path):
+    path = tmp_path / "runs.db"
+    ran(criterion=None, store=path)
+    assert before(path, experiment(1000)) == 0
+
+
+def test_without_a_store_there_is_no_history():
+    asked = until("mean +- 0.1 of accuracy")
+    for _ in range(2):
+        assert plans_before(asked, experiment(), InMemory(), keep=True) == 0
+
+
+# --- failures ----------------------------------------------------------------------------
+
+
+def shaky(params, data, rng):
+    if rng.random() < 0.2:
+        raise ValueError("diverged")
+    yield 0, {"accuracy": rng.beta(30, 4)}
+
+
+SHAKY = Algorithm("shaky", {}, shaky)
+
+
+def test_where_failures_have_no_score_the_run_goes_on_to_its_end_and_says_so_once():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = ran(experiment(200, [SHAKY]))
+    assert len(found) == 200
+    (warning,) = caught
+    assert warning.category is CurvewiseWarning
+    text = str(warning.message)
+    assert text.startswith(
+        "Nobody can tell whether it is enough, and the run goes on to all 200 trials of "
+        "each: "
+    )
+    assert "ValueError: diverged" in text
+    assert text.endswith(
+        "As a text, that is until='mean +- 0.1 of accuracy failed worst'."
+    )
+    assert warning.filename == __file__
+
+
+def test_failures_with_a_score_are_part_of_the_distribution():
+    found = ran(experiment(2000, [SHAKY]), "mean +- 0.1 failed worst")
+    assert len(found) < 2000
+    reached = until("mean +- 0.1 failed 0.5").reached(experiment(2000, [SHAKY]), found)
+    assert reached.rows()[0]["value"] > 0.7
+
+
+def test_if_all_fail_nobody_asks():
+    def fails(params, data, rng):
+        raise ValueError
+
+    assert len(ran(experiment(50, [Algorithm("a", {}, fails)]))) == 50
+
+
+# --- refused before anything is run ------------------------------------------------------
+
+
+def lossy(params, data, rng):
+    yield 0, {"loss": rng.random(), "accuracy": rng.random()}
+
+
+@pytest.mark.parametrize(
+    ("criterion", "message"),
+    [
+        (
+            "mean +- 0.1 of loss",
+            r"'loss' ranges from -inf to inf, and nothing can be guaranteed about the mean "
+            r"of all trials without a bound below and above\. Declare its range, such as "
+            r"Metric\('loss', 'lower', \(0, 100\)\), or pass method='asymptotic'; as a "
+            r"text, 'mean \+- 0\.1 of loss method asymptotic'\.",
+        ),
+        (
+            "cvar 0.5 +- 0.1 of rmse tail lower",
+            r"'rmse' ranges from 0 to inf, .* without a bound above\.",
+        ),
+        (
+            "ranking mean of loss method asymptotic",
+            r"'loss' has no range that could say how close is close\. Pass margin=",
+        ),
+        (3, r"until is 3\. Pass curvewise\.until\(\.\.\.\), a text such as 'cvar 0\.5"),
+    ],
+)
+def test_what_cannot_be_promised_is_refused_before_anything_is_run(
+    criterion, message, tmp_path
+):
+    with pytest.raises(CurvewiseError, match=f"^{message}"):
+        ran(criterion=criterion, store=tmp_path / "runs.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_range_that_is_declared_is_enough():
+    plan = experiment(
+        100, [Algorithm("a", {}, lossy)], metrics=[Metric("loss", "lower", (0, 1))]
+    )
+    assert len(ran(plan, "mean +- 0.4 of loss")) < 100
+    assert len(ran(plan, "cvar 0.5 +- 0.4 of loss")) < 100
+
+
+def test_the_good_end_of_the_range_is_enough_for_the_best_trials():
+    """The best half of an error that has no largest value."""
+    plan = experiment(
+        400,
+        [Algorithm("a", {}, lossy)],
+        metrics=[Metric("loss", "lower", (0, math.inf))],
+    )
+    assert len(ran(plan, "cvar 0.5 +- 0.4 of loss")) < 400
+
+
+def test_no_range_is_needed_for_a_quantile_and_for_what_is_asymptotic():
+    plan = experiment(2000, [Algorithm("a", {}, lossy)])
+    for text in (
+        "quantile 0.5 +- 0.1 of loss",
+        "mean +- 0.1 of loss method asymptotic",
+    ):
+        assert len(ran(plan, text)) < 2000
+
+
+def test_which_metric_is_asked_as_soon_as_trials_have_several(tmp_path):
+    path = tmp_path / "runs.db"
+    with pytest.raises(
+        CurvewiseError,
+        match=r"^Until what is known of which metric\? These trials have 'loss', "
+        r"'accuracy'\. Name one: 'mean \+- 0\.1 of loss'\.$",
+    ):
+        ran(experiment(400, [Algorithm("a", {}, lossy)]), store=path)
+    assert len(store.read(path)) < 400  # and what was run is kept
+
+
+def test_a_metric_that_trials_do_not_have_is_refused_with_the_first_of_them(tmp_path):
+    path = tmp_path / "runs.db"
+    with pytest.raises(
+        CurvewiseError, match=r"^There is no metric 'acuracy'\. Did you"
+    ):
+        ran(criterion="mean +- 0.1 of acuracy", store=path)
+    assert len(store.read(path)) < 800
+
+
+def test_an_unbounded_metric_that_is_not_named_is_refused_with_the_first_trials():
+    def only_loss(params, data, rng):
+        yield 0, {"loss": rng.random()}
+
+    with pytest.raises(CurvewiseError, match=r"^'loss' ranges from -inf to inf"):
+        ran(experiment(400, [Algorithm("a", {}, only_loss)]))
+
+
+def test_a_crossed_design_is_refused():
+    plan = experiment(None, cross={"params": 4, "seed": 5})
+    with pytest.raises(
+        CurvewiseError,
+        match=r"^The trials of a crossed design share their draws, and until counts on "
+        r"independent ones\. Leave until= out, or cross= out of the experiment\.$",
+    ):
+        ran(plan)
+
+
+def test_a_ranking_needs_two():
+    with pytest.raises(
+        CurvewiseError, match=r"^A ranking needs two algorithms, and there is 1\. Add"
+    ):
+        ran(experiment(100, [GOOD]), "ranking")
+
+
+def test_what_was_not_run_has_reached_nothing(tmp_path):
+    asked = until("mean +- 0.1")
+    with pytest.raises(
+        CurvewiseError, match=r"^No trial of this experiment is there\."
+    ):
+        asked.reached(experiment(), Trials())
+    few = ran(criterion=None).where(number=range(10))
+    with pytest.raises(
+        CurvewiseError, match=r"^The first look is at 25 trials of each, and some have"
+    ):
+        asked.reached(experiment(), few)
+
+
+# --- arguments and texts -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "keywords"),
+    [
+        ("cvar 0.5 +- 0.01", ("cvar", 0.5), {"half_width": 0.01}),
+        ("cvar 0.5 ± 0.01", ("cvar",), {"half_width": 0.01}),
+        ("cvar 0.5+-0.01", ("cvar",), {"alpha": 0.5, "half_width": 0.01}),
+        ("CVaR +/- .01", ("cvar",), {"half_width": 0.01}),
+        ("mean +- 0.01", ("mean",), {"half_width": 0.01}),
+        ("quantile 0.9 +- 2", ("quantile", 0.9), {"half_width": 2}),
+        ("ranking", ("ranking",), {}),
+        ("ranking mean", ("ranking",), {"of": "mean"}),
+        ("ranking within 0.01", ("ranking",), {"margin": 0.01}),
+        (
+            "ranking cvar 0.25 within 0.01 of 'val acc'",
+            ("ranking",),
+            {"of": "cvar", "alpha": 0.25, "margin": 0.01, "metric": "val acc"},
+        ),
+        (
+            "cvar 0.1 +- 0.02 of error tail lower failed worst at best",
+            ("cvar", 0.1),
+            {
+                "half_width": 0.02,
+                "metric": "error",
+                "tail": "lower",
+                "failed": "worst",
+                "at": "best",
+            },
+        ),
+        (
+            "mean +- 1 at 100 failed -5 confidence 0.99 kind dkw method guaranteed",
+            ("mean",),
+            {
+                "half_width": 1,
+                "at": 100,
+                "failed": -5,
+                "confidence": 0.99,
+                "kind": "dkw",
+            },
+        ),
+    ],
+)
+def test_a_text_asks_for_the_same_as_arguments(text, arguments, keywords):
+    assert until(text) == until(*arguments, **keywords)
+    assert until(str(until(text))) == until(text)  # what is printed can be typed
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "it is empty"),
+        ("cva 0.5 +- 0.1", "it begins with 'cva'"),
+        ("cvar 0.5", "it does not say '+-' and how well"),
+        ("cvar 0.5 within 0.1", "it does not say '+-' and how well"),
+        ("mean +-", "nothing follows '+-'"),
+        ("mean +- little", "'little' is no number"),
+        ("ranking within", "nothing follows 'within'"),
+        ("mean +- 0.1 of", "nothing follows 'of'"),
+        ("mean +- 0.1 accuracy", "nobody knows what 'accuracy' is"),
+        ("mean +- 0.1 of a of b", "it says 'of' twice"),
+        ("mean +- 0.1 of 'a", "no closing quotation"),
+    ],
+)
+def test_a_text_that_says_something_else_is_taught_the_grammar(text, what):
+    with pytest.raises(CurvewiseError) as caught:
+        until(text)
+    said = str(caught.value)
+    assert said.startswith(
+        f"until is {text!r}, and {what}. Write what to know and how "
+    )
+    assert "'cvar 0.5 +- 0.01'" in said
+    assert "'ranking cvar 0.5 within 0.01'" in said
+    assert said.endswith("or at, tail, confidence, kind, method with its value.")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: until("cvar"),
+            r"Until the cvar is how well known\? Pass half_width=\.",
+        ),
+        (lambda: until("mean", half_width=0), r"half_width is 0\. Pass one above 0\."),
+        (
+            lambda: until("mean", 0.5, half_width=1),
+            r"A mean has no share, and 0\.5 is given\. Leave it out\.",
+        ),
+        (
+            lambda: until("quantile", half_width=1),
+            r"Which quantile\? Pass a share, such as 0\.9\.",
+        ),
+        (
+            lambda: until("cvar", 0.5, alpha=0.5, half_width=1),
+            r"share is 0\.5 and alpha is 0\.5\. Pass one\.",
+        ),
+        (lambda: until("cvar", 1.5, half_width=1), r"alpha is 1\.5\. Pass a share"),
+        (
+            lambda: until("ranking", half_width=1),
+            r"half_width is 1, and a ranking has none\. Pass margin= for how close",
+        ),
+        (
+            lambda: until("mean", half_width=1, margin=1),
+            r"of= and margin= belong to a ranking\. Leave them out\.",
+        ),
+        (lambda: until("ranking", margin=0), r"margin is 0\. Pass one above 0\."),
+        (
+            lambda: until("mean +- 0.1", metric="accuracy"),
+            r"until is 'mean \+- 0\.1', and more beside it\. Say all of it in the text",
+        ),
+        (
+            lambda: until("quantile", 0.5, half_width=1, method="asymptotic"),
+            r"A quantile needs no asymptotic interval: order statistics are exact\. Leave",
+        ),
+        (lambda: until("mean", half_width=1, kind="x"), r"kind is 'x'\. Pass one of"),
+        (lambda: until("mean", half_width=1, method="x"), r"method is 'x'\. Pass one"),
+        (lambda: until("mean", half_width=1, confidence=2), r"confidence is 2\. Pass"),
+        (
+            lambda: until("mean", half_width=1).name,
+            r"Which metric\? Pass metric= to unt",
+        ),
+    ],
+)
+def test_bad_arguments_are_refused_with_what_to_pass(call, message):
+    with pytest.raises(CurvewiseError, match=f"^{message}"):
+        call()
+
+
+# --- how far it is -----------------------------------------------------------------------
+
+
+class Clock:
+    """Time that passes when told, and a little whenever somebody asks."""
+
+    def __init__(self, cost=0.0):
+        self.now, self.cost = 100.0, cost
+
+    def monotonic(self):
+        self.now += self.cost
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    made = Clock()
+    monkeypatch.setattr(asking, "time", made)
+    return made
+
+
+class Counted(InMemory):
+    """A keeper that counts how often it is read."""
+
+    reads = 0
+
+    def read(self):
+        self.reads += 1
+        return super().read()
+
+
+def kept(trials):
+    keeper = Counted()
+    keeper.introduce(["t"], ["good", "bad"])
+    for name in trials.algorithms:
+        keeper.write(trials.where(algorithm=name))
+    return keeper
+
+
+def test_a_glance_says_how_wide_the_widest_interval_is(clock):
+    trials = ran(criterion=None).where(number=range(123))
+    keeper = kept(trials)
+    asker = asking.asker(until("mean +- 0.01"), experiment(), keeper)
+    asker.meet(trials)
+    asker.glance()
+    assert asker.said == ""  # not in the first seconds
+    clock.now += 3
+    asker.glance()
+    number = float(asker.said.removeprefix("± ").removesuffix(" of 0.01"))
+    asked = until("mean +- 0.01 of accuracy")
+    rounded = trials.where(number=range(120))
+    cells = [("t", "good"), ("t", "bad")]
+    look = asked.look(asked.samples(rounded, cells), ACCURACY, asked.budget())
+    assert number == pytest.approx(look.widest, rel=1e-2)
+
+
+def test_a_glance_counts_undecided_pairs(clock):
+    trials = ran(criterion=None).where(number=range(30))
+    asker = asking.asker(until("ranking within 0.001"), experiment(), kept(trials))
+    asker.meet(trials)
+    clock.now += 3
+    asker.glance()
+    assert asker.said == "1 of 1 pair undecided"
+
+
+def test_glances_take_a_twentieth_of_the_time_at_most(clock):
+    trials = ran(criterion=None).where(number=range(30))
+    keeper = kept(trials)
+    asker = asking.asker(until("mean +- 0.01"), experiment(), keeper)
+    asker.meet(trials)
+    clock.cost = 0.1  # a glance looks at the clock twice: it takes a tenth of a second
+    for _ in range(1000):
+        asker.glance()  # each call lets 0.1 s pass at least
+    passed = clock.now - 100
+    assert 0.1 * keeper.reads <= passed / 20 + 0.2
+    assert keeper.reads > 20
+    clock.cost, begin = 5.0, clock.now
+    keeper.reads = 0
+    for _ in range(100):
+        asker.glance()
+    assert 5 * keeper.reads <= (clock.now - begin) / 20 + 5
+
+
+def test_a_glance_before_all_algorithms_have_begun_says_nothing(clock):
+    trials = ran(criterion=None).where(algorithm="good")
+    keeper = Counted()
+    keeper.introduce(["t"], ["good", "bad"])
+    keeper.write(trials)
+    asker = asking.asker(until("mean +- 0.01"), experiment(), keeper)
+    asker.meet(trials)
+    clock.now += 3
+    asker.glance()
+    assert (asker.said, keeper.reads) == ("", 1)
+
+
+def test_what_a_glance_cannot_tell_is_a_question_mark(clock):
+    """Too few trials for a bound on the best half of a loss without a largest value."""
+    plan = experiment(
+        400,
+        [Algorithm("a", {}, lossy)],
+        metrics=[Metric("loss", "lower", (0, math.inf))],
+    )
+    trials = ran(plan, None)
+    few = trials.where(number=range(3))
+    keeper = Counted()
+    keeper.introduce(["t"], ["a"])
+    keeper.write(few)
+    asker = asking.asker(until("cvar 0.5 +- 0.01 of loss"), plan, keeper)
+    asker.meet(few)
+    clock.now += 3
+    asker.glance()
+    assert asker.said == "± ? of 0.01"
+
+
+def test_the_end_of_a_run_says_how_far_it_got(capsys, monkeypatch):
+    monkeypatch.setattr("curvewise.flow.progress._SILENT", 0.0)
+    ran(progress=None)
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("curvewise: 200 of 800 trials in 0 s; ± 0.0")
+    assert last.endswith(" of 0.1")

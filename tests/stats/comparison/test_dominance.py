@@ -1,0 +1,215 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import ndtri
+from scipy.stats import binomtest
+
+from curvewise.errors import CurvewiseWarning
+from curvewise.stats.comparison import dominance, shared_confidence
+from curvewise.stats.comparison.dominance import _resampled, _Steps
+from curvewise.stats.distribution import quantile
+
+pytestmark = pytest.mark.filterwarnings("ignore::curvewise.errors.CurvewiseWarning")
+
+samples = st.lists(st.integers(-9, 9), min_size=1, max_size=9)
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def violation(a, b):
+    a, b = np.sort(np.array(a, dtype=float)), np.sort(np.array(b, dtype=float))
+    return float(_Steps.of(len(a), len(b)).violation(a, b))
+
+
+@given(samples, samples)
+def test_the_integral_is_exact(a, b):
+    """A fine grid of midpoints of n * m cells never meets a breakpoint."""
+    cells = len(a) * len(b)
+    p = (np.arange(cells) + 0.5) / cells
+    gap = quantile(a, p) - quantile(b, p)
+    total = (gap**2).sum()
+    expected = 0.5 if total == 0 else (np.minimum(gap, 0) ** 2).sum() / total
+    assert violation(a, b) == pytest.approx(expected, abs=1e-12)
+
+
+@given(samples, samples)
+def test_two_orders_share_what_there_is(a, b):
+    assert violation(a, b) + violation(b, a) == pytest.approx(1)
+    moved = 3 * np.array(a) + 1, 3 * np.array(b) + 1
+    assert violation(*moved) == pytest.approx(violation(a, b))
+
+
+def test_known_values():
+    assert violation([2, 3], [1, 2]) == 0
+    assert violation([0, 3], [1, 2]) == 0.5
+    assert violation([0, 4], [1, 2]) == pytest.approx(1 / 5)
+    # Steps at 1/3, 1/2 and 2/3: gaps -1 (1/3), 1 (1/6), 0 (1/6), 1 (1/3).
+    assert violation([0, 2, 3], [1, 2]) == pytest.approx((1 / 3) / (5 / 6))
+
+
+def test_resamples_are_what_a_loop_would_draw():
+    """Their mean and spread, against draws one by one."""
+    a, b = np.sort(rng(1).normal(0.3, 2, 30)), np.sort(rng(2).normal(0, 1, 20))
+    batched = _resampled(_Steps.of(30, 20), a, b, 4000, rng(3))
+    loop = rng(4)
+    slow = [violation(loop.choice(a, 30), loop.choice(b, 20)) for _ in range(4000)]
+    error = np.hypot(batched.std(), np.std(slow)) / np.sqrt(4000)
+    assert abs(batched.mean() - np.mean(slow)) < 5 * error
+    assert batched.std() == pytest.approx(np.std(slow), rel=0.08)
+
+
+def test_batches_bound_the_memory(monkeypatch):
+    """The same numbers, whether drawn in one batch or in many."""
+    a, b = rng(1).normal(0.3, 2, 30), rng(2).normal(0, 1, 30)
+    whole = dominance(a, b, rng=rng(5))
+    monkeypatch.setattr("curvewise.stats.comparison.dominance._BATCH", 600)
+    parts = dominance(a, b, rng=rng(5))
+    assert parts.upper == pytest.approx(whole.upper, abs=5 * whole.monte_carlo_error)
+
+
+def test_one_trial_says_nothing():
+    """A peer calls one run against five significant."""
+    found = dominance([9], [1, 2, 3, 4, 5], rng=rng())
+    assert (found.lower, found.upper, found.value) == (0, 1, 0)
+    assert found.guarantee == (
+        "cannot tell: 1 and 5 trials do not show how much trials differ"
+    )
+
+
+def test_samples_that_do_not_differ_say_nothing():
+    found = dominance([1, 2, 3], [3, 1, 2], rng=rng())
+    assert (found.lower, found.upper, found.value) == (0, 1, 0.5)
+    assert found.guarantee == "cannot tell: the samples do not differ"
+
+
+@pytest.mark.parametrize("n", [2, 4, 5, 100])
+def test_separated_samples_are_not_certain(n):
+    """Every resample is separated too; what may have gone unseen is not."""
+    found = dominance(np.arange(n) + n, np.arange(n), rng=rng())
+    assert found.value == 0
+    assert found.upper == pytest.approx(1 - 0.05 ** (1 / n))
+    assert (found.upper < 0.5) == (n >= 5)
+
+
+def test_more_comparisons_give_a_wider_bound():
+    """A peer's Bonferroni goes the other way."""
+    a, b = rng(1).normal(0.3, 1, 80), rng(2).normal(0, 1.5, 80)
+    bounds = [
+        dominance(
+            a, b, confidence=shared_confidence(0.95, k), resamples=4000, rng=rng(3)
+        ).upper
+        for k in (1, 2, 10)
+    ]
+    assert bounds[0] < bounds[1] < bounds[2]
+
+
+def test_the_error_that_resamples_leave_is_stated():
+    a, b = rng(1).normal(0.3, 2, 60), rng(2).normal(0, 1, 60)
+    found = [dominance(a, b, resamples=300, rng=rng(s)) for s in range(60)]
+    spread = np.std([f.upper for f in found], ddof=1)
+    stated = np.mean([f.monte_carlo_error for f in found])
+    assert 0.5 * spread < stated < 2 * spread
+    assert dominance(a, b, resamples=30_000, rng=rng()).monte_carlo_error < stated / 5
+
+
+def test_the_same_generator_gives_the_same_answer():
+    a, b = rng(1).normal(0.3, 2, 60), rng(2).normal(0, 1, 60)
+    assert dominance(a, b, rng=rng(9)) == dominance(a, b, rng=rng(9))
+
+
+# Quantile functions that cross.
+CROSSING = {
+    "uniform": (lambda u: u, lambda u: 0.2 + 0.4 * u),
+    "normal": (lambda u: 0.3 + 2 * ndtri(u), ndtri),
+    "ties": (lambda u: np.floor(3 * u) + 1, lambda u: 0.8 * np.floor(6 * u)),
+    "failing": (
+        lambda u: np.where(u < 0.1, 0, 0.8 + (u - 0.1) / 9),
+        lambda u: 0.6 + 0.2 * u,
+    ),
+}
+
+
+def truth(case):
+    u = (np.arange(500_000) + 0.5) / 500_000
+    gap = CROSSING[case][0](u) - CROSSING[case][1](u)
+    return (np.minimum(gap, 0) ** 2).sum() / (gap**2).sum()
+
+
+def coverage(case, n, reps):
+    """Return how often the bound holds, and how often the paper's normal one does."""
+    (a, b), true, source = CROSSING[case], truth(case), rng(n)
+    ours = papers = 0
+    for _ in range(reps):
+        x, y = np.sort(a(source.random(n))), np.sort(b(source.random(n)))
+        ours += dominance(x, y, resamples=300, rng=source).upper >= true
+        ratios = _resampled(_Steps.of(n, n), x, y, 300, source)
+        papers += violation(x, y) + 1.6449 * ratios.std() >= true
+    return ours, papers
+
+
+def test_the_bound_holds_where_the_papers_own_does_not():
+    """The negative control: a normal bound is too low where the ratio is skewed."""
+    ours, papers = coverage("normal", 60, 400)
+    assert binomtest(ours, 400, 0.93, alternative="less").pvalue > 1e-6
+    assert papers < ours - 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CROSSING)
+@pytest.mark.parametrize("n", [50, 100, 300])
+def test_the_bound_holds_as_often_as_it_says(case, n):
+    ours, _ = coverage(case, n, 1000)
+    assert binomtest(ours, 1000, 0.93, alternative="less").pvalue > 1e-6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [5, 20, 100])
+def test_equal_distributions_are_seldom_called_ordered(n):
+    """A bound below one half, where neither dominates."""
+    source = rng(n)
+    false = sum(
+        dominance(*source.random((2, n)), resamples=200, rng=source).upper < 0.5
+        for _ in range(1000)
+    )
+    assert binomtest(false, 1000, 0.1, alternative="greater").pvalue > 1e-6
+
+
+def test_few_trials_are_warned_of():
+    with pytest.warns(CurvewiseWarning, match=r"The bound rests on 49 trials and may"):
+        dominance(range(49), range(60), rng=rng())
+
+
+def test_it_says_what_it_is():
+    found = dominance(range(60), range(1, 61), rng=rng())
+    assert found.estimand == "violation ratio of A dominating B stochastically"
+    assert found.guarantee == (
+        "about 95%, asymptotic, for independent trials (one-sided bootstrap, 1000 "
+        "resamples)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: dominance([1, 2], [1], rng=3), r"rng is 3\. Pass a numpy Generator"),
+        (
+            lambda: dominance([1, 2], [1, 3], resamples=10, rng=rng()),
+            r"resamples is 10\. Pass at least 100",
+        ),
+        (
+            lambda: dominance([1, 2], [1, 3], resamples=0.5, rng=rng()),
+            r"resamples is 0\.5\.",
+        ),
+        (lambda: dominance([], [1], rng=rng()), r"Scores a have shape \(0,\)"),
+        (
+            lambda: dominance([1, 2], [1, 3], confidence=1, rng=rng()),
+            r"confidence is 1\. Pass one between 0 and 1",
+        ),
+    ],
+)
+def test_bad_input_is_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

@@ -1,0 +1,314 @@
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import brentq, minimize_scalar
+from scipy.stats import binom, binomtest, brunnermunzel, multinomial, ranksums, t
+
+from curvewise.errors import CurvewiseWarning
+from curvewise.stats.comparison import probability_of_improvement
+from curvewise.stats.comparison._wins import (
+    _binomial_cvar,
+    convex,
+    signs,
+    two_binomials,
+)
+from curvewise.stats.distribution import cvar
+
+pytestmark = pytest.mark.filterwarnings("ignore::curvewise.errors.CurvewiseWarning")
+
+samples = st.lists(st.integers(-5, 5), min_size=2, max_size=12)
+
+
+def wins(a, b):
+    """The definition: every pair, ties one half."""
+    return np.mean((np.sign(np.subtract.outer(a, b)) + 1) / 2)
+
+
+@given(samples, samples, st.sampled_from(["asymptotic", "guaranteed"]))
+def test_it_counts_pairs_and_turns_round_with_the_algorithms(a, b, method):
+    found = probability_of_improvement(a, b, method=method)
+    turned = probability_of_improvement(b, a, method=method)
+    assert found.value == pytest.approx(wins(a, b))
+    assert 0 <= found.lower <= found.value <= found.upper <= 1
+    assert found.lower < found.upper
+    assert turned.lower == pytest.approx(1 - found.upper, abs=1e-9)
+    assert turned.upper == pytest.approx(1 - found.lower, abs=1e-9)
+
+
+@given(
+    st.lists(st.tuples(*[st.integers(0, 3)] * 2), min_size=2, max_size=12),
+    st.sampled_from(["asymptotic", "guaranteed"]),
+)
+def test_pairs_turn_round_too(pairs, method):
+    a, b = zip(*pairs, strict=True)
+    found = probability_of_improvement(a, b, paired=True, method=method)
+    turned = probability_of_improvement(b, a, paired=True, method=method)
+    assert found.value == pytest.approx(np.mean((np.sign(np.subtract(a, b)) + 1) / 2))
+    assert 0 <= found.lower <= found.value <= found.upper <= 1
+    assert found.lower < found.upper
+    assert turned.upper == pytest.approx(1 - found.lower, abs=1e-9)
+
+
+def test_only_the_order_of_scores_matters():
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(0.5, 1, 30), rng.normal(0, 2, 25)
+    plain = probability_of_improvement(a, b)
+    bent = probability_of_improvement(np.exp(a), np.exp(b))
+    assert (plain.lower, plain.upper) == (bent.lower, bent.upper)
+
+
+def test_the_standard_error_is_that_of_brunner_and_munzel():
+    """Our limits are where their statistic, on the scale of a share, is t."""
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(0.8, 1, 25), rng.normal(0, 2, 40)
+    found = probability_of_improvement(a, b)
+    theirs = brunnermunzel(a, b)
+    error = abs((found.value - 0.5) / theirs.statistic)
+    df = brentq(  # the degrees of freedom that give their p-value
+        lambda df: 2 * t.sf(abs(theirs.statistic), df) - theirs.pvalue, 20, 70
+    )
+    for end in (found.lower, found.upper):
+        shape = end * (1 - end) / (found.value * (1 - found.value))
+        away = abs(found.value - end) / (error * np.sqrt(shape))
+        assert away == pytest.approx(t.ppf(0.975, df), rel=1e-4)
+
+
+def test_separated_samples_give_no_point():
+    """Five wins in five disjoint pairs allow any probability above .025^(1/5)."""
+    found = probability_of_improvement([6, 7, 8, 9, 10], [1, 2, 3, 4, 5])
+    assert (found.lower, found.upper) == (pytest.approx(0.025**0.2), 1)
+    assert found.lower < 0.5  # five trials are never significant
+    tied = probability_of_improvement([1] * 5, [1] * 5)
+    assert tied.lower == pytest.approx(0.05**0.2 / 2)
+    assert tied.upper == pytest.approx(1 - 0.05**0.2 / 2)
+
+
+def test_who_lost_once_is_not_known_to_be_better_than_who_never_lost():
+    rng = np.random.default_rng(0)
+    a, b = 3 + rng.random(20), rng.random(200)
+    never = probability_of_improvement(a, b)
+    once = probability_of_improvement(a, np.r_[b, 3.5])
+    assert once.lower <= never.lower
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("method", ["asymptotic", "guaranteed"])
+def test_one_trial_says_nothing(paired, method):
+    found = probability_of_improvement([9], [1], paired=paired, method=method)
+    assert (found.lower, found.upper, found.value) == (0, 1, 1)
+    assert found.guarantee == (
+        "cannot tell: 1 and 1 trials do not show how much trials differ"
+    )
+
+
+def test_without_ties_pairs_have_wilsons_interval():
+    a = np.r_[np.ones(15), np.zeros(5)]
+    found = probability_of_improvement(a, 1 - a, paired=True)
+    wilson = binomtest(15, 20).proportion_ci(method="wilson")
+    assert (found.lower, found.upper) == pytest.approx((wilson.low, wilson.high))
+
+
+@pytest.mark.parametrize(("won", "tied", "n"), [(8, 5, 20), (12, 7, 20), (0, 5, 20)])
+def test_ties_of_pairs_are_scored_as_by_tango(won, tied, n):
+    """At a limit, the best fitting chance of losing leaves the wins 1.96 sigma away."""
+    lost = n - won - tied
+
+    def misfit(end):
+        gap = 2 * end - 1
+
+        def unlikely(q):
+            return -(
+                won * np.log(max(q + gap, 1e-300))
+                + lost * np.log(max(q, 1e-300))
+                + tied * np.log(max(1 - 2 * q - gap, 1e-300))
+            )
+
+        ends = (max(0, -gap) + 1e-12, (1 - gap) / 2 - 1e-12)
+        options = {"xatol": 1e-12}
+        q = minimize_scalar(unlikely, bounds=ends, method="bounded", options=options).x
+        return (won - lost - n * gap) / np.sqrt(n * (2 * q + gap - gap**2))
+
+    lower, upper = signs(won, tied, n, 0.95)
+    assert misfit(lower) == pytest.approx(1.959964, abs=1e-3)
+    assert misfit(upper) == pytest.approx(-1.959964, abs=1e-3)
+
+
+@pytest.mark.parametrize(("n", "theta"), [(5, 0.3), (20, 0.5), (200, 0.01)])
+def test_the_cvar_of_a_binomial_is_its_cvar(n, theta):
+    x = np.arange(n + 1)
+    pmf = binom.pmf(x, n, theta)
+    copies = np.repeat(x, np.rint(1e6 * pmf).astype(int))
+    expected = cvar(copies, 0.975)
+    assert _binomial_cvar(n, theta, 0.025) == pytest.approx(expected, abs=0.01)
+
+
+def test_the_guaranteed_interval_is_narrower_than_hoeffdings():
+    lower, upper = convex(0.5, 100, 0.95)
+    hoeffding = np.sqrt(np.log(40) / 200)
+    assert upper - lower < 0.9 * 2 * hoeffding
+
+
+def shares_of_misses(limits, n):
+    """Exact miss rates of paired limits on a grid of chances to win and to tie."""
+    outcomes = [(w, d) for w in range(n + 1) for d in range(n + 1 - w)]
+    ends = np.array([limits(w, d, n, 0.95) for w, d in outcomes])
+    counts = np.array([(w, d, n - w - d) for w, d in outcomes])
+    misses = []
+    for tie in np.linspace(0, 0.9, 7):
+        for win in np.linspace(0, 1 - tie, 60):
+            theta = win + tie / 2
+            p = multinomial.pmf(counts, n, [win, tie, max(1 - win - tie, 0)])
+            outside = (ends[:, 0] > theta + 1e-9) | (theta - 1e-9 > ends[:, 1])
+            misses.append(p[outside].sum())
+    return np.array(misses)
+
+
+@pytest.mark.parametrize("n", [2, 5, 12])
+def test_guaranteed_pairs_never_miss_more_often_than_they_say(n):
+    """Counted over all outcomes: no simulation, no tolerance."""
+    assert shares_of_misses(two_binomials, n).max() <= 0.05
+
+
+def test_the_score_interval_would_not_pass_that():
+    """The negative control, and why there is a warning below 20 pairs."""
+    assert shares_of_misses(signs, 12).max() > 0.07
+
+
+@pytest.mark.parametrize("k", [2, 7, 40])
+def test_guaranteed_coins_never_miss_more_often_than_they_say(k):
+    won = np.arange(k + 1)
+    ends = np.array([convex(w / k, k, 0.95) for w in won])
+    for theta in np.linspace(0.001, 0.999, 150):
+        outside = (ends[:, 0] > theta) | (theta > ends[:, 1])
+        assert binom.pmf(won[outside], k, theta).sum() <= 0.05
+
+
+# Shapes by their quantile functions, with the truth of A against B.
+CASES = {
+    "same": (lambda u: u, lambda u: u, 0.5),
+    "shifted": (lambda u: u + 0.4, lambda u: u, 1 - 0.6**2 / 2),
+    "other scale": (lambda u: (u - 0.5) ** 3, lambda u: u - 0.5, 0.5),
+    "ties": (lambda u: np.floor(4 * u), lambda u: np.floor(3 * u), 0.625),
+    "failing": (
+        lambda u: np.where(u < 0.1, 0, 1 + u),
+        lambda u: np.where(u < 0.3, 0, 1 + (u - 0.3) * 0.9 / 0.7 + 0.1),
+        0.1 * 0.3 / 2 + 0.9 * 0.3 + 0.9 * 0.7 / 2,
+    ),
+}
+
+
+def coverage(case, n, m, method, reps, seed=0):
+    a, b, truth = CASES[case]
+    rng = np.random.default_rng([seed, n, m])
+    hits = 0
+    for _ in range(reps):
+        found = probability_of_improvement(
+            a(rng.random(n)), b(rng.random(m)), method=method
+        )
+        hits += found.lower - 1e-9 <= truth <= found.upper + 1e-9
+    return hits
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_covers_as_often_as_it_says(case):
+    hits = coverage(case, 20, 30, "asymptotic", 800)
+    assert binomtest(hits, 800, 0.93, alternative="less").pvalue > 1e-6
+    hits = coverage(case, 15, 10, "guaranteed", 200)
+    assert binomtest(hits, 200, 0.95, alternative="less").pvalue > 1e-6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("n", "m"), [(5, 5), (10, 50), (20, 20), (100, 100)])
+def test_it_covers_as_often_as_it_says_everywhere(case, n, m):
+    hits = coverage(case, n, m, "asymptotic", 2000)
+    assert binomtest(hits, 2000, 0.93, alternative="less").pvalue > 1e-6
+    hits = coverage(case, n, m, "guaranteed", 2000)
+    assert binomtest(hits, 2000, 0.95, alternative="less").pvalue > 1e-6
+
+
+def test_the_rank_sum_test_would_have_failed_where_scales_differ():
+    """The negative control: it tests for equal distributions, not for one half."""
+    rng = np.random.default_rng(4)
+    classical = ours = 0
+    for _ in range(600):
+        a, b = rng.normal(0, 5, 10), rng.normal(0, 1, 60)
+        classical += ranksums(a, b).pvalue < 0.05
+        found = probability_of_improvement(a, b)
+        ours += not found.lower <= 0.5 <= found.upper
+    assert classical / 600 > 0.1
+    assert ours / 600 < 0.08
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [5, 20, 100])
+@pytest.mark.parametrize("paired", [False, True])
+def test_it_calls_nothing_an_improvement_too_often(n, paired):
+    """4,000 pairs of samples of the same distribution; 7 % is coverage .93."""
+    rng = np.random.default_rng(n)
+    found = [
+        probability_of_improvement(rng.random(n), rng.random(n), paired=paired)
+        for _ in range(4000)
+    ]
+    false = sum(not f.lower <= 0.5 <= f.upper for f in found)
+    assert binomtest(false, 4000, 0.07, alternative="greater").pvalue > 1e-6
+
+
+def test_few_trials_are_warned_of():
+    with pytest.warns(CurvewiseWarning, match=r"rests on 9 trials and may hold less"):
+        probability_of_improvement(range(9), range(20))
+    with pytest.warns(CurvewiseWarning, match=r"to hold from 20 on\. Run more, or ask"):
+        probability_of_improvement(range(19), range(19), paired=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        probability_of_improvement(range(10), range(20))
+        probability_of_improvement(range(5), range(5), method="guaranteed")
+
+
+def test_it_says_what_it_is():
+    found = probability_of_improvement(range(20), range(20))
+    assert found.estimand == "P(A > B) + P(A = B) / 2 in trials of their own"
+    assert found.guarantee == (
+        "about 95%, asymptotic, for independent trials (studentised placements)"
+    )
+    sure = probability_of_improvement(
+        range(20), range(20), method="guaranteed", confidence=0.995, paired=True
+    )
+    assert sure.estimand.endswith("in the same trial")
+    assert sure.guarantee == (
+        "at least 99.5% (finite-sample), for independent trials of any distribution (two "
+        "exact binomials)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: probability_of_improvement([1, 2], [1], paired=True),
+            r"There are 2 scores a and 1 scores b\. Pass the same trials in the same",
+        ),
+        (
+            lambda: probability_of_improvement([], [1]),
+            r"Scores a have shape \(0,\)\. Pass one score per trial",
+        ),
+        (
+            lambda: probability_of_improvement([1, 2], [1, np.nan]),
+            r"1 of 2 scores b are not finite\. Give failed trials a score",
+        ),
+        (
+            lambda: probability_of_improvement([1, 2], [1, 2], method="exact"),
+            r"method is 'exact'\. Pass one of asymptotic, guaranteed",
+        ),
+        (
+            lambda: probability_of_improvement([1, 2], [1, 2], confidence=95),
+            r"confidence is 95\. Pass one between 0 and 1",
+        ),
+    ],
+)
+def test_bad_input_is_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
