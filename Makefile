@@ -30,7 +30,7 @@ PYTEST := $(PY) -m pytest --basetemp=.venv/tmp/pytest
 help: ## Say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
-demo: .venv/ready ## Run an experiment, about a minute, and leave runs/demo/report.html
+demo: .venv/ready ## Run an experiment, two minutes at most, and leave runs/demo/report.html
 	$(PY) examples/demo.py
 
 test: .venv/ready-test ## Run the tests, a few minutes; ARGS="-k store" for some of them

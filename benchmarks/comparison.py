@@ -69,7 +69,7 @@ def _dominance() -> list[Ratio]:
         Ratio(
             "almost stochastic order of 100 against 100 trials, faster than deepsig",
             theirs / ours,
-            100,
+            500,
             "at least",
             f"ours {1e3 * ours:.1f} ms, deepsig 1.2.8 {theirs:.2f} s; {resamples:,} "
             f"resamples each",
@@ -101,7 +101,7 @@ def _iqm() -> list[Ratio]:
         Ratio(
             "interval of the IQM of 5 algorithms, 100 runs, 26 tasks, faster than rliable",
             theirs / ours,
-            1000,
+            10_000,
             "at least",
             f"ours {1e3 * ours:.1f} ms in closed form, rliable 1.2 {theirs:.0f} s with "
             f"{reps:,} resamples",

@@ -46,7 +46,7 @@ def test_the_demo_leaves_a_report(tmp_path):
     )
     assert "Look at runs/demo/report.html" in done.stdout
     assert (tmp_path / "runs/demo/report.html").stat().st_size > 4_000_000
-    assert len(cw.read(tmp_path / "runs/demo/results.db")) == 2 * 3 * 5
+    assert len(cw.read(tmp_path / "runs/demo/results.db")) == 2 * 3 * 7
 
 
 PAGES = (

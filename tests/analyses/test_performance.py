@@ -225,6 +225,26 @@ def test_trials_of_the_same_number_are_pairs():
     assert (paired.ahead, alone.ahead) == ("b", None)
 
 
+def test_of_many_pairs_those_of_the_leader_are_shown():
+    rng = np.random.default_rng(0)
+    trials = sum(
+        (
+            trials_of(0.1 * i + 0.1 * rng.random(30), algorithm=f"a{i}")
+            for i in range(6)
+        ),
+        Trials(),
+    )
+    answer = cw.performance(trials)
+    assert len(answer.contrast_rows()) == 15
+    assert len(answer.contrast_table("t")) == 5
+    assert all("a5" in row["pair"] for row in answer.contrast_table("t"))
+    assert "Of 15 pairs those of the leader on each task are shown" in str(answer)
+    lower = cw.performance(
+        sum((trials_of([0.1 * i, 0.1], "error", f"a{i}") for i in range(6)), Trials())
+    )
+    assert all("a0" in row["pair"] for row in lower.contrast_table("t"))
+
+
 def test_intervals_are_those_of_the_bounds():
     (d,) = cw.performance(trials_of(TEN)).distributions
     found = bounds.cvar_interval(TEN, 0.5, support=(0, 1))

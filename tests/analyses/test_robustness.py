@@ -367,3 +367,14 @@ def test_an_unknown_statistic_is_named():
         CurvewiseError, match=r"no statistic 'men'\. Did you mean 'mean'"
     ):
         gap.gain("men")
+
+
+def test_a_gain_that_no_quantile_shows_for_sure_is_said_without_where():
+    """Paired, a tiny gain is certain on average; the bands of two samples cannot see it."""
+    rng = np.random.default_rng(4)
+    untuned = rng.random(40) * 0.9
+    tuned = untuned + 0.001 + 0.0001 * rng.random(40)
+    answer = robustness(trials_of({"a": untuned, "a tuned": tuned}))
+    assert not answer.gaps[0].shift.better
+    assert "a profits from tuning" in str(answer)
+    assert "quantile by quantile" not in answer.verdict("t")

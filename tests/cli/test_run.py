@@ -351,6 +351,16 @@ def test_a_maximum_that_is_too_small_is_said_and_no_error(scoring, ran):
     assert "of each would probably do." in done.stdout
 
 
+def test_status_says_that_fewer_trials_were_enough(scoring, ran):
+    scoring.plan("score")
+    ran("run", "plan.toml", "--trials", 1000, "--until", "mean +- 0.2")
+    said = ran("status", "plan.db").stdout.splitlines()[0]
+    assert "of 1,000 trials, enough for 'mean +- 0.2', last written" in said
+    assert json.loads(ran("status", "plan.db", "--json").stdout)["reached"]
+    ran("run", "plan.toml", "--trials", 1000)  # somebody wanted all of them
+    assert "enough" not in ran("status", "plan.db").stdout
+
+
 def test_a_file_may_say_until_when(scoring, ran):
     scoring.plan("score", 'until = "mean +- 0.2"\n')
     done = ran("run", "plan.toml", "--trials", 1000)

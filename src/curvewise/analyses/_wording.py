@@ -61,6 +61,12 @@ def _contrast_notes(answer: "Performance") -> list[str]:
         f"hold{at_once}, for many trials; what is called guaranteed holds for any "
         f"number. First is better: in which share of trials, ties counting half."
     ]
+    shown_ones = sum(len(answer.contrast_table(task)) for task in answer.tasks)
+    if shown_ones < n:
+        notes.append(
+            f"Of {n} pairs those of the leader on each task are shown; contrast_rows() has "
+            f"all."
+        )
     if not all(c.has_enough for c in answer.contrasts):
         notes.append(
             f"Less than {ENOUGH['cvar']} trials in a tail are few: who is ahead then "
@@ -101,11 +107,15 @@ def _ahead(scores: dict[str, float], up: int) -> str:
 
 
 def _apart(contrasts: Sequence[Contrast], top: str, confidence: float) -> str:
-    """Return which pairs are told apart; nothing more is claimed."""
-    apart = [c for c in contrasts if c.ahead]
+    """Return which pairs are told apart, and which are not; nothing more is claimed."""
+    apart = [
+        f"{c.ahead} from {c.other if c.ahead == c.one else c.one}"
+        for c in contrasts
+        if c.ahead
+    ]
     level = f"with {percent(confidence)} confidence"
     if not apart:
         return f"No pair is told apart {level}: more trials may."
-    pairs = [f"{c.ahead} from {c.other if c.ahead == c.one else c.one}" for c in apart]
-    rest = " The other pairs are not." if len(apart) < len(contrasts) else ""
-    return f"Told apart over the best {top} {level}: {', '.join(pairs)}.{rest}"
+    rest = ", ".join(f"{c.one} and {c.other}" for c in contrasts if not c.ahead)
+    said = f"Told apart over the best {top} {level}: {', '.join(apart)}"
+    return f"{said}; not so {rest}." if rest else f"{said}."

@@ -1,6 +1,5 @@
 """How good is it, and how hard to tune? The distribution of scores, task by task."""
 
-import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +39,8 @@ from curvewise.stats.interval import CurveBand, Interval
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
+
+_MOST_PAIRS = 10  # that a reader looks at one by one
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -218,9 +219,21 @@ class Performance(Answer):
         return [contrast_row(c) for c in self.contrasts]
 
     def contrast_table(self, task: str) -> list[dict[str, Cell]]:
-        """Return the pairs of one task with headings for people."""
+        """Return the pairs of one task with headings for people.
+
+        Of many pairs those of the leader, who has the best mean over the best
+        ``1 - alpha`` of its trials; `contrast_rows` has all.
+        """
+        return contrast_table(self._told(task), self.alpha)
+
+    def _told(self, task: str) -> list[Contrast]:
+        """Return the pairs of a task that are worth a line each."""
         own = [c for c in self.contrasts if c.task == task]
-        return contrast_table(own, self.alpha)
+        if len(own) <= _MOST_PAIRS:
+            return own
+        up = self.metric.sign
+        leader = max(self.of(task), key=lambda d: up * d.best_interval.value).algorithm
+        return [c for c in own if leader in (c.one, c.other)]
 
     def overall_table(self) -> list[dict[str, Cell]]:
         """Return the algorithms over all tasks with headings for people."""
@@ -232,8 +245,8 @@ class Performance(Answer):
 
     def verdict(self, task: str) -> str:
         """Return in words who is ahead on a task, and how sure that is."""
-        own = [c for c in self.contrasts if c.task == task]
-        return verdict_of(self.of(task), own, self.alpha, self.confidence)
+        told = self._told(task)
+        return verdict_of(self.of(task), told, self.alpha, self.confidence)
 
     def where(self, task: str) -> list[str]:
         """Return in words at which quantiles one algorithm is better than another.
@@ -242,7 +255,8 @@ class Performance(Answer):
         any number of trials and any distribution.
         """
         each = shared_confidence(self.confidence, max(len(self.contrasts), 1))
-        pairs = itertools.combinations(self.of(task), 2)
+        own = {d.algorithm: d for d in self.of(task)}
+        pairs = [(own[c.one], own[c.other]) for c in self._told(task)]
         return sentences([compared(one, other, each) for one, other in pairs])
 
     def __str__(self) -> str:

@@ -197,11 +197,12 @@ def _verdict(g: Gap, margin: float | None) -> str:
             f"({_ends(g)})."
         )
     if mean.lower > 0:
-        is_much = length(g.shift.better) >= _WORTH_A_WORD
-        told = f"; quantile by quantile, that is sure {where(g.shift.better)}"
+        told = ""
+        if length(g.shift.better) >= _WORTH_A_WORD:
+            told = f"; quantile by quantile, that is sure {where(g.shift.better)}"
         return (
             f"{name} profits from tuning: {shown(mean.value)} on average ({_ends(g)})"
-            f"{told if is_much else ''}."
+            f"{told}."
         )
     if mean.upper < 0:
         return f"{name} loses by tuning: {shown(-mean.value)} on average ({_ends(g)})."

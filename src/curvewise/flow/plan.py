@@ -15,7 +15,7 @@ from curvewise.store.claims import Cell
 from curvewise.trials.trial import STATUSES
 
 NOT_OK = tuple(status for status in STATUSES if status != "ok")
-_PLAN = "plan"
+_PLAN, _END = "plan", "ended"
 
 
 def planned(notes: Mapping[str, str]) -> dict[Cell, int]:
@@ -29,6 +29,19 @@ def with_plan(notes: Mapping[str, str], experiment: Experiment) -> dict[str, str
     new = {(t.name, a.name): experiment.trials for t, a in experiment.cells()}
     plan = planned(notes) | new
     return {_PLAN: json.dumps([[*cell, trials] for cell, trials in plan.items()])}
+
+
+def with_end(until: object, size: int) -> dict[str, str]:
+    """Return the note that a run ended early: what was reached, with how many of each."""
+    return {_END: json.dumps([str(until), size])}
+
+
+def ended(notes: Mapping[str, str]) -> tuple[str, int] | None:
+    """Return what a run was to reach, and with how many trials of each cell it did."""
+    if _END not in notes:
+        return None
+    until, size = json.loads(notes[_END])
+    return until, size
 
 
 def left(

@@ -16,7 +16,7 @@ from curvewise.flow.asking import Criterion, asker, criterion_of
 from curvewise.flow.changes import agree
 from curvewise.flow.executors import Name, executor_of
 from curvewise.flow.keeping import InMemory
-from curvewise.flow.plan import NOT_OK, left, with_plan
+from curvewise.flow.plan import NOT_OK, left, with_end, with_plan
 from curvewise.flow.progress import Progress, display
 from curvewise.metrics import Metric
 from curvewise.store.address import is_url
@@ -162,6 +162,7 @@ class _Driver:
                 self._progress.certainty = self._asker.said
                 if is_enough:
                     self._progress.is_enough = True
+                    self._keeper.note(with_end(getattr(until, "__name__", until), size))
                     return
         finally:
             self._display.finish(self._progress)

@@ -10,7 +10,7 @@ from typing import Any
 
 from curvewise import store as stores
 from curvewise._text import Row, count, plain
-from curvewise.flow.plan import planned
+from curvewise.flow.plan import ended, planned
 from curvewise.flow.progress import shown_time
 from curvewise.flow.sources import command_of, shown_store
 from curvewise.store.claims import Cell
@@ -76,6 +76,7 @@ class Standing:
     mishaps: tuple[Mishap, ...]
     idle: float | None
     again: str
+    reached: str
 
     @property
     def failed(self) -> int:
@@ -104,6 +105,7 @@ class Standing:
             "cells": [cell.to_dict() for cell in self.cells],
             "errors": [asdict(mishap) for mishap in self.mishaps],
             "command": self.again or None,
+            "reached": self.reached or None,
         }
 
     def __str__(self) -> str:
@@ -127,7 +129,8 @@ class Standing:
         if self.planned:
             many = f"{self.done:,} of {self.planned:,} trials"
         ago = "" if self.idle is None else f", last written {shown_time(self.idle)} ago"
-        return f"{self.store}: {many}{ago}"
+        enough = f", enough for '{self.reached}'" if self.reached else ""
+        return f"{self.store}: {many}{enough}{ago}"
 
     def _mishaps(self) -> str:
         lines = ["What went wrong most often, and in which trial first:"]
@@ -150,13 +153,22 @@ def standing(where: str, only: Iterable[Cell] | None = None) -> Standing:
     """
     with stores.open(where, create=False) as store:
         notes, tally = store.notes(), store.tally()
+    cells = _cells(tally, planned(notes), only)
     return Standing(
         shown_store(where),
-        _cells(tally, planned(notes), only),
+        cells,
         tally.mishaps,
         _idle(where),
         command_of(notes, where),
+        _reached(cells, ended(notes)),
     )
+
+
+def _reached(cells: list[CellStanding], end: tuple[str, int] | None) -> str:
+    """Return until when it was run, if nobody has run more since."""
+    if end is None or any(cell.done != end[1] for cell in cells):
+        return ""
+    return end[0]
 
 
 def _cells(

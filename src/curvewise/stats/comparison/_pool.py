@@ -17,8 +17,6 @@ _BATCH = 1 << 20  # numbers held at a time
 
 def by_task(scores: Scores) -> list[Floats]:
     """Return one array of runs per task; refuse what is not that."""
-    if isinstance(scores, Mapping):
-        return [checked_scores(z, f"Scores of {task}") for task, z in scores.items()]
     if isinstance(scores, np.ndarray):
         if scores.ndim != 2 or 0 in scores.shape:
             raise CurvewiseError(
@@ -26,10 +24,17 @@ def by_task(scores: Scores) -> list[Floats]:
                 f"or one array per task."
             )
         scores = list(scores.T)
-    tasks = [checked_scores(z, f"Scores of task {i}") for i, z in enumerate(scores)]
-    if not tasks:
+    named = scores if isinstance(scores, Mapping) else dict(enumerate(scores))
+    if not named:
         raise CurvewiseError("There are no tasks. Pass one array of scores per task.")
-    return tasks
+    return [_runs(task, z) for task, z in named.items()]
+
+
+def _runs(task: str | int, scores: ArrayLike) -> Floats:
+    try:
+        return checked_scores(scores)
+    except CurvewiseError as wrong:
+        raise CurvewiseError(f"Task {task!r}: {wrong}") from None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,13 +31,13 @@ def studentised(
     if not 0 < value < 1 or one + other <= 1e-24:
         return degenerate(value, min(n, m), confidence)
     t = t_quantile(confidence, welch_df(one, n, other, m))
-    lower, upper = in_shape_of_score(value, t * math.sqrt(one + other))
-    # Who lost once is not known to be better than who never lost.
-    never_lost = ((1 - confidence) / 2) ** (1 / min(n, m))
-    return min(lower, never_lost), max(upper, 1 - never_lost)
+    reach = t * math.sqrt(one + other)
+    return in_shape_of_score(value, reach, min(n, m), confidence)
 
 
-def in_shape_of_score(value: float, reach: float) -> tuple[float, float]:
+def in_shape_of_score(
+    value: float, reach: float, pairs: int, confidence: float
+) -> tuple[float, float]:
     """Return value +- reach, bent so as to stay between 0 and 1.
 
     The standard error is taken to shrink towards 0 and 1 as that of a binomial share
@@ -46,7 +46,10 @@ def in_shape_of_score(value: float, reach: float) -> tuple[float, float]:
     spread = value * (1 - value)
     k = reach * reach / spread
     half = math.sqrt(k * k / 4 + k * spread)
-    return (value + k / 2 - half) / (1 + k), (value + k / 2 + half) / (1 + k)
+    lower, upper = (value + k / 2 - half) / (1 + k), (value + k / 2 + half) / (1 + k)
+    # Who lost once is not known to be better than who never lost in so many pairs.
+    never_lost, _ = degenerate(1.0, pairs, confidence)
+    return min(lower, never_lost), max(upper, 1 - never_lost)
 
 
 def degenerate(value: float, pairs: int, confidence: float) -> tuple[float, float]:

@@ -103,6 +103,10 @@ def difference(
     paired scores takes the band of their differences, which is narrower; a quantile takes
     order statistics, narrower than a band (but for ``"anytime"``).
 
+    An asymptotic interval for a mean or CVaR trusts the spread that it saw. Where rare
+    trials are far out (Pareto tails of index 3.3), 95 % was measured to be 84 to 90 % at
+    20 trials, 90 to 92 % at 100 and 93 to 95 % at 500. Order statistics do not mind.
+
     Where trials do not vary, or the tail holds less than two of them, there is no standard
     error: the answer is then the guaranteed interval, and says so. One trial of either
     says nothing: everything possible is in the interval.

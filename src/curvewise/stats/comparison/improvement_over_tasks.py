@@ -100,27 +100,34 @@ def improvement_over_tasks(
     if not 0 < value < 1:
         ends = degenerate(value, tasks * fewest, confidence)
     else:
-        ends = _stratified(value, placed, confidence)
+        ends = _stratified(value, placed, tasks * fewest, confidence)
     return Interval(*ends, estimand, guarantee, value)
 
 
 def _stratified(
-    value: float, placed: Sequence[tuple[Floats, ...]], confidence: float
+    value: float,
+    placed: Sequence[tuple[Floats, ...]],
+    pairs: int,
+    confidence: float,
 ) -> tuple[float, float]:
-    parts, df = [], []
-    for values in placed:
-        own = [float(x.var(ddof=1)) / len(x) for x in values]
-        fewest = min(len(x) for x in values)
-        if sum(own) <= 1e-24:  # all won, all lost or all tied
-            low, high = degenerate(float(values[0].mean()), fewest, confidence)
-            least = max(high - float(values[0].mean()), float(values[0].mean()) - low)
-            own = [(least / t_quantile(confidence, math.inf)) ** 2]
-        parts += own
-        df += [fewest - 1] if len(own) < len(values) else [len(x) - 1 for x in values]
-    variance = np.array(parts) / len(placed) ** 2
-    freedom = variance.sum() ** 2 / (variance**2 / np.array(df)).sum()
+    parts = np.array([part for own in placed for part in _variances(own, confidence)])
+    variance, df = parts[:, 0] / len(placed) ** 2, parts[:, 1]
+    freedom = variance.sum() ** 2 / (variance**2 / df).sum()
     reach = t_quantile(confidence, float(freedom)) * math.sqrt(variance.sum())
-    return in_shape_of_score(value, reach)
+    return in_shape_of_score(value, reach, pairs, confidence)
+
+
+def _variances(
+    placed: tuple[Floats, ...], confidence: float
+) -> list[tuple[float, float]]:
+    """Return the variances that one task adds, with their degrees of freedom."""
+    parts = [(float(x.var(ddof=1)) / len(x), len(x) - 1.0) for x in placed]
+    if sum(variance for variance, _ in parts) > 1e-24:
+        return parts
+    value, fewest = float(placed[0].mean()), min(len(x) for x in placed)
+    low, high = degenerate(value, fewest, confidence)  # all won, all lost or all tied
+    error = max(high - value, value - low) / t_quantile(confidence, math.inf)
+    return [(error**2, fewest - 1.0)]
 
 
 def _same_tasks(a: Scores, b: Scores) -> list[tuple[Floats, Floats]]:

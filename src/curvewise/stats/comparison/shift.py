@@ -45,9 +45,10 @@ def quantile_shift(
     -----
     The bands of both quantile functions, at :math:`1 - \delta/2` each, are subtracted
     [1]_: finite-sample, for any distributions, paired or not. `where_better` reads off
-    between which quantiles the sign is settled. A lower end that is nowhere below 0 says
-    that A stochastically dominates B, with the same guarantee; the violation ratio of
-    `dominance` says how far from that the two are.
+    between which quantiles the sign is settled: in these ranges A is stochastically
+    larger, with the same guarantee. Over *all* quantiles no number of trials can show
+    that, as the last trials of a tail are never seen; `dominance` says how far from it
+    the two are.
 
     References
     ----------

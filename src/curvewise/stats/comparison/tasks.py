@@ -200,7 +200,13 @@ def mean_over_tasks_bootstrap(
 ) -> Interval:
     """Return an interval for the mean over tasks, by the stratified bootstrap.
 
-    See `iqm_bootstrap`.
+    As `iqm_bootstrap`, for another number.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> print(mean_over_tasks_bootstrap(rng.random((20, 5)) + np.arange(5), rng=rng))
+    [2.455, 2.568]
     """
     return _bootstrap(Pool.of(scores), _mean(), confidence, resamples, rng)
 
@@ -215,7 +221,13 @@ def optimality_gap_bootstrap(
 ) -> Interval:
     """Return an interval for the optimality gap, by the stratified bootstrap.
 
-    See `iqm_bootstrap`.
+    As `iqm_bootstrap`, for another number.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> print(optimality_gap_bootstrap(rng.random((20, 5)), rng=rng))
+    [0.4309, 0.5452]
     """
     return _bootstrap(Pool.of(scores), _gap(target), confidence, resamples, rng)
 
