@@ -26,7 +26,7 @@ def best_of(
 ) -> Floats:
     r"""Return how good the best of `k` trials is on average, or at a quantile.
 
-    .. math:: \sum_{i=k}^n z_{(i)} \binom{i-1}{k-1} \Big/ \binom n k, \qquad
+    .. math:: \sum_{i=k}^n z_{(i)} \frac{\binom{i-1}{k-1}}{\binom n k}, \qquad
        \sum_{i=1}^n z_{(i)} \Bigl[\Bigl(\frac i n\Bigr)^k -
        \Bigl(\frac{i-1}{n}\Bigr)^k\Bigr], \qquad \hat F^{-1}(q^{1/k})
 
@@ -92,7 +92,7 @@ def tuning_curve(
 ) -> CurveBand:
     r"""Return the best of k as a curve over k, with a band that holds at all k at once.
 
-    .. math:: \int z\,d(U^k)(z) \le E\bigl[\max(Z_1,\dots,Z_k)\bigr] \le
+    .. math:: \int z\,d(U^k)(z) \le E\bigl[\max(Z_1,\ldots,Z_k)\bigr] \le
        \int z\,d(L^k)(z)
 
     Parameters

@@ -67,7 +67,7 @@ def trials_for_band(
 def trials_for_top(share: float, *, confidence: float = 0.95) -> int:
     r"""Return how many trials it takes until their best is among the top `share` of all.
 
-    .. math:: (1 - s)^n \le \delta \iff n \ge \frac{\ln \delta}{\ln(1 - s)}
+    .. math:: (1 - s)^n \le \delta \Leftrightarrow n \ge \frac{\ln \delta}{\ln(1 - s)}
 
     Parameters
     ----------
