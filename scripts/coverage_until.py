@@ -40,9 +40,9 @@ GUARANTEED = [
     ("mean +- 0.12", "ends"),
     ("mean +- 0.02", "rare"),
     ("quantile 0.9 +- 0.05", "beta ties"),
-    ("cvar 0.5 +- 0.04 kind kolmogorov", "beta"),
-    ("mean +- 0.08 kind kolmogorov", "ends"),
-    ("mean +- 0.2 kind anytime", "ends"),
+    ("cvar 0.5 +- 0.04 band kolmogorov", "beta"),
+    ("mean +- 0.08 band kolmogorov", "ends"),
+    ("mean +- 0.2 band anytime", "ends"),
 ]
 ASYMPTOTIC = [
     ("mean +- 0.015", "beta"),

@@ -13,6 +13,22 @@ def assert_rate(hits: int, n: int, rate: float, *, false_alarm: float = 1e-6) ->
     assert p > false_alarm, f"{hits}/{n} against {rate:g}: p = {p:.1e}"
 
 
+def assert_at_least(
+    hits: int, n: int, rate: float, *, false_alarm: float = 1e-6
+) -> None:
+    """Fail only if so few `hits` of `n` are one in a million under `rate` and above."""
+    p = stats.binomtest(int(hits), int(n), rate, alternative="less").pvalue
+    assert p > false_alarm, f"{hits}/{n}, at least {rate:g} asked: p = {p:.1e}"
+
+
+def assert_at_most(
+    hits: int, n: int, rate: float, *, false_alarm: float = 1e-6
+) -> None:
+    """Fail only if so many `hits` of `n` are one in a million under `rate` and below."""
+    p = stats.binomtest(int(hits), int(n), rate, alternative="greater").pvalue
+    assert p > false_alarm, f"{hits}/{n}, at most {rate:g} asked: p = {p:.1e}"
+
+
 def data(name: str) -> Path:
     """Return a file of the data folder, or skip the test where there is none."""
     folder = os.environ.get("CURVEWISE_DATA")

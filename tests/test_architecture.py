@@ -164,6 +164,14 @@ def test_every_analysis_has_its_picture_its_tests_and_its_page():
         assert (docs / f"{name}.md").exists()
 
 
+def test_no_page_has_a_place_that_nobody_filled():
+    root = TESTS.parent
+    pages = [*(root / "docs").rglob("*.md"), *root.glob("*.md")]
+    assert len(pages) > 20
+    for page in pages:
+        assert "@@" not in page.read_text(encoding="utf-8"), page
+
+
 def own_members(name):
     """Return the public functions and classes that a module defines."""
     module = import_module(name)

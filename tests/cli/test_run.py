@@ -406,6 +406,23 @@ def test_a_loss_without_bounds_is_refused_before_anything_is_run(folder, ran):
     assert not folder.store.exists()
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_a_worst_score_that_no_metric_has_is_refused(folder, ran, more):
+    text = "quantile 0.5 +- 0.1 of loss failed worst"
+    done = ran("run", "plan.toml", "--until", text, *more)
+    assert done.exit_code == 1
+    assert "has no worst score that is the same at every look" in done.stderr
+    assert "'quantile 0.5 +- 0.1 of loss failed 0'" in done.stderr
+    assert not folder.store.exists()
+
+
+def test_the_band_is_called_as_everywhere_else(scoring, ran):
+    text = "mean +- 0.2 band kolmogorov"
+    done = ran("run", "plan.toml", "--trials", 1000, "--until", text)
+    assert "until mean +- 0.2 of accuracy band kolmogorov\nReached with" in done.stdout
+    assert "(exact Kolmogorov, " in done.stdout
+
+
 def test_failures_without_a_score_do_not_lose_the_run(scoring, ran):
     scoring.plan("breaking")
     done = ran("run", "plan.toml", "--trials", 100, "--until", "mean +- 0.3")

@@ -1,13 +1,11 @@
 """Run until certain: what is promised holds, whoever looks, stops, resumes or extends."""
 
-import functools
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.special import stdtrit
-from scipy.stats import binomtest
 
 import curvewise
 from curvewise import (
@@ -22,19 +20,15 @@ from curvewise import (
     store,
 )
 from curvewise.analyses._asking import Sample
-from curvewise.flow import asking
-from curvewise.flow.asking import numbered_below, plans_before
 from curvewise.flow.keeping import InMemory
-from curvewise.flow.looks import Budget, Pair
-from curvewise.flow.until import until
+from curvewise.flow.until import stopping, until
+from curvewise.flow.until.looks import Budget, Pair, Ranks
+from curvewise.flow.until.stopping import numbered_below, plans_before
 from curvewise.metrics import find
 from curvewise.stats.functionals import Functional
 from curvewise.stats.interval import Interval
-from curvewise.stats.planning import planned_looks
 
 ACCURACY = find("accuracy")
-
-# --- simulated runs ----------------------------------------------------------------------
 
 
 def beta(rng, n):
@@ -50,172 +44,7 @@ def failing(rng, n):
 
 
 def at_the_ends(rng, n):
-    """The worst case of a band: nothing but 0 and 1."""
     return (rng.random(n) < 0.5).astype(float)
-
-
-@functools.cache
-def population(law):
-    return np.sort(law(np.random.default_rng(99), 1_000_000))
-
-
-class Simulated:
-    """Runs of an `Until` on scores that are drawn, with the same looks as real ones."""
-
-    def __init__(self, text, *laws, trials=1000, metric=ACCURACY):
-        self.until, self.laws, self.metric = until(text), laws, metric
-        self.looks = planned_looks(trials)
-        self.budget = self.until.budget(len(self.looks))
-        self.truth = {
-            f"{i} {law.__name__}": self.until.functional.value(population(law))
-            for i, law in enumerate(laws)
-        }
-
-    def stopped(self, rng):
-        """Return the look at which a run ends, and at which number of trials."""
-        drawn = {
-            ("task", name): law(rng, self.looks[-1])
-            for name, law in zip(self.truth, self.laws, strict=True)
-        }
-        for size in self.looks:
-            found = {
-                cell: Sample(scores[:size], np.arange(size), 0)
-                for cell, scores in drawn.items()
-            }
-            look = self.until.look(found, self.metric, self.budget)
-            if look.is_enough:
-                break
-        return look, size
-
-    def holds(self, look):
-        """Whether all intervals contain the truth."""
-        return all(self.truth[s.algorithm] in s.interval for s in look.members)
-
-    def errs(self, look):
-        """Whether a pair is called apart the wrong way round, or close and is not."""
-        for pair in look.members:
-            gap = self.truth[pair.first] - self.truth[pair.second]
-            verdict = pair.verdict(look.margin, self.metric.sign)
-            if verdict.startswith("closer") and abs(gap) > look.margin:
-                return True
-            if verdict == f"{pair.first} is better" and gap <= 0:
-                return True
-            if verdict == f"{pair.second} is better" and gap >= 0:
-                return True
-        return False
-
-
-CASES = [
-    ("cvar 0.5 +- 0.04", [beta]),
-    ("cvar 0.5 +- 0.04", [beta, tied, failing]),
-    ("cvar 0.2 +- 0.1 tail lower", [tied]),
-    ("mean +- 0.05", [failing]),
-    ("mean +- 0.12", [at_the_ends]),
-    ("mean +- 0.08 kind kolmogorov", [beta]),
-    ("mean +- 0.2 kind anytime", [at_the_ends]),
-    ("quantile 0.9 +- 0.05", [beta, tied]),
-]
-
-
-def covered(simulated, runs, seed):
-    rng = np.random.default_rng(seed)
-    sizes, hits = [], 0
-    for _ in range(runs):
-        look, size = simulated.stopped(rng)
-        hits += simulated.holds(look)
-        sizes.append(size if look.is_enough else math.inf)
-    return hits, sizes
-
-
-@pytest.mark.parametrize(("text", "laws"), CASES, ids=[t for t, _ in CASES])
-def test_intervals_hold_where_a_run_stops(text, laws):
-    """40 runs of each of eight cases; a promise of 95 % that were one of 70 % is seen."""
-    simulated = Simulated(text, *laws)
-    hits, sizes = covered(simulated, 40, 7)
-    assert binomtest(hits, 40, 0.95, alternative="less").pvalue > 1e-6
-    assert min(sizes) < 1000  # it does stop, or nothing would be tested
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("text", "laws"), CASES, ids=[t for t, _ in CASES])
-def test_intervals_hold_where_2000_runs_stop(text, laws):
-    hits, sizes = covered(Simulated(text, *laws), 2000, 8)
-    assert binomtest(hits, 2000, 0.95, alternative="less").pvalue > 1e-6
-    assert np.mean(np.isfinite(sizes)) > 0.5
-
-
-ASYMPTOTIC = [
-    ("mean +- 0.015 method asymptotic", [beta, tied]),
-    ("cvar 0.5 +- 0.015 method asymptotic", [beta, tied, failing]),
-    ("mean +- 0.06 method asymptotic", [at_the_ends]),
-]
-
-
-@pytest.mark.parametrize(
-    ("text", "laws"), ASYMPTOTIC, ids=[text for text, _ in ASYMPTOTIC]
-)
-def test_asymptotic_intervals_hold_where_a_run_stops(text, laws):
-    hits, sizes = covered(Simulated(text, *laws, trials=2000), 100, 9)
-    assert binomtest(hits, 100, 0.95, alternative="less").pvalue > 1e-6
-    assert min(sizes) < 2000
-
-
-def rarely_failing(rng, n):
-    """One in a hundred fails; the others are nearly the same."""
-    return np.where(rng.random(n) < 0.01, 0, rng.normal(0.9, 0.01, n).clip(0, 1))
-
-
-def test_asymptotic_intervals_do_not_hold_where_failures_are_rare():
-    """As the documentation says: what nobody has seen yet has no variance."""
-    text = "mean +- 0.005"
-    bad = Simulated(f"{text} method asymptotic", rarely_failing, trials=2000)
-    hits, _ = covered(bad, 200, 10)
-    assert binomtest(hits, 200, 0.95, alternative="less").pvalue < 1e-6
-    hits, _ = covered(Simulated(text, rarely_failing, trials=2000), 100, 10)
-    assert hits == 100
-
-
-def test_who_peeks_at_every_trial_without_paying_is_wrong_too_often():
-    """The negative control: 95 % of Student at every number of trials from 30 on, until
-    two equal algorithms look different."""
-    rng = np.random.default_rng(11)
-    d = beta(rng, (400, 1000)) - beta(rng, (400, 1000))
-    n = np.arange(1, 1001)
-    mean = d.cumsum(axis=1) / n
-    variance = ((d**2).cumsum(axis=1) / n - mean**2) * n / np.maximum(n - 1, 1)
-    reach = stdtrit(np.maximum(n - 1, 1), 0.975) * np.sqrt(variance / n)
-    apart = (np.abs(mean) > reach)[:, 29:].any(axis=1)
-    assert apart.mean() > 0.25
-    ours = Simulated("ranking mean within 0.01 method asymptotic", beta, beta)
-    assert sum(ours.errs(ours.stopped(rng)[0]) for _ in range(200)) < 10
-
-
-RANKINGS = [
-    ("ranking within 0.05", [beta, beta, failing]),  # two are equal
-    ("ranking mean within 0.02", [failing, beta]),
-    ("ranking mean within 0.01 method asymptotic", [beta, beta, failing]),
-    ("ranking quantile 0.5 within 0.01", [beta, failing]),
-]
-
-
-def wrong(text, laws, runs, seed, trials=2000):
-    simulated, rng = Simulated(text, *laws, trials=trials), np.random.default_rng(seed)
-    looks = [simulated.stopped(rng)[0] for _ in range(runs)]
-    return sum(map(simulated.errs, looks)), sum(look.is_enough for look in looks)
-
-
-@pytest.mark.parametrize(("text", "laws"), RANKINGS, ids=[t for t, _ in RANKINGS])
-def test_rankings_are_seldom_wrong(text, laws):
-    errors, decided = wrong(text, laws, 25, 12)
-    assert binomtest(errors, 25, 0.05, alternative="greater").pvalue > 1e-6
-    assert decided > 0 or "method" in text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("text", "laws"), RANKINGS, ids=[t for t, _ in RANKINGS])
-def test_rankings_are_seldom_wrong_in_2000_runs(text, laws):
-    errors, _ = wrong(text, laws, 2000, 13)
-    assert binomtest(errors, 2000, 0.05, alternative="greater").pvalue > 1e-6
 
 
 # --- budgets and verdicts ----------------------------------------------------------------
@@ -274,10 +103,10 @@ def test_lower_is_better_is_turned_round():
 
 def test_the_band_is_chosen_by_the_number_of_trials_not_by_the_scores():
     asked = until("mean +- 0.1").question(ACCURACY)
-    assert asked.kind_for(100, 0.999) == "equal_local_levels"
-    assert asked.kind_for(10**9, 0.999) == "kolmogorov"
-    own = until("mean +- 0.1 kind dkw").question(ACCURACY)
-    assert own.kind_for(100, 0.999) == "dkw"
+    assert asked.band_for(100, 0.999) == "equal_local_levels"
+    assert asked.band_for(10**9, 0.999) == "kolmogorov"
+    own = until("mean +- 0.1 band dkw").question(ACCURACY)
+    assert own.band_for(100, 0.999) == "dkw"
 
 
 # --- real runs ---------------------------------------------------------------------------
@@ -318,6 +147,34 @@ def test_a_run_stops_when_what_was_asked_for_is_known(tmp_path):
     assert [row["trials"] for row in reached.rows()] == [100, 100]
     assert max(row["half_width"] for row in reached.rows()) <= 0.1
     assert ran(criterion=asked) == found
+
+
+def test_an_algorithm_without_trials_on_a_task_is_not_known(tmp_path):
+    """Three cells of four are as sharp as they can be, and nothing is known of one."""
+    found = Trials(
+        Trial(t, a, i, {"accuracy": i / 2000})
+        for t, a in (("t", "a"), ("t", "b"), ("u", "a"))
+        for i in range(2000)
+    )
+    one = Trials([Trial("u", "b", 0, {"accuracy": 0.5})])
+    for text in ("mean +- 0.1", "ranking mean within 0.2"):
+        asked = until(text)
+        assert not asked(found)
+        assert not asked(Trials.concat([found, one]))
+        assert asked(found.where(task="t"))
+    keeper = InMemory()
+    keeper.introduce("t", ["good", "bad"])
+    keeper.write(ran(criterion=None).where(algorithm="good"))
+    assert not stopping.asker(until("mean +- 0.9"), experiment(), keeper).ask(400)
+
+
+def test_a_ranking_of_one_algorithm_is_refused_and_never_enough():
+    found = ran(criterion=None).where(algorithm="good")
+    with pytest.raises(
+        CurvewiseError, match=r"^A ranking needs two algorithms, and there is 1\. Add"
+    ):
+        until("ranking")(found)
+    assert not Ranks((), 0.1, 0.95, 1).is_enough
 
 
 def test_a_ranking_stops_when_all_pairs_are_decided():
@@ -385,8 +242,9 @@ def test_a_store_that_has_more_trials_is_looked_at_as_if_it_had_not(tmp_path):
     ran(store=path)
     asked = until("mean +- 0.1")
     assert asked.reached(experiment(), path).size == 100
+    ran(store=tmp_path / "undisturbed.db")
     assert str(asked.reached(experiment(), path)) == str(
-        asked.reached(experiment(), ran())
+        asked.reached(experiment(), tmp_path / "undisturbed.db")
     )
 
 
@@ -448,6 +306,27 @@ def test_a_plan_that_is_extended_gets_half_of_what_is_left(tmp_path):
     )
 
 
+def test_trials_without_their_store_say_that_they_do_not_know_of_earlier_plans(
+    tmp_path,
+):
+    """Asked before at 400 trials: the store halves its budget again, trials cannot."""
+    path, asked = tmp_path / "runs.db", until("mean +- 0.001")
+    for n in (400, 1000):
+        found = ran(experiment(n), asked, store=path)
+    known = asked.reached(experiment(1000), path)
+    guessed = asked.reached(experiment(1000), found)
+    assert (known.before, guessed.before) == (1, None)
+    assert guessed.look.confidence < known.look.confidence
+    said = (
+        "Trials do not know in which plans they were asked before: this holds if it was "
+        "the first. Pass the store of the run, which does know."
+    )
+    assert said in guessed.notes()
+    assert said not in known.notes()
+    anytime = until("mean +- 0.2 band anytime").reached(experiment(1000), found)
+    assert len(anytime.notes()) == 1  # earlier plans cost it nothing
+
+
 def test_another_algorithm_is_another_plan(tmp_path):
     path = tmp_path / "runs.db"
     ran(store=path)
@@ -471,20 +350,14 @@ def test_how_well_is_no_part_of_what_is_asked(tmp_path):
 def test_what_holds_at_any_time_needs_no_history(tmp_path):
     path = tmp_path / "runs.db"
     for n in (100, 200):
-        ran(experiment(n), "mean +- 0.2 kind anytime", store=path)
-    assert before(path, experiment(400), "mean +- 0.2 kind anytime") == 0
+        ran(experiment(n), "mean +- 0.2 band anytime", store=path)
+    assert before(path, experiment(400), "mean +- 0.2 band anytime") == 0
 
 
 def test_a_plan_that_was_never_looked_at_costs_nothing(tmp_path):
     path = tmp_path / "runs.db"
     ran(criterion=None, store=path)
     assert before(path, experiment(1000)) == 0
-
-
-def test_without_a_store_there_is_no_history():
-    asked = until("mean +- 0.1 of accuracy")
-    for _ in range(2):
-        assert plans_before(asked, experiment(), InMemory(), keep=True) == 0
 
 
 # --- failures ----------------------------------------------------------------------------
@@ -523,6 +396,68 @@ def test_failures_with_a_score_are_part_of_the_distribution():
     assert len(found) < 2000
     reached = until("mean +- 0.1 failed 0.5").reached(experiment(2000, [SHAKY]), found)
     assert reached.rows()[0]["value"] > 0.7
+
+
+def diverging(params, data, rng):
+    if rng.random() < 0.2:
+        raise ValueError("diverged")
+    yield 0, {"return": rng.normal()}
+
+
+UNBOUNDED = experiment(
+    400, [Algorithm("a", {}, diverging)], metrics=[Metric("return", "higher")]
+)
+
+
+@pytest.mark.parametrize("method", ["", " method asymptotic"])
+def test_the_worst_so_far_is_no_score_of_a_failure(method, tmp_path):
+    """It moves from look to look: the promise would be about another number at each."""
+    what = "quantile 0.05 +- 0.01" if not method else "cvar 0.5 +- 0.01"
+    text = f"{what} of return failed worst{method}"
+    with pytest.raises(
+        CurvewiseError,
+        match=r"^'return' ranges from -inf to inf, and has no worst score that is the "
+        r"same at every look\. Pass failed=<score of a failed run>; as a text, "
+        rf"'{what.replace('+', '[+]')} of return failed 0{method}'\.$",
+    ):
+        ran(UNBOUNDED, text, store=tmp_path / "runs.db")
+    assert list(tmp_path.iterdir()) == []  # before anything is run
+
+
+def test_the_worst_so_far_is_refused_with_the_first_trials_where_nobody_named_the_metric(
+    tmp_path,
+):
+    path, text = tmp_path / "runs.db", "quantile 0.05 +- 0.01 failed worst"
+    with pytest.raises(
+        CurvewiseError, match=r"^'return' ranges from -inf to inf, and has"
+    ):
+        ran(UNBOUNDED, text, store=path)
+    assert len(store.read(path)) < 400
+    found = ran(UNBOUNDED, None)
+    for ask in (until(text), lambda found: until(text).reached(UNBOUNDED, found)):
+        with pytest.raises(CurvewiseError, match=r"has no worst score that is"):
+            ask(found)
+
+
+def test_only_the_bad_end_of_the_range_makes_a_worst_score():
+    asked = until("quantile 0.5 +- 0.1 failed worst")
+    asked.refuse_unbounded(Metric("reward", "higher", (0, math.inf)))
+    with pytest.raises(
+        CurvewiseError, match=r"^'rmse' ranges from 0 to inf, and has no worst"
+    ):
+        asked.refuse_unbounded(Metric("rmse", "lower", (0, math.inf)))
+
+
+def test_a_failure_with_a_number_will_do_without_bounds():
+    plan = replace(UNBOUNDED, trials=2000)
+    assert len(ran(plan, "quantile 0.5 +- 0.3 failed -10")) < 2000
+
+
+def test_who_is_told_to_score_failures_is_not_told_what_will_be_refused():
+    with pytest.warns(
+        CurvewiseWarning, match=r"until='quantile .* of return failed 0'"
+    ):
+        ran(UNBOUNDED, "quantile 0.5 +- 0.3")
 
 
 def test_if_all_fail_nobody_asks():
@@ -661,7 +596,7 @@ def test_what_was_not_run_has_reached_nothing(tmp_path):
     [
         ("cvar 0.5 +- 0.01", ("cvar", 0.5), {"half_width": 0.01}),
         ("cvar 0.5 ± 0.01", ("cvar",), {"half_width": 0.01}),
-        ("cvar 0.5+-0.01", ("cvar",), {"alpha": 0.5, "half_width": 0.01}),
+        ("cvar 0.5+-0.01", ("cvar",), {"share": 0.5, "half_width": 0.01}),
         ("CVaR +/- .01", ("cvar",), {"half_width": 0.01}),
         ("mean +- 0.01", ("mean",), {"half_width": 0.01}),
         ("quantile 0.9 +- 2", ("quantile", 0.9), {"half_width": 2}),
@@ -671,7 +606,7 @@ def test_what_was_not_run_has_reached_nothing(tmp_path):
         (
             "ranking cvar 0.25 within 0.01 of 'val acc'",
             ("ranking",),
-            {"of": "cvar", "alpha": 0.25, "margin": 0.01, "metric": "val acc"},
+            {"of": "cvar", "share": 0.25, "margin": 0.01, "metric": "val acc"},
         ),
         (
             "cvar 0.1 +- 0.02 of error tail lower failed worst at best",
@@ -685,14 +620,14 @@ def test_what_was_not_run_has_reached_nothing(tmp_path):
             },
         ),
         (
-            "mean +- 1 at 100 failed -5 confidence 0.99 kind dkw method guaranteed",
+            "mean +- 1 at 100 failed -5 confidence 0.99 band dkw method guaranteed",
             ("mean",),
             {
                 "half_width": 1,
                 "at": 100,
                 "failed": -5,
                 "confidence": 0.99,
-                "kind": "dkw",
+                "band": "dkw",
             },
         ),
     ],
@@ -713,6 +648,7 @@ def test_a_text_asks_for_the_same_as_arguments(text, arguments, keywords):
         ("mean +- little", "'little' is no number"),
         ("ranking within", "nothing follows 'within'"),
         ("mean +- 0.1 of", "nothing follows 'of'"),
+        ("mean +- 0.1 kind dkw", "nobody knows what 'kind' is"),
         ("mean +- 0.1 accuracy", "nobody knows what 'accuracy' is"),
         ("mean +- 0.1 of a of b", "it says 'of' twice"),
         ("mean +- 0.1 of 'a", "no closing quotation"),
@@ -727,7 +663,7 @@ def test_a_text_that_says_something_else_is_taught_the_grammar(text, what):
     )
     assert "'cvar 0.5 +- 0.01'" in said
     assert "'ranking cvar 0.5 within 0.01'" in said
-    assert said.endswith("or at, tail, confidence, kind, method with its value.")
+    assert said.endswith("or at, tail, confidence, band, method with its value.")
 
 
 @pytest.mark.parametrize(
@@ -745,10 +681,6 @@ def test_a_text_that_says_something_else_is_taught_the_grammar(text, what):
         (
             lambda: until("quantile", half_width=1),
             r"Which quantile\? Pass a share, such as 0\.9\.",
-        ),
-        (
-            lambda: until("cvar", 0.5, alpha=0.5, half_width=1),
-            r"share is 0\.5 and alpha is 0\.5\. Pass one\.",
         ),
         (lambda: until("cvar", 1.5, half_width=1), r"alpha is 1\.5\. Pass a share"),
         (
@@ -768,7 +700,7 @@ def test_a_text_that_says_something_else_is_taught_the_grammar(text, what):
             lambda: until("quantile", 0.5, half_width=1, method="asymptotic"),
             r"A quantile needs no asymptotic interval: order statistics are exact\. Leave",
         ),
-        (lambda: until("mean", half_width=1, kind="x"), r"kind is 'x'\. Pass one of"),
+        (lambda: until("mean", half_width=1, band="x"), r"band is 'x'\. Pass one of"),
         (lambda: until("mean", half_width=1, method="x"), r"method is 'x'\. Pass one"),
         (lambda: until("mean", half_width=1, confidence=2), r"confidence is 2\. Pass"),
         (
@@ -780,6 +712,13 @@ def test_a_text_that_says_something_else_is_taught_the_grammar(text, what):
 def test_bad_arguments_are_refused_with_what_to_pass(call, message):
     with pytest.raises(CurvewiseError, match=f"^{message}"):
         call()
+
+
+def test_one_thing_has_one_name():
+    """A share is no alpha, and a band is no kind."""
+    for old in ({"alpha": 0.5}, {"kind": "dkw"}):
+        with pytest.raises(TypeError, match=next(iter(old))):
+            until("cvar", half_width=0.01, **old)
 
 
 # --- how far it is -----------------------------------------------------------------------
@@ -799,7 +738,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     made = Clock()
-    monkeypatch.setattr(asking, "time", made)
+    monkeypatch.setattr(stopping, "time", made)
     return made
 
 
@@ -824,7 +763,7 @@ def kept(trials):
 def test_a_glance_says_how_wide_the_widest_interval_is(clock):
     trials = ran(criterion=None).where(number=range(123))
     keeper = kept(trials)
-    asker = asking.asker(until("mean +- 0.01"), experiment(), keeper)
+    asker = stopping.asker(until("mean +- 0.01"), experiment(), keeper)
     asker.meet(trials)
     asker.glance()
     assert asker.said == ""  # not in the first seconds
@@ -840,7 +779,7 @@ def test_a_glance_says_how_wide_the_widest_interval_is(clock):
 
 def test_a_glance_counts_undecided_pairs(clock):
     trials = ran(criterion=None).where(number=range(30))
-    asker = asking.asker(until("ranking within 0.001"), experiment(), kept(trials))
+    asker = stopping.asker(until("ranking within 0.001"), experiment(), kept(trials))
     asker.meet(trials)
     clock.now += 3
     asker.glance()
@@ -850,7 +789,7 @@ def test_a_glance_counts_undecided_pairs(clock):
 def test_glances_take_a_twentieth_of_the_time_at_most(clock):
     trials = ran(criterion=None).where(number=range(30))
     keeper = kept(trials)
-    asker = asking.asker(until("mean +- 0.01"), experiment(), keeper)
+    asker = stopping.asker(until("mean +- 0.01"), experiment(), keeper)
     asker.meet(trials)
     clock.cost = 0.1  # a glance looks at the clock twice: it takes a tenth of a second
     for _ in range(1000):
@@ -870,7 +809,7 @@ def test_a_glance_before_all_algorithms_have_begun_says_nothing(clock):
     keeper = Counted()
     keeper.introduce(["t"], ["good", "bad"])
     keeper.write(trials)
-    asker = asking.asker(until("mean +- 0.01"), experiment(), keeper)
+    asker = stopping.asker(until("mean +- 0.01"), experiment(), keeper)
     asker.meet(trials)
     clock.now += 3
     asker.glance()
@@ -889,7 +828,7 @@ def test_what_a_glance_cannot_tell_is_a_question_mark(clock):
     keeper = Counted()
     keeper.introduce(["t"], ["a"])
     keeper.write(few)
-    asker = asking.asker(until("cvar 0.5 +- 0.01 of loss"), plan, keeper)
+    asker = stopping.asker(until("cvar 0.5 +- 0.01 of loss"), plan, keeper)
     asker.meet(few)
     clock.now += 3
     asker.glance()

@@ -6,9 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import numpy as np
+
 from curvewise._text import Cell
 from curvewise.errors import CurvewiseError, CurvewiseWarning, listed
 from curvewise.metrics import Floats, Metric
+from curvewise.stats.comparison.differences import ENOUGH
+from curvewise.stats.functionals import ENOUGH as ENOUGH_TOGETHER
+from curvewise.stats.functionals import Functional
 from curvewise.trials import Trials, doors
 from curvewise.trials.columns import Ints
 from curvewise.trials.doors import At
@@ -80,6 +85,26 @@ def failed_score(metric: Metric, failed: Failed) -> str:
 def plain_setting(value: At | Failed) -> Cell:
     """Return `at` or `failed` as a setting to print."""
     return value if isinstance(value, str) else float(value)
+
+
+def has_few(functional: Functional, n: int, confidence: float) -> bool:
+    """Return whether `n` trials are fewer than the central limit theorem needs.
+
+    As was measured for single intervals, and for the higher confidence of many that are
+    to hold together.
+    """
+    least = ENOUGH_TOGETHER if confidence > 0.98 else ENOUGH.get(functional.of, 20)
+    return functional.mass * n < least
+
+
+def are_paired(one: Sample, other: Sample) -> bool:
+    """Return whether entry i of both is the same trial: those of one number met one data.
+
+    Samples of which only some have a partner are compared as independent ones. What they
+    share, such as hard data, makes both better or worse together: intervals are then wider
+    than need be, not narrower.
+    """
+    return bool(np.array_equal(one.numbers, other.numbers))
 
 
 @contextmanager

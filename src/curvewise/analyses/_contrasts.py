@@ -1,23 +1,19 @@
 """Two algorithms on one task: who is ahead, and how sure is that."""
 
-import functools
 import itertools
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from curvewise.analyses._asking import Sample, quietly
+from curvewise.analyses._asking import Sample, are_paired, has_few, quietly
 from curvewise.analyses._distribution import best_tail
 from curvewise.metrics import Metric
-from curvewise.stats.bands import Kind
+from curvewise.stats.bands import Kind, cdf_band
 from curvewise.stats.comparison import (
     difference,
     probability_of_improvement,
     shared_confidence,
 )
-from curvewise.stats.comparison.differences import ENOUGH
+from curvewise.stats.functionals import Functional
 from curvewise.stats.interval import Interval
 
 
@@ -36,11 +32,11 @@ class Contrast:
         For the difference of the means of the best ``1 - alpha`` of the trials, `one`
         minus `other`; by the central limit theorem.
     guaranteed : Interval or None
-        For the same, from two bands: for any distribution and number of trials. None
-        where the metric has no bound.
-    has_enough : bool
-        Whether there are as many trials in the tail as the central limit theorem was
-        measured to need; with fewer, only what is guaranteed is believed.
+        For the same, from bands: for any distribution, any number of trials and any
+        dependence. None where nothing bounds it.
+    has_few : bool
+        Whether there are fewer trials in the tail than the central limit theorem was
+        measured to need; then only what is guaranteed is sure.
     """
 
     task: str
@@ -50,15 +46,24 @@ class Contrast:
     improvement: Interval
     best: Interval
     guaranteed: Interval | None
-    has_enough: bool
+    has_few: bool
 
     @property
     def ahead(self) -> str | None:
         """The one that is ahead over the best of the trials; None where none can tell."""
-        believed = self.best if self.has_enough else self.guaranteed
-        if believed is None or 0 in believed:
+        sure = self._winner(self.guaranteed)
+        return sure if sure or self.has_few else self._winner(self.best)
+
+    @property
+    def probably_ahead(self) -> str | None:
+        """The one that is ahead by an interval that needs more trials than there are."""
+        return None if self.ahead else self._winner(self.best)
+
+    def _winner(self, difference: Interval | None) -> str | None:
+        if difference is None or 0 in difference:
             return None
-        return self.one if self.metric.sign * believed.lower > 0 else self.other
+        is_above = difference.lower > 0
+        return self.one if is_above == (self.metric.sign > 0) else self.other
 
 
 def contrasts(
@@ -79,16 +84,47 @@ def contrasts(
     kind : {"kolmogorov", "dkw", "equal_local_levels", "anytime"}
         The band behind what is guaranteed.
     """
+    share, tail = best_tail(metric, alpha)
+    best = Functional("cvar", share, tail)
+    sure = _bounds(scores, metric, best, confidence, kind)
     pairs = [
         (task, *pair)
         for task, own in scores.items()
         for pair in itertools.combinations(own, 2)
     ]
-    shared = shared_confidence(confidence, max(len(pairs), 1))
+    each = shared_confidence(confidence, max(len(pairs), 1))
     return tuple(
-        _contrast(task, one, other, scores[task], metric, alpha, shared, kind)
+        _contrast(task, one, other, scores[task], metric, best, each, sure.get(task))
         for task, one, other in pairs
     )
+
+
+_Bounds = Mapping[str, tuple[float, float]]
+
+
+def _bounds(
+    scores: Mapping[str, Mapping[str, Sample]],
+    metric: Metric,
+    best: Functional,
+    confidence: float,
+    kind: Kind,
+) -> dict[str, _Bounds]:
+    """Return between what the statistic of each cell lies, all of them at once.
+
+    Where that holds for all cells, it holds for all differences: pairs cost nothing.
+    """
+    if best.lacks(metric.range):
+        return {}
+    each = shared_confidence(confidence, sum(map(len, scores.values())))
+    return {
+        task: {
+            name: best.bounds(
+                cdf_band(own.scores, confidence=each, kind=kind, support=metric.range)
+            )
+            for name, own in cells.items()
+        }
+        for task, cells in scores.items()
+    }
 
 
 def _contrast(
@@ -97,39 +133,45 @@ def _contrast(
     other: str,
     scores: Mapping[str, Sample],
     metric: Metric,
-    alpha: float,
+    best: Functional,
     confidence: float,
-    kind: Kind,
+    bounds: _Bounds | None,
 ) -> Contrast:
-    # Trials of the same number met the same data.
-    paired = bool(np.array_equal(scores[one].numbers, scores[other].numbers))
     a, b = scores[one].scores, scores[other].scores
-    share, tail = best_tail(metric, alpha)
+    is_paired = are_paired(scores[one], scores[other])
     up = metric.sign
-    ask = functools.partial(
-        difference,
-        *(a, b),
-        of="cvar",
-        alpha=share,
-        tail=tail,
-        confidence=confidence,
-        paired=paired,
-        support=metric.range,
-        kind=kind,
-    )
-    with quietly():
-        best = ask(method="asymptotic")
-        improvement = probability_of_improvement(
-            up * a, up * b, confidence=confidence, paired=paired
+    with quietly():  # few trials are said in words
+        gap = difference(
+            a,
+            b,
+            of=best.of,
+            alpha=best.alpha,
+            tail=best.tail,
+            confidence=confidence,
+            paired=is_paired,
+            support=metric.range,
         )
-    is_bounded = all(map(math.isfinite, metric.range))
+        improvement = probability_of_improvement(
+            up * a, up * b, confidence=confidence, paired=is_paired
+        )
+    estimand = f"the mean of the best {best.mass:g} of all trials, {one} less {other}"
+    guaranteed = None
+    if bounds is not None:
+        (low, high), (least, most) = bounds[one], bounds[other]
+        guaranteed = Interval(
+            low - most,
+            high - least,
+            estimand,
+            "for any number of trials, any distribution and any dependence",
+            best.value(a) - best.value(b),
+        )
     return Contrast(
         task,
         one,
         other,
         metric,
-        improvement,
-        best,
-        ask(method="guaranteed") if is_bounded else None,
-        has_enough=min(len(a), len(b)) * (1 - alpha) >= ENOUGH["cvar"],
+        replace(improvement, estimand=f"P({one} is better than {other}), ties half"),
+        replace(gap, estimand=estimand),
+        guaranteed,
+        has_few(best, min(len(a), len(b)), confidence),
     )

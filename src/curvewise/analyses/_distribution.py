@@ -32,6 +32,8 @@ class Distribution:
     mean_interval, best_interval, worst_interval : Interval
         For the mean score, and for that of the best ``1 - alpha`` and the worst ``alpha``
         of the trials (CVaR), at the alpha that was asked for.
+    is_bootstrapped : bool
+        Whether the bootstrap had to stand in for one, because nothing bounds the metric.
     """
 
     task: str
@@ -42,6 +44,7 @@ class Distribution:
     mean_interval: Interval
     best_interval: Interval
     worst_interval: Interval
+    is_bootstrapped: bool
 
     @property
     def scores(self) -> Floats:
@@ -73,10 +76,10 @@ class Distribution:
         return replace(self.band.quantile_interval(0.5), value=self.median)
 
     @property
-    def is_bootstrapped(self) -> bool:
-        """Whether the bootstrap had to stand in, because nothing bounds the metric."""
+    def monte_carlo_error(self) -> float:
+        """Largest standard error that the bootstrap left in an end; 0 without one."""
         own = (self.mean_interval, self.best_interval, self.worst_interval)
-        return any(i.guarantee != self.band.guarantee for i in own)
+        return max(interval.monte_carlo_error for interval in own)
 
     def best(self, alpha: float) -> float:
         """Return the mean of the best ``1 - alpha`` of the trials (upper CVaR)."""
@@ -158,15 +161,14 @@ def distribution_of(
     """Return a distribution with its band, and intervals for its mean and both tails."""
     band = cdf_band(scores, confidence=confidence, kind=kind, support=metric.range)
     best, worst = best_tail(metric, alpha), worst_tail(metric, alpha)
-    return Distribution(
-        *labels,
-        metric,
-        band,
-        failed,
+    intervals = (
         _interval(band, None, "the mean of all trials", rng),
         _interval(band, best, f"the mean of the best {1 - alpha:g} of all trials", rng),
         _interval(band, worst, f"the mean of the worst {alpha:g} of all trials", rng),
     )
+    is_read_off = [found.guarantee == band.guarantee for found in intervals]
+    is_bootstrapped = not all(is_read_off)
+    return Distribution(*labels, metric, band, failed, *intervals, is_bootstrapped)
 
 
 def best_tail(metric: Metric, alpha: Any) -> tuple[Any, Tail]:

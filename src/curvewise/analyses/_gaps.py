@@ -1,27 +1,24 @@
 """Tuned against untuned: which belong together, and what tuning gains, by statistic."""
 
+import functools
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-import numpy as np
-
-from curvewise.analyses._asking import Sample
-from curvewise.analyses._stretches import Comparison, shift_of
-from curvewise.errors import CurvewiseError, CurvewiseWarning, listed, unknown
-from curvewise.metrics import Metric
-from curvewise.stats.bands import Kind, Support
+from curvewise.analyses._asking import Sample, are_paired, has_few, quietly
+from curvewise.analyses._stretches import Comparison, comparison_of
+from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.metrics import Floats, Metric
+from curvewise.stats.bands import Kind, Support, tail_kind
 from curvewise.stats.comparison import difference
-from curvewise.stats.distribution import cvar, quantile
+from curvewise.stats.functionals import Functional
 from curvewise.stats.interval import Interval
 
 Statistic: TypeAlias = Literal["mean", "median", "cvar_best", "cvar_worst"]
 STATISTICS: tuple[Statistic, ...] = ("mean", "median", "cvar_best", "cvar_worst")
 
 _TUNED = " tuned"
-FEW = 10  # trials in a tail, below which approximate intervals were seen to fall short
 
 
 def tuned_pairs(
@@ -68,6 +65,9 @@ class Gain:
     guaranteed : Interval
         From two bands or order statistics: for any number of trials, any distribution
         and any dependence.
+    is_few : bool
+        Whether there are fewer trials than the central limit theorem was measured to need
+        at this confidence.
     """
 
     statistic: Statistic
@@ -75,6 +75,12 @@ class Gain:
     tuned: float
     interval: Interval
     guaranteed: Interval
+    is_few: bool
+
+    @property
+    def believed(self) -> Interval:
+        """The interval that a verdict may rest on: with few trials, the guaranteed."""
+        return self.guaranteed if self.is_few else self.interval
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,16 +137,26 @@ def gap_of(
     band: Kind,
 ) -> Gap:
     """Return what tuning gains; `names` are task, algorithm and its tuned one."""
-    paired = bool(np.array_equal(untuned.numbers, tuned.numbers))
+    is_paired = are_paired(untuned, tuned)
+    b, a = metric.sign * untuned.scores, metric.sign * tuned.scores
     return Gap(
         *names,
         len(untuned.scores),
         len(tuned.scores),
         untuned.failed,
         tuned.failed,
-        paired,
+        is_paired,
         tuple(
-            _gain(one, untuned, tuned, metric, alpha, confidence, paired, band)
+            _gain(
+                one,
+                b,
+                a,
+                metric,
+                alpha,
+                confidence,
+                is_paired,
+                band,
+            )
             for one in STATISTICS
         ),
         _shift(names, untuned, tuned, metric, confidence),
@@ -149,51 +165,50 @@ def gap_of(
 
 def _gain(
     statistic: Statistic,
-    untuned: Sample,
-    tuned: Sample,
+    b: Floats,
+    a: Floats,
     metric: Metric,
     alpha: float,
     confidence: float,
-    paired: bool,
+    is_paired: bool,
     band: Kind,
 ) -> Gain:
-    up = metric.sign
-    a, b = up * tuned.scores, up * untuned.scores  # higher is better from here on
-    asked: dict[str, Any] = _asked(statistic, alpha) | {
-        "confidence": confidence, "paired": paired, "support": _support(metric)
-    }  # fmt: skip
-    with warnings.catch_warnings():  # few trials are a note of the answer
-        warnings.simplefilter("ignore", CurvewiseWarning)
-        interval = difference(a, b, method="asymptotic", **asked)
-    if statistic != "median" and not all(map(math.isfinite, metric.range)):
+    """Return what tuning gains: `a` are the tuned scores, higher is better."""
+    f = functional_of(statistic, alpha)
+    ask = functools.partial(
+        difference,
+        *(a, b),
+        of=f.of,
+        alpha=f.alpha,
+        tail=f.tail,
+        confidence=confidence,
+        paired=is_paired,
+        support=_support(metric),
+    )
+    with quietly():
+        interval = ask(method="asymptotic")
+    if f.lacks(_support(metric)):
         reason = f"cannot tell: {metric.label} has no bounds"
         guaranteed = Interval(-math.inf, math.inf, interval.estimand, reason)
     else:
-        guaranteed = difference(a, b, method="guaranteed", kind=band, **asked)
+        guaranteed = ask(method="guaranteed", kind=band)
     return Gain(
         statistic,
-        up * _value(b, statistic, alpha),
-        up * _value(a, statistic, alpha),
+        metric.sign * f.value(b),
+        metric.sign * f.value(a),
         interval,
         guaranteed,
+        is_few=has_few(f, min(len(a), len(b)), confidence),
     )
 
 
-def _asked(statistic: Statistic, alpha: float) -> dict[str, Any]:
+def functional_of(statistic: Statistic, alpha: float) -> Functional:
+    """Return a statistic as what `curvewise.stats` knows it by."""
     if statistic == "mean":
-        return {"of": "mean"}
+        return Functional("mean")
     if statistic == "median":
-        return {"of": "quantile", "alpha": 0.5}
-    tail = "upper" if statistic == "cvar_best" else "lower"
-    return {"of": "cvar", "alpha": alpha, "tail": tail}
-
-
-def _value(z: Any, statistic: Statistic, alpha: float) -> float:
-    if statistic == "mean":
-        return float(z.mean())
-    if statistic == "median":
-        return float(quantile(z, 0.5))
-    return float(cvar(z, alpha, tail="upper" if statistic == "cvar_best" else "lower"))
+        return Functional("quantile", 0.5)
+    return Functional("cvar", alpha, "upper" if statistic == "cvar_best" else "lower")
 
 
 def _support(metric: Metric) -> Support:
@@ -208,13 +223,14 @@ def _shift(
     metric: Metric,
     confidence: float,
 ) -> Comparison:
-    shift = shift_of(
-        metric.sign * tuned.scores,
-        metric.sign * untuned.scores,
+    most = max(len(untuned.scores), len(tuned.scores))
+    return comparison_of(
+        (names[2], names[1]),
+        (metric.sign * tuned.scores, metric.sign * untuned.scores),
         confidence=confidence,
-        kind="equal_local_levels",  # sees into the tail of bad hyperparameters
+        # Bad hyperparameters are in the lower tail.
+        kind=tail_kind(most, confidence=(1 + confidence) / 2),
     )
-    return Comparison(names[2], names[1], shift)
 
 
 def no_pairs(names: Sequence[str]) -> CurvewiseError:

@@ -5,18 +5,20 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curvewise.analyses._distribution import Distribution
 from curvewise.errors import listed
 from curvewise.metrics import Floats
-from curvewise.stats.bands import Kind
-from curvewise.stats.comparison import quantile_shift, where_better
+from curvewise.stats.bands import Kind, cdf_band
+from curvewise.stats.comparison import quantile_shift
 from curvewise.stats.interval import CurveBand
 
 Stretch: TypeAlias = tuple[float, float]
 
-_MOST = 1000  # quantiles to look at
-_WORTH_A_WORD = 0.05  # of the quantiles; the ragged ends of a stretch are shorter
+_MOST = 1000  # quantiles to draw
+_GRID = np.linspace(0, 1, 2001)
+_WORTH_A_WORD = 0.05  # of the quantiles; ragged ends of a stretch are shorter
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,26 +31,16 @@ class Comparison:
     shift : CurveBand
         By how much the quantiles of `one` are better than those of `other` (above 0:
         better, whichever way the metric goes), from the worst trials to the best.
+    better, worse : tuple of (float, float)
+        Where `one` is so for sure, at every quantile of the stretch; as shares counted
+        from the worst trials.
     """
 
     one: str
     other: str
     shift: CurveBand
-
-    @property
-    def better(self) -> tuple[Stretch, ...]:
-        """Where `one` is better for sure, as shares counted from the worst trials."""
-        return self._settled("a")
-
-    @property
-    def worse(self) -> tuple[Stretch, ...]:
-        """Where `one` is worse for sure."""
-        return self._settled("b")
-
-    def _settled(self, who: str) -> tuple[Stretch, ...]:
-        half = float(self.shift.at[0])  # each quantile stands for a stretch around it
-        ranges = [r for r in where_better(self.shift) if r.better == who]
-        return tuple((r.start - half, r.stop + half) for r in ranges)
+    better: tuple[Stretch, ...]
+    worse: tuple[Stretch, ...]
 
     @property
     def crosses(self) -> bool:
@@ -69,20 +61,47 @@ class Comparison:
 def compared(one: Distribution, other: Distribution, confidence: float) -> Comparison:
     """Return two distributions of one metric compared, better being positive."""
     up = one.metric.sign
-    scores = up * one.scores, up * other.scores
-    shift = shift_of(*scores, confidence=confidence, kind=one.band.kind)
-    return Comparison(one.algorithm, other.algorithm, shift)
+    return comparison_of(
+        (one.algorithm, other.algorithm),
+        (up * one.scores, up * other.scores),
+        confidence=confidence,
+        kind=one.band.kind,
+    )
 
 
-def shift_of(a: Floats, b: Floats, *, confidence: float, kind: Kind) -> CurveBand:
-    """Return by how much the quantiles of `a` exceed those of `b`, at all that there are.
+def comparison_of(
+    names: tuple[str, str],
+    scores: tuple[Floats, Floats],
+    *,
+    confidence: float,
+    kind: Kind,
+) -> Comparison:
+    """Return two samples compared, for which higher is better.
 
     Where a band ends in the support of the metric, it says nothing about two samples, and
     is left open.
     """
+    a, b = scores
     n = min(len(a), len(b), _MOST)
+    # In the middle of each score's share: at its ends, rounding would decide.
     p = (np.arange(n) + 0.5) / n
-    return quantile_shift(a, b, p, confidence=confidence, kind=kind)
+    shift = quantile_shift(a, b, p, confidence=confidence, kind=kind)
+    each = (1 + confidence) / 2
+    bands = (cdf_band(z, confidence=each, kind=kind) for z in scores)
+    (low_a, high_a), (low_b, high_b) = (band.quantile(_GRID) for band in bands)
+    # Quantiles grow: between two points of the grid none of `a` is below the lower end at
+    # the first, and none of `b` above the upper end at the second.
+    better, worse = low_a[:-1] > high_b[1:], low_b[:-1] > high_a[1:]
+    return Comparison(*names, shift, _runs(better), _runs(worse))
+
+
+def _runs(holds: NDArray[np.bool_]) -> tuple[Stretch, ...]:
+    """Return from where to where neighbouring steps of the grid hold."""
+    edges = np.flatnonzero(np.diff(np.r_[False, holds, False]))
+    return tuple(
+        (float(_GRID[first]), float(_GRID[last]))
+        for first, last in edges.reshape(-1, 2)
+    )
 
 
 def sentences(comparisons: Sequence[Comparison]) -> list[str]:

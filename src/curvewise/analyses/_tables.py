@@ -109,10 +109,16 @@ def contrast_table(own: Sequence[Contrast], alpha: float) -> list[dict[str, Cell
             "guaranteed": ""
             if c.guaranteed is None
             else interval_cell(c.guaranteed, sign=True, value=False),
-            "ahead": c.ahead or "cannot tell",
+            "ahead": _ahead(c),
         }
         for c in own
     ]
+
+
+def _ahead(c: Contrast) -> str:
+    if c.probably_ahead:
+        return f"probably {c.probably_ahead}"
+    return c.ahead or "cannot tell"
 
 
 def contrast_row(c: Contrast) -> dict[str, Cell]:
@@ -130,6 +136,7 @@ def contrast_row(c: Contrast) -> dict[str, Cell]:
         "guaranteed_lower": None if c.guaranteed is None else c.guaranteed.lower,
         "guaranteed_upper": None if c.guaranteed is None else c.guaranteed.upper,
         "ahead": c.ahead,
+        "probably_ahead": c.probably_ahead,
     }
 
 

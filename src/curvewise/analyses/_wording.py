@@ -8,7 +8,6 @@ from curvewise.analyses._contrasts import Contrast
 from curvewise.analyses._distribution import Distribution
 from curvewise.stats.bands import NAMES
 from curvewise.stats.bootstrap import FEW
-from curvewise.stats.comparison.differences import ENOUGH
 
 if TYPE_CHECKING:
     from curvewise.analyses.performance import Performance
@@ -16,25 +15,28 @@ if TYPE_CHECKING:
 
 def notes_of(answer: "Performance") -> list[str]:
     """Return what a reader must know to read the tables."""
-    first = answer.distributions[0]
-    band, cells = first.band, len(answer.distributions)
-    is_family = bool(answer.provenance.settings["family"])
+    band, cells = answer.distributions[0].band, len(answer.distributions)
     level = percent(answer.confidence)
     whose = (
         f"all {cells} bands hold at once"
-        if is_family
+        if answer.provenance.settings["family"]
         else "all quantiles of one algorithm on one task lie in its band at once"
     )
     notes = [
         f"best and worst: the mean of the best {percent(1 - answer.alpha)} and of the "
         f"worst {percent(answer.alpha)} of the trials (CVaR {answer.alpha:g}).",
-        f"in brackets: read off a {level} band: {whose}, and all that is read off it, if "
-        f"trials are independent ({NAMES[band.kind]}).",
+        f"algorithms, in brackets: read off a {level} band: {whose}, and all that is read "
+        f"off it, if trials are independent ({NAMES[band.kind]}).",
     ]
     if any(d.is_bootstrapped for d in answer.distributions):
         notes.append(_bootstrap_note(answer))
     if answer.contrasts:
         notes += _contrast_notes(answer)
+    if answer.overall:
+        notes.append(
+            f"all tasks, in brackets: {level} intervals for many trials (Student, by "
+            f"task), each for itself; every task counts the same."
+        )
     if failed := sum(d.failed for d in answer.distributions):
         notes.append(
             f"{count(failed, 'failed trial')} counted with score {answer.failed_score}."
@@ -43,13 +45,16 @@ def notes_of(answer: "Performance") -> list[str]:
 
 
 def _bootstrap_note(answer: "Performance") -> str:
-    share = min(answer.alpha, 1 - answer.alpha)
+    share, each = (
+        min(answer.alpha, 1 - answer.alpha),
+        answer.distributions[0].band.confidence,
+    )
     least = min(len(d.scores) * share for d in answer.distributions)
     few = f"; {least:g} in a tail are too few, and intervals too short" * (least < FEW)
     return (
         f"{answer.metric.label} has no bound, so means have "
-        f"{percent(answer.confidence)} bootstrap intervals (BCa), each for itself, which "
-        f"hold for many trials{few}."
+        f"{percent(each)} bootstrap intervals (BCa) by themselves, which hold for many "
+        f"trials{few}."
     )
 
 
@@ -67,10 +72,10 @@ def _contrast_notes(answer: "Performance") -> list[str]:
             f"Of {n} pairs those of the leader on each task are shown; contrast_rows() has "
             f"all."
         )
-    if not all(c.has_enough for c in answer.contrasts):
+    if any(c.probably_ahead for c in answer.contrasts):
         notes.append(
-            f"Less than {ENOUGH['cvar']} trials in a tail are few: who is ahead then "
-            f"follows from what is guaranteed alone."
+            "probably: by an interval for many trials, and there are few for so many "
+            "pairs at once."
         )
     return notes
 
@@ -108,14 +113,24 @@ def _ahead(scores: dict[str, float], up: int) -> str:
 
 def _apart(contrasts: Sequence[Contrast], top: str, confidence: float) -> str:
     """Return which pairs are told apart, and which are not; nothing more is claimed."""
-    apart = [
-        f"{c.ahead} from {c.other if c.ahead == c.one else c.one}"
-        for c in contrasts
-        if c.ahead
+    sure = [_from(c, c.ahead) for c in contrasts if c.ahead]
+    likely = [_from(c, c.probably_ahead) for c in contrasts if c.probably_ahead]
+    rest = [
+        f"{c.one} and {c.other}" for c in contrasts if not (c.ahead or c.probably_ahead)
     ]
     level = f"with {percent(confidence)} confidence"
-    if not apart:
+    if not sure and not likely:
         return f"No pair is told apart {level}: more trials may."
-    rest = ", ".join(f"{c.one} and {c.other}" for c in contrasts if not c.ahead)
-    said = f"Told apart over the best {top} {level}: {', '.join(apart)}"
-    return f"{said}; not so {rest}." if rest else f"{said}."
+    parts = []
+    if sure:
+        parts.append(f"Told apart over the best {top} {level}: {', '.join(sure)}")
+    if likely:
+        word = "probably" if sure else f"Probably told apart over the best {top}:"
+        parts.append(f"{word} {', '.join(likely)}")
+    if rest:
+        parts.append(f"not so {', '.join(rest)}")
+    return f"{'; '.join(parts)}."
+
+
+def _from(c: Contrast, ahead: str | None) -> str:
+    return f"{ahead} from {c.other if ahead == c.one else c.one}"

@@ -170,7 +170,8 @@ class Performance(Answer):
 
         ``cvar_best`` is the mean of the best ``1 - alpha`` of the trials, ``cvar_worst``
         that of the worst ``alpha``; what ends in ``_lower`` and ``_upper`` are the ends of
-        an interval or, for the median, of the band. With a threshold: ``reached`` is the
+        an interval or, for the median, of the band; ``monte_carlo_error`` is the standard
+        error that chance left in those, 0 where none was used. With a threshold: ``reached`` is the
         share of trials that are at least as good, ``mean_reached`` how good those are on
         average, ``partial`` the paper's partial expectation, ``excess`` by how much the
         threshold is passed on average.
@@ -192,6 +193,7 @@ class Performance(Answer):
         ):
             ends = {f"{name}_lower": interval.lower, f"{name}_upper": interval.upper}
             row |= {name: value, **ends}
+        row["monte_carlo_error"] = d.monte_carlo_error
         if self.threshold is not None:
             found = d.reaching(self.threshold)
             row |= {
@@ -254,10 +256,12 @@ class Performance(Answer):
         All of it, on all tasks, holds at once with the confidence that was asked for, for
         any number of trials and any distribution.
         """
-        each = shared_confidence(self.confidence, max(len(self.contrasts), 1))
+        # Where the bands of all cells hold, so does what follows for all their pairs; a
+        # comparison halves what may go wrong between its two.
+        both = 1 - 2 * (1 - self.confidence) / len(self.distributions)
         own = {d.algorithm: d for d in self.of(task)}
         pairs = [(own[c.one], own[c.other]) for c in self._told(task)]
-        return sentences([compared(one, other, each) for one, other in pairs])
+        return sentences([compared(one, other, both) for one, other in pairs])
 
     def __str__(self) -> str:
         at = self.provenance.settings["at"]

@@ -13,7 +13,6 @@ from curvewise.analyses._asking import (
     samples,
 )
 from curvewise.analyses._gaps import (
-    FEW,
     Gain,
     Gap,
     Statistic,
@@ -28,6 +27,7 @@ from curvewise.metrics import Metric
 from curvewise.stats._sample import checked_alpha, checked_confidence
 from curvewise.stats.bands import Kind
 from curvewise.stats.comparison import shared_confidence
+from curvewise.stats.interval import Interval
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
@@ -131,10 +131,11 @@ class Robustness(Answer):
             f"worst trials to the best.",
             _paired_note(self.gaps),
         ]
-        if few := [g for g in self.gaps if _few(g, self.alpha)]:
+        if few := [g for g in self.gaps if any(one.is_few for one in g.gains)]:
             notes.append(
-                f"{count(len(few), 'pair')} with less than {FEW} trials in a tail: its "
-                f"first interval may hold less often than it says; trust the guaranteed."
+                f"{count(len(few), 'pair')} with few trials for so many intervals at once: "
+                f"the first may hold less often than it says, and what follows from it "
+                f"alone is called probable."
             )
         if self.alone:
             notes.append(
@@ -171,10 +172,6 @@ class Robustness(Answer):
         )
 
 
-def _few(g: Gap, alpha: float) -> bool:
-    return min(g.trials, g.tuned_trials) * min(alpha, 1 - alpha) < FEW
-
-
 def _paired_note(gaps: Sequence[Gap]) -> str:
     apart = [f"{g.algorithm} on {g.task}" for g in gaps if not g.paired]
     if not apart:
@@ -182,37 +179,40 @@ def _paired_note(gaps: Sequence[Gap]) -> str:
     whose = "any pair" if len(apart) == len(gaps) else listed(apart)
     return (
         f"not paired: the numbers of the trials differ for {whose}; those are compared as "
-        f"independent samples."
+        f"independent samples, which widens intervals where they met the same data."
     )
 
 
 def _verdict(g: Gap, margin: float | None) -> str:
-    mean = g.gain("mean").interval
-    name = g.algorithm
+    one = g.gain("mean")
+    sure, seen = one.believed, one.interval
+    name, span = g.algorithm, f"({_ends(seen)})"
     if g.is_one_trial:
         return f"{name}: cannot tell from one trial."
-    if margin is not None and mean.upper < margin:
-        return (
-            f"{name} is easy to tune: tuning gains less than {shown(margin)} on average "
-            f"({_ends(g)})."
-        )
-    if mean.lower > 0:
-        told = ""
-        if length(g.shift.better) >= _WORTH_A_WORD:
-            told = f"; quantile by quantile, that is sure {where(g.shift.better)}"
-        return (
-            f"{name} profits from tuning: {shown(mean.value)} on average ({_ends(g)})"
-            f"{told}."
-        )
-    if mean.upper < 0:
-        return f"{name} loses by tuning: {shown(-mean.value)} on average ({_ends(g)})."
-    most = shown(mean.upper)
+    for interval, word in ((sure, ""), (seen, "probably ")):
+        if margin is not None and interval.upper < margin:
+            return (
+                f"{name} is {word}easy to tune: tuning gains less than {shown(margin)} on "
+                f"average {span}."
+            )
+        if interval.lower > 0:
+            gained = f"{shown(seen.value)} on average {span}{_where(g)}"
+            return f"{name} {word}profits from tuning: {gained}."
+        if interval.upper < 0:
+            lost = f"{shown(-seen.value)} on average {span}"
+            return f"{name} {word}loses by tuning: {lost}."
+    most = shown(sure.upper)
     return f"{name}: no gain is shown; on average, tuning gains {most} at most."
 
 
-def _ends(g: Gap) -> str:
-    mean = g.gain("mean").interval
-    return f"{shown(mean.lower, 3)} to {shown(mean.upper, 3)}"
+def _where(g: Gap) -> str:
+    if length(g.shift.better) < _WORTH_A_WORD:
+        return ""
+    return f"; quantile by quantile, that is sure {where(g.shift.better)}"
+
+
+def _ends(interval: Interval) -> str:
+    return f"{shown(interval.lower, 3)} to {shown(interval.upper, 3)}"
 
 
 def robustness(

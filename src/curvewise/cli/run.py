@@ -184,9 +184,9 @@ def _show_plan(
 ) -> None:
     from curvewise._text import plain
     from curvewise.flow import estimating, plan
-    from curvewise.flow.asking import criterion_of
     from curvewise.flow.sources import shown_store
     from curvewise.flow.toml import check_options
+    from curvewise.flow.until.stopping import criterion_of
     from curvewise.stats.planning import planned_looks
 
     check_options(options)

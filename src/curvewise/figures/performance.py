@@ -141,7 +141,7 @@ def shift_chart(
         series=(_series(f"{one} - {other}", curve),),
         caption=f"Quantile shift: by how much the quantiles of {one} exceed those of "
         f"{other}. Where the whole band is {better} 0, {one} is better there. Shaded: "
-        f"{_level(answer)} band, all quantiles at once.",
+        f"{percent(answer.confidence)} band, all quantiles at once.",
         level=0.0,
     )
 

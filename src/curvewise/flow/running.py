@@ -12,12 +12,12 @@ from curvewise.engine.experiment import Experiment
 from curvewise.engine.workers.queue import Executor, Limits, Numbers, Payload
 from curvewise.errors import CurvewiseError
 from curvewise.flow.arguments import check_workers, limits_of
-from curvewise.flow.asking import Criterion, asker, criterion_of
 from curvewise.flow.changes import agree
 from curvewise.flow.executors import Name, executor_of
 from curvewise.flow.keeping import InMemory
 from curvewise.flow.plan import NOT_OK, left, with_end, with_plan
 from curvewise.flow.progress import Progress, display
+from curvewise.flow.until.stopping import Criterion, asker, criterion_of
 from curvewise.metrics import Metric
 from curvewise.store.address import is_url
 from curvewise.trials import Trials

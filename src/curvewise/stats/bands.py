@@ -126,6 +126,33 @@ def local_level(n: int, *, confidence: float = 0.95) -> float:
     return _local_levels.local_level(int(n), float(confidence))
 
 
+def tail_kind(n: int, *, confidence: float = 0.95) -> Kind:
+    """Return the band that is narrow in the tails, where it is known, or Kolmogorov's.
+
+    The choice hangs on the number of trials and the confidence, never on the scores: to
+    choose by those would break the promise of either.
+
+    Parameters
+    ----------
+    n : int
+        Number of trials.
+    confidence : float
+        Of the band.
+
+    Examples
+    --------
+    >>> tail_kind(1000), tail_kind(3_000_000)
+    ('equal_local_levels', 'kolmogorov')
+    """
+    try:
+        local_level(n, confidence=confidence)
+    except CurvewiseError:
+        checked_size(n)
+        checked_confidence(confidence)
+        return "kolmogorov"
+    return "equal_local_levels"
+
+
 @functools.cache  # cells of one study mostly have the same number of trials
 def _kolmogorov(n: int, confidence: float, is_two_sided: bool) -> float:
     from scipy.stats import ksone, kstwo  # half a second, so only when asked for

@@ -12,10 +12,10 @@ from curvewise._text import Cell as TableCell
 from curvewise._text import count, percent, plain, shown
 from curvewise.engine.experiment import Experiment
 from curvewise.errors import CurvewiseError
-from curvewise.flow.asking import cells_of, numbered_below, plans_before
-from curvewise.flow.keeping import InMemory
-from curvewise.flow.looks import Budget, Look, Pair, Question, Ranks, Samples
-from curvewise.flow.until import Until
+from curvewise.flow.until.criterion import Until
+from curvewise.flow.until.looks import Budget, Look, Pair, Ranks, Samples
+from curvewise.flow.until.question import Question
+from curvewise.flow.until.stopping import cells_of, numbered_below, plans_before
 from curvewise.metrics import Floats, Metric
 from curvewise.stats.bands import NAMES, Kind
 from curvewise.stats.planning import planned_looks, trials_for
@@ -37,8 +37,9 @@ class Reached(Answer):
         Which look that was, and how many were planned.
     size, trials : int
         How many trials of each cell it saw, and how many were planned.
-    before : int
-        In how many other plans the same was asked before.
+    before : int or None
+        In how many other plans the same was asked before; None where only trials were
+        passed, which do not know.
     needed : int or None
         How many trials of each would probably be enough, if they were not.
     """
@@ -50,7 +51,7 @@ class Reached(Answer):
     looks: int
     size: int
     trials: int
-    before: int
+    before: int | None
     needed: int | None
     provenance: Provenance
 
@@ -96,10 +97,10 @@ class Reached(Answer):
                 f"{each}), without a guarantee: what is rare may not have been met yet."
             )
         else:
-            how = "order statistics" if self._by_rank else NAMES[self._kind]
+            how = "order statistics" if self._by_rank else NAMES[self._band]
             when = (
                 "at any number of trials"
-                if u.kind == "anytime"
+                if u.band == "anytime"
                 else (f"at each of the {self.looks} looks")
             )
             promise = (
@@ -107,22 +108,32 @@ class Reached(Answer):
                 f"once, {when}, for independent trials of any distribution ({how}, "
                 f"{each})."
             )
-        notes = [promise]
-        if self.before:
-            notes.append(
-                f"The same was asked in {count(self.before, 'plan')} before: this one has "
-                f"1/{2 ** (self.before + 1)} of what may go wrong."
-            )
-        return notes
+        return [promise, *self._earlier()]
+
+    def _earlier(self) -> list[str]:
+        """Return what earlier plans mean for the promise, if there can be any."""
+        if self.until.band == "anytime":
+            return []
+        if self.before is None:
+            return [
+                "Trials do not know in which plans they were asked before: this holds if "
+                "it was the first. Pass the store of the run, which does know."
+            ]
+        if self.before == 0:
+            return []
+        return [
+            f"The same was asked in {count(self.before, 'plan')} before: this one has "
+            f"1/{2 ** (self.before + 1)} of what may go wrong."
+        ]
 
     @property
-    def _kind(self) -> Kind:
+    def _band(self) -> Kind:
         asked = self.until.question(self.metric)
-        return asked.kind_for(self.size, self.look.confidence)
+        return asked.band_for(self.size, self.look.confidence)
 
     @property
     def _by_rank(self) -> bool:
-        return self.until.functional.of == "quantile" and self.until.kind != "anytime"
+        return self.until.functional.of == "quantile" and self.until.band != "anytime"
 
     def _what(self) -> str:
         gap = "the difference in " if isinstance(self.look, Ranks) else ""
@@ -154,13 +165,13 @@ def reached(
 ) -> Reached:
     """Return what a run has reached; the looks that it took are taken again."""
     if isinstance(found, Trials):
-        return _reached(asked, experiment, found, InMemory())
+        return _reached(asked, experiment, found, None)
     with contextlib.closing(stores.open(found, create=False)) as store:
         return _reached(asked, experiment, store.read(), store)
 
 
 def _reached(
-    asked: Until, experiment: Experiment, trials: Trials, keeper: Any
+    asked: Until, experiment: Experiment, trials: Trials, store: Any
 ) -> Reached:
     cells, sizes = cells_of(experiment), planned_looks(experiment.trials)
     whole = numbered_below(trials, cells, experiment.trials)
@@ -168,8 +179,10 @@ def _reached(
         raise CurvewiseError("No trial of this experiment is there. Run it first.")
     named = asked.for_trials(whole)
     metric = whole.metric(named.name)
-    before = plans_before(named, experiment, keeper, keep=False)
-    budget = named.budget(len(sizes), before)
+    before = None
+    if store is not None:
+        before = plans_before(named, experiment, store, keep=False)
+    budget = named.budget(len(sizes), before or 0)
     taken = None
     for number, size in enumerate(sizes, 1):
         own = numbered_below(whole, cells, size)
@@ -188,7 +201,7 @@ def _reached(
     number, size, own, found, look = taken
     needed = None
     if not look.is_enough:
-        later = named.budget(len(sizes), before + 1)
+        later = named.budget(len(sizes), (before or 0) + 1)
         needed = _needed(named.question(metric), look, found, later)
     settings: dict[str, TableCell] = {
         "until": str(named),
@@ -258,6 +271,6 @@ def _trials_for(question: Question, scores: Floats, h: float, level: float) -> i
         pilot=question.sign * scores,
         support=question.support,
         confidence=level,
-        kind=question.kind_for(len(scores), level),
+        kind=question.band_for(len(scores), level),
         method=question.method,
     ).trials

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from curvewise.errors import CurvewiseError, shortened
 
 if TYPE_CHECKING:
-    from curvewise.flow.until import Until
+    from curvewise.flow.until.criterion import Until
 
 _PLUS_MINUS = re.compile(r"\+/-|\+-|±")
-_WORDS = ("of", "failed", "at", "tail", "confidence", "kind", "method")
+_WORDS = ("of", "failed", "at", "tail", "confidence", "band", "method")
 GRAMMAR = (
     "Write what to know and how well, such as 'cvar 0.5 +- 0.01', 'mean +- 0.01', "
     "'quantile 0.9 +- 0.02', or 'ranking', 'ranking cvar 0.5 within 0.01'. If need be, add "
@@ -24,7 +24,7 @@ def parsed(text: str) -> "Until":
     >>> parsed("quantile 0.9 ± 0.02 of loss failed worst").half_width
     0.02
     """
-    from curvewise.flow.until import until
+    from curvewise.flow.until.criterion import until
 
     try:
         words = shlex.split(_PLUS_MINUS.sub(" +- ", text))
@@ -130,7 +130,7 @@ def written(asked: "Until") -> str:
         "failed": "raise",
         "tail": "upper",
         "confidence": 0.95,
-        "kind": None,
+        "band": None,
         "method": "guaranteed",
     }
     own = {
@@ -139,7 +139,7 @@ def written(asked: "Until") -> str:
         "failed": asked.failed,
         "tail": f.tail,
         "confidence": asked.confidence,
-        "kind": asked.kind,
+        "band": asked.band,
         "method": asked.method,
     }
     for key, value in own.items():

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from curvewise.analyses._asking import Sample, metric_of, samples
 from curvewise.engine.experiment import Experiment
 from curvewise.errors import CurvewiseError, listed
-from curvewise.flow.looks import (
+from curvewise.flow.until.looks import (
     LOOKS,
     Budget,
     HalfWidth,
     Look,
-    Question,
     Ranking,
     Samples,
 )
+from curvewise.flow.until.question import Question
 from curvewise.metrics import Metric
 from curvewise.stats._sample import checked_confidence, one_of
 from curvewise.stats.bands import KINDS, Kind
@@ -32,7 +32,7 @@ from curvewise.trials.failures import Failed
 from curvewise.trials.values import scored
 
 if TYPE_CHECKING:
-    from curvewise.flow.reached import Reached
+    from curvewise.flow.until.reached import Reached
 
 What: TypeAlias = Literal["mean", "cvar", "quantile", "ranking"]
 QUESTIONS = ("mean", "cvar", "quantile", "ranking")
@@ -59,7 +59,7 @@ class Until:
         As in `curvewise.Trials.scores`.
     confidence : float
         Of all intervals of all cells at all looks together.
-    kind : {"kolmogorov", "dkw", "equal_local_levels", "anytime"} or None
+    band : {"kolmogorov", "dkw", "equal_local_levels", "anytime"} or None
     method : {"guaranteed", "asymptotic"}
     """
 
@@ -70,7 +70,7 @@ class Until:
     at: At
     failed: Failed
     confidence: float
-    kind: Kind | None
+    band: Kind | None
     method: Method
 
     @property
@@ -79,13 +79,18 @@ class Until:
         return self.half_width is None
 
     def __call__(self, trials: Trials) -> bool:
-        """Return whether these trials are enough, as one of five planned looks."""
+        """Return whether these trials are enough, as one of five planned looks.
+
+        They are not if an algorithm has none on a task.
+        """
         must_be_trials(trials)
         named = self.for_trials(trials)
+        named.refuse_alone(len(trials.algorithms))
         cells = [(t, a) for t in trials.tasks for a in trials.algorithms]
-        metric = trials.metric(named.name)
         found = named.samples(trials, cells)
-        return named.look(found, metric, named.budget()).is_enough
+        if len(found) < len(cells):
+            return False
+        return named.look(found, trials.metric(named.name), named.budget()).is_enough
 
     @property
     def name(self) -> str:
@@ -101,7 +106,7 @@ class Until:
         ------
         CurvewiseError
             If there are several metrics, not the one asked for, or one without bounds
-            where a guarantee needs them.
+            where a guarantee or a failure's score needs them.
         """
         scores = scored(trials)
         if self.metric is None and len(scores) != 1:
@@ -112,11 +117,20 @@ class Until:
                 else "These trials have no metric to judge by. Leave until out."
             )
         name = metric_of(trials, self.metric)
-        self.refuse_unbounded(trials.metric(name))
-        return replace(self, metric=name)
+        named = replace(self, metric=name)
+        named.refuse_unbounded(trials.metric(name))
+        return named
+
+    def refuse_alone(self, algorithms: int) -> None:
+        """Raise if a ranking has fewer than two algorithms to compare."""
+        if self.is_ranking and algorithms < 2:
+            raise CurvewiseError(
+                f"A ranking needs two algorithms, and there is {algorithms}. Add one, or "
+                f"ask for a half-width, such as until='cvar 0.5 +- 0.01'."
+            )
 
     def refuse_unbounded(self, metric: Metric) -> None:
-        """Raise if nothing can be guaranteed for a metric without bounds."""
+        """Raise if a metric has no bounds, and what is asked for needs them."""
         ends = self.question(metric).lacks
         if self.method == "guaranteed" and ends:
             name, low, high = metric.name, *metric.range
@@ -127,11 +141,15 @@ class Until:
                 f"{metric.direction!r}, (0, 100)), or pass method='asymptotic'; as a text, "
                 f"'{self} method asymptotic'."
             )
-        if (
-            self.is_ranking
-            and self.margin is None
-            and math.isinf(high_less_low(metric))
-        ):
+        if self.failed == "worst" and math.isinf(metric.worst):
+            # It would be the worst of those seen so far: another one at every look.
+            raise CurvewiseError(
+                f"'{metric.name}' ranges from {metric.range[0]:g} to "
+                f"{metric.range[1]:g}, and has no worst score that is the same at every "
+                f"look. Pass failed=<score of a failed run>; as a text, "
+                f"'{replace(self, failed=0)}'."
+            )
+        if self.is_ranking and self.margin is None and math.isinf(_length(metric)):
             raise CurvewiseError(
                 f"'{metric.name}' has no range that could say how close is close. Pass "
                 f"margin=<difference that does not matter>."
@@ -139,7 +157,7 @@ class Until:
 
     def question(self, metric: Metric) -> Question:
         """Return what is asked of every cell."""
-        return Question(self.functional, metric, self.kind, self.method)
+        return Question(self.functional, metric, self.band, self.method)
 
     def goal(self, metric: Metric) -> HalfWidth | Ranking:
         """Return when a look is enough."""
@@ -147,11 +165,11 @@ class Until:
             return HalfWidth(self.half_width)
         if self.margin is not None:
             return Ranking(self.margin)
-        return Ranking(_MARGIN * high_less_low(metric))
+        return Ranking(_MARGIN * _length(metric))
 
     def budget(self, looks: int = LOOKS, before: int = 0) -> Budget:
         """Return what a look may spend of delta."""
-        return Budget(1 - self.confidence, looks, before, self.kind == "anytime")
+        return Budget(1 - self.confidence, looks, before, self.band == "anytime")
 
     def samples(self, trials: Trials, cells: Iterable[Cell]) -> dict[Cell, Sample]:
         """Return the scores of those cells that have any, in this order."""
@@ -173,20 +191,21 @@ class Until:
         experiment : Experiment
             That was run.
         found : Trials, path or URL
-            What `run` returned, or the store that it was given. Only a store knows
-            whether the same was asked with other numbers of trials before.
+            The store that `run` was given, or what it returned. Only a store knows
+            whether the same was asked in other plans before; of trials, the answer says
+            that it counts on there having been none.
         """
-        from curvewise.flow.reached import reached
+        from curvewise.flow.until.reached import reached
 
         return reached(self, experiment, found)
 
     def __str__(self) -> str:
-        from curvewise.flow.until_text import written
+        from curvewise.flow.until.text import written
 
         return written(self)
 
 
-def high_less_low(metric: Metric) -> float:
+def _length(metric: Metric) -> float:
     """Return the length of a metric's range."""
     low, high = metric.range
     return high - low
@@ -198,14 +217,13 @@ def until(
     *,
     half_width: float | None = None,
     of: Literal["mean", "cvar", "quantile"] | None = None,
-    alpha: float | None = None,
     margin: float | None = None,
     metric: str | None = None,
     at: At = "last",
     failed: Failed = "raise",
     tail: Tail = "upper",
     confidence: float = 0.95,
-    kind: Kind | None = None,
+    band: Kind | None = None,
     method: Method = "guaranteed",
 ) -> Until:
     r"""Return until when to run: ``curvewise.run(experiment, until=until(...))``.
@@ -222,8 +240,6 @@ def until(
         How well the number is to be known for every algorithm on every task.
     of : {"cvar", "mean", "quantile"}
         What a ranking is by, ``"cvar"`` if left out.
-    alpha : float, optional
-        Another name for `share`.
     margin : float, optional
         Of a ranking: a difference that does not matter; 1 % of the metric's range if left
         out.
@@ -233,12 +249,13 @@ def until(
         Which value of a curve is its score.
     failed : {"raise", "worst"} or float
         What a failed trial scores. If it is not said and one does fail, the run says so
-        and goes on to its last trial.
+        and goes on to its last trial. ``"worst"`` needs a metric with a worst score: the
+        worst one so far would move from look to look.
     tail : {"upper", "lower"}
-        Of CVaR: the best ``1 - alpha`` of the trials, or the worst ``alpha``.
+        Of CVaR: the best ``1 - share`` of the trials, or the worst ``share``.
     confidence : float
         Of all intervals together.
-    kind : {"equal_local_levels", "kolmogorov", "dkw", "anytime"}, optional
+    band : {"equal_local_levels", "kolmogorov", "dkw", "anytime"}, optional
         The band that guaranteed intervals are read off. If left out, the first of these,
         or the second for more trials than the first is known for: at the confidences of a
         single look the first was 0.3 to 1.07 times as wide as the second.
@@ -266,7 +283,7 @@ def until(
     A look at n trials of each cell sees the trials numbered below n, whatever else is
     there: a run that was stopped, resumed or shared ends where an undisturbed one ends.
 
-    ``kind="anytime"`` holds at every number of trials at once [1]_ and needs no division
+    ``band="anytime"`` holds at every number of trials at once [1]_ and needs no division
     by looks and plans; for five looks it is wider all the same.
 
     References
@@ -282,20 +299,17 @@ def until(
     True
     """
     if isinstance(what, str) and (" " in what.strip() or what not in QUESTIONS):
-        from curvewise.flow.until_text import parsed
+        from curvewise.flow.until.text import parsed
 
-        given = (share, half_width, of, alpha, margin, metric)
+        given = (share, half_width, of, margin, metric)
         if any(value is not None for value in given):
             raise CurvewiseError(
                 f"until is {what!r}, and more beside it. Say all of it in the text, or "
                 f"pass one of {', '.join(QUESTIONS)} first."
             )
         return parsed(what)
-    if share is not None and alpha is not None:
-        raise CurvewiseError(f"share is {share!r} and alpha is {alpha!r}. Pass one.")
-    cut = alpha if share is None else share
     if what == "ranking":
-        functional = _functional(of or "cvar", cut, tail)
+        functional = _functional(of or "cvar", share, tail)
         if half_width is not None:
             raise CurvewiseError(
                 f"half_width is {half_width!r}, and a ranking has none. Pass margin= for "
@@ -303,7 +317,7 @@ def until(
             )
         close = None if margin is None else _checked_margin(margin)
     else:
-        functional = _functional(what, cut, tail)
+        functional = _functional(what, share, tail)
         if of is not None or margin is not None:
             raise CurvewiseError("of= and margin= belong to a ranking. Leave them out.")
         if half_width is None:
@@ -311,8 +325,8 @@ def until(
                 f"Until the {what} is how well known? Pass half_width=."
             )
         half_width, close = checked_half_width(half_width), None
-    if kind is not None:
-        one_of("kind", kind, KINDS)
+    if band is not None:
+        one_of("band", band, KINDS)
     one_of("method", method, METHODS)
     if functional.of == "quantile" and method == "asymptotic":
         raise CurvewiseError(
@@ -320,7 +334,7 @@ def until(
             "method= out."
         )
     level = checked_confidence(confidence)
-    return Until(functional, half_width, close, metric, at, failed, level, kind, method)
+    return Until(functional, half_width, close, metric, at, failed, level, band, method)
 
 
 def _functional(of: Any, share: float | None, tail: Tail) -> Functional:

@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import json
+import math
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -13,8 +14,8 @@ import numpy as np
 
 from curvewise.engine.experiment import Experiment
 from curvewise.errors import CurvewiseError, CurvewiseWarning, shortened
-from curvewise.flow.looks import Look, Samples
-from curvewise.flow.until import Until, until
+from curvewise.flow.until.criterion import Until, until
+from curvewise.flow.until.looks import Look, Samples
 from curvewise.metrics import find
 from curvewise.stats.planning import planned_looks
 from curvewise.store.claims import Cell
@@ -72,11 +73,7 @@ def refuse(criterion: Until, experiment: Experiment) -> None:
             "The trials of a crossed design share their draws, and until counts on "
             "independent ones. Leave until= out, or cross= out of the experiment."
         )
-    if criterion.is_ranking and len(experiment.algorithms) < 2:
-        raise CurvewiseError(
-            "A ranking needs two algorithms, and there is 1. Add one, or ask for a "
-            "half-width, such as until='cvar 0.5 +- 0.01'."
-        )
+    criterion.refuse_alone(len(experiment.algorithms))
     if criterion.metric is not None:
         declared = {metric.name: metric for metric in experiment.metrics}
         metric = declared.get(criterion.metric) or find(criterion.metric)
@@ -146,11 +143,11 @@ class _Promised:
         try:
             found = self._named.samples(trials, self._cells)
         except CurvewiseError as problem:
-            self._give_up(problem)
+            self._give_up(problem, trials.metric(self._named.name).worst)
             return False
         look = self._look(self._named, found, trials, keep=True)
         self.said = str(look)
-        return look.is_enough
+        return look.is_enough and len(found) == len(self._cells)
 
     def glance(self) -> None:
         """Say how far it is, from what is there; it decides nothing."""
@@ -180,11 +177,13 @@ class _Promised:
         budget = named.budget(len(self.sizes), before)
         return named.look(found, trials.metric(named.name), budget)
 
-    def _give_up(self, problem: CurvewiseError) -> None:
+    def _give_up(self, problem: CurvewiseError, worst: float) -> None:
         self._broken, self.said = True, ""
         hint = ""
         if "failed=" in str(problem):
-            hint = f" As a text, that is until='{self._named} failed worst'."
+            # 'worst' would be refused where the metric has no worst score.
+            score = "worst" if math.isfinite(worst) else "0"
+            hint = f" As a text, that is until='{self._named} failed {score}'."
         warnings.warn(
             f"Nobody can tell whether it is enough, and the run goes on to all "
             f"{self._experiment.trials:,} trials of each: {problem}{hint}",
@@ -237,13 +236,13 @@ def plans_before(
     keep : bool
         Whether to remember that it is asked now; what nobody asked costs nothing.
     """
-    if named.kind == "anytime":
+    if named.band == "anytime":
         return 0
     plan = json.dumps([experiment.trials, cells_of(experiment)])
     # What is known, not how well: the intervals do not depend on when they are enough.
     asked = [
         *(str(named.functional), named.name, str(named.at), str(named.failed)),
-        *(repr(named.confidence), str(named.kind), named.method),
+        *(repr(named.confidence), str(named.band), named.method),
         *(["pairs"] if named.is_ranking and named.method == "asymptotic" else []),
     ]
     notes = {} if keep else keeper.notes()
