@@ -2,11 +2,14 @@
 
 Simulated runs: scores are drawn, the looks are those of a real run. Prints one line per
 case: how often all intervals of all cells contain the truth at the look at which the run
-ends, how many trials of each that is, and how wide the widest interval is then.
+ends, how many trials of each that is, and how wide the widest interval is then. Then how
+often they contain it at *all* looks, where intervals are as short as they may be, so that
+a budget that were not divided would be seen.
 
     python scripts/coverage_until.py [runs]
 """
 
+import functools
 import sys
 import time
 
@@ -15,7 +18,9 @@ from scipy.special import stdtrit
 
 from curvewise.analyses._asking import Sample
 from curvewise.flow.until import until
+from curvewise.flow.until.looks import Budget
 from curvewise.metrics import find
+from curvewise.stats import bounds
 from curvewise.stats.planning import looks_cost, planned_looks
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
@@ -61,6 +66,10 @@ RANKINGS = [
 ]
 
 
+# Which order statistics surround a quantile depends on n and level only.
+bounds._order_statistics = functools.cache(bounds._order_statistics)
+
+
 def main():
     print(
         f"{RUNS} runs of each case, promised: 0.95; a maximum of 1000 or 2000 trials\n"
@@ -74,6 +83,8 @@ def main():
     print(f"\n{'until':52}{'laws':22}{'wrong':>7}{'trials':>8}{'decided':>9}")
     for text, laws in RANKINGS:
         ranking(text, laws, 2000)
+    tight()
+    plans()
     print("\nwithout paying for the looks (Student at 0.95, until it pleases):")
     peeking()
     print("\nwhat looks cost, at 2000 trials:")
@@ -139,6 +150,82 @@ def ranking(text, laws, most):
         f"{text:52}{laws:22}{wrong / RUNS:7.4f}{np.mean(sizes):8.0f}{decided / RUNS:9.2f}",
         flush=True,
     )
+
+
+TIGHT = [  # tasks, algorithms, and how many of these always score 0.5
+    ("quantile 0.5 +- 1e-9", 20, 1, 0),
+    ("ranking quantile 0.5 within 1e-9", 1, 12, 1),
+    ("ranking mean within 1e-9 method asymptotic", 12, 2, 0),
+]
+
+
+class Forgetful(Budget):
+    """A budget that does not count the cells."""
+
+    def confidence(self, members):
+        del members
+        return super().confidence(1)
+
+
+def tight(delta=0.2, most=1600):
+    print(
+        f"\nall cells at all five looks, promised to the first plan: {1 - delta / 2:g}; "
+        f"if looks or cells were not paid for"
+    )
+    budgets = Budget(delta, 5), Budget(delta, 1), Forgetful(delta, 5)
+    for text, tasks, algorithms, known in TIGHT:
+        asked, hold = until(text), np.zeros(len(budgets))
+        rng = np.random.default_rng(5)
+        for _ in range(RUNS):
+            drawn = {
+                (f"t{t}", f"a{a}"): rng.random(most)
+                if a >= known
+                else np.full(most, 0.5)
+                for t in range(tasks)
+                for a in range(algorithms)
+            }
+            hold += [holds(asked, drawn, budget, most) for budget in budgets]
+        print(
+            f"{text:52}{'  '.join(f'{share:.4f}' for share in hold / RUNS)}", flush=True
+        )
+
+
+def plans(delta=0.2):
+    print(
+        f"\nall looks of all plans of one store, promised: {1 - delta:g}; if they forgot"
+    )
+    extended = [(n, range(5)) for n in (400, 1600, 6400)]
+    others = [(400, [i]) for i in range(12)]
+    asked = until("quantile 0.5 +- 1e-9")
+    for name, each in (("400, 1600, 6400 trials", extended), ("12 algorithms", others)):
+        rng, hold = np.random.default_rng(6), np.zeros(2)
+        most = {a: n for n, own in each for a in own}
+        for _ in range(RUNS):
+            drawn = {a: rng.random(n) for a, n in most.items()}
+            for i, is_told in enumerate((True, False)):
+                hold[i] += all(
+                    holds(
+                        asked,
+                        {("t", f"a{a}"): drawn[a] for a in own},
+                        Budget(delta, 5, before if is_told else 0),
+                        n,
+                    )
+                    for before, (n, own) in enumerate(each)
+                )
+        print(
+            f"{name:52}{'  '.join(f'{share:.4f}' for share in hold / RUNS)}", flush=True
+        )
+
+
+def holds(asked, drawn, budget, most):
+    """Return whether all intervals hold at all looks; all medians and means are 0.5."""
+    truth = 0.0 if asked.is_ranking else 0.5
+    for size in planned_looks(most):
+        found = {c: Sample(z[:size], np.arange(size), 0) for c, z in drawn.items()}
+        look = asked.look(found, ACCURACY, budget)
+        if not all(truth in seen.interval for seen in look.members):
+            return False
+    return True
 
 
 def errs(pair, look, truth):

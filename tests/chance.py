@@ -66,28 +66,29 @@ def drawn_profile(*, rng):
 
 
 def drawn_shares(*, rng):
-    table = SCORES.reshape(12, 10)
+    table = np.random.default_rng(0).normal(size=(20, 20))
     return variance.share_intervals(table, ("params", "seed"), rng=rng)
 
 
-def crossed():
+def searched(**design):
     def score(params, data, rng):
         yield 0, {"loss": params["x"] + rng.random()}
 
     return cw.Experiment(
         cw.Task("t", lambda rng: None),
         cw.Algorithm("a", {"x": cw.uniform(0, 1)}, score),
-        cross={"params": 6, "seed": 4},
+        **design,
     )
 
 
 def drawn_variance_shares(*, rng):
-    trials = cw.run(crossed(), executor="serial", progress=False)
+    crossed = searched(cross={"params": 6, "seed": 4})
+    trials = cw.run(crossed, executor="serial", progress=False)
     return cw.variance_shares(trials, seed=a_seed(rng)).rows()
 
 
 def drawn_slices(*, rng):
-    experiment = crossed()
+    experiment = searched(trials=20)
     trials = cw.run(experiment, executor="serial", progress=False)
     return cw.quantile_slices(
         trials,
@@ -114,7 +115,7 @@ RANDOM = {
     "curvewise.analyses.variance.variance_shares": drawn_variance_shares,
     "curvewise.flow.slices.quantile_slices": drawn_slices,
     "curvewise.stats.bootstrap.bootstrap_interval": drawn_bootstrap,
-    "curvewise.stats.comparison.dominance.dominance": drawn_dominance,
+    "curvewise.stats.comparison.aso.dominance": drawn_dominance,
     "curvewise.stats.comparison.profiles.performance_profile_bootstrap": drawn_profile,
     "curvewise.stats.comparison.tasks.iqm_bootstrap": drawn_iqm,
     "curvewise.stats.comparison.tasks.mean_over_tasks_bootstrap": drawn_mean,

@@ -5,7 +5,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from curvewise._text import Cell, columns, html_table, latex, markdown
 from curvewise._version import __version__
@@ -91,10 +91,16 @@ class Answer(ABC):
 
     def to_json(self) -> str:
         """Return `rows` and provenance as JSON; what is not finite becomes null."""
-        rows = [{n: _finite(v) for n, v in row.items()} for row in self.rows()]
+        return self._json()
+
+    def _json(self, **tables: list[dict[str, Cell]]) -> str:
         told = asdict(self.provenance)
         told["settings"] = {n: _finite(v) for n, v in self.provenance.settings.items()}
-        content = {"rows": rows, "provenance": told}
+        content: dict[str, Any] = {
+            name: [{n: _finite(v) for n, v in row.items()} for row in rows]
+            for name, rows in {"rows": self.rows(), **tables}.items()
+        }
+        content["provenance"] = told
         return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
 
     def _repr_html_(self) -> str:

@@ -425,7 +425,7 @@ def test_one_trial_is_a_distribution_too():
         (trials_of(TEN), {"at": True}, r"at is True"),
         ("results.csv", {}, r"Trials were asked for, and str came\. Read a file"),
         (trials_of(TEN), {"confidence": 2}, r"confidence is 2\."),
-        (trials_of(TEN), {"band": "x"}, r"kind is 'x'"),
+        (trials_of(TEN), {"band": "x"}, r"band is 'x'"),
         (trials_of(TEN), {"at": 7}, r"No trial has a value of 'accuracy' at step 7"),
         (
             trials_of([50, 60]),
@@ -472,3 +472,70 @@ def test_control_curves():
     answer = cw.performance(trials, "return")
     assert len(answer.rows()) == 12
     assert {r["trials"] for r in answer.rows()} == {8}
+
+
+def test_crossed_trials_are_not_taken_for_independent_ones():
+    def score(params, data, rng):
+        yield 0, {"accuracy": 0.5 * params["x"] + 0.1 * rng.random()}
+
+    experiment = cw.Experiment(
+        cw.Task("t", lambda rng: None),
+        cw.Algorithm("a", {"x": cw.uniform(0, 1)}, score),
+        cross={"params": 3, "seed": 5},
+    )
+    trials = cw.run(experiment, executor="serial", progress=False)
+    with pytest.raises(
+        CurvewiseError, match=r"crossed \(params x seed\).*variance_shares"
+    ):
+        cw.performance(trials)
+    with pytest.raises(CurvewiseError, match=r"crossed"):
+        cw.plan.trials(0.1, of="mean", pilot=trials)
+    assert cw.variance_shares(trials).rows()
+
+
+def test_with_an_anytime_band_only_what_is_guaranteed_is_ahead():
+    rng = np.random.default_rng(0)
+    one, other = rng.beta(8, 2, 400), rng.beta(8, 2, 400) - 0.05
+    trials = trials_of(one) + trials_of(np.maximum(other, 0), algorithm="b")
+    (fixed,) = cw.performance(trials).contrasts
+    (anytime,) = cw.performance(trials, band="anytime").contrasts
+    assert fixed.ahead == "a"
+    assert (anytime.ahead, anytime.probably_ahead) == (None, "a")
+
+
+def test_far_fewer_trials_of_one_make_a_lead_probable():
+    rng = np.random.default_rng(0)
+    many, few = rng.beta(8, 2, 2000), np.maximum(rng.beta(8, 2, 250) - 0.1, 0)
+    (found,) = cw.performance(
+        trials_of(many) + trials_of(few, algorithm="b"), band="equal_local_levels"
+    ).contrasts
+    assert found.has_few
+    assert found.ahead == "a" or found.probably_ahead == "a"
+
+
+def test_all_tasks_are_summed_up_only_if_every_algorithm_met_them():
+    half = trials_of(TEN) + trials_of(TEN, task="u") + trials_of(TEN, algorithm="b")
+    assert cw.performance(half).overall == ()
+    with pytest.raises(CurvewiseError, match=r"'b' has no trials on task 'u'"):
+        cw.performance(half, over_tasks=True)
+    with pytest.raises(CurvewiseError, match=r"There is one task\."):
+        cw.performance(trials_of(TEN), over_tasks=True)
+
+
+def test_intervals_over_all_tasks_stay_where_scores_can_be():
+    both = trials_of([0.8, 0.99]) + trials_of([0.9, 0.95], task="u")
+    (one,) = cw.performance(both).overall
+    assert one.iqm.lower >= 0
+    assert one.iqm.upper <= 1
+    assert one.mean.upper <= 1
+
+
+def test_json_has_pairs_and_all_tasks():
+    rng = np.random.default_rng(0)
+    trials = sum(
+        (trials_of(rng.random(20), task=t, algorithm=a) for t in "tu" for a in "ab"),
+        Trials(),
+    )
+    content = json.loads(cw.performance(trials).to_json())
+    assert [len(content[k]) for k in ("rows", "pairs", "overall")] == [4, 2, 2]
+    assert content["overall"][0]["iqm_lower"] <= content["overall"][0]["iqm"]

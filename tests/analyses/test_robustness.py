@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from curvewise import CurvewiseError, Metric, Trial, Trials
+from curvewise import CurvewiseError, Metric, Trial, Trials, performance, read
 from curvewise.analyses._gaps import _gain, tuned_pairs
 from curvewise.analyses.robustness import robustness
 from curvewise.stats.comparison import difference, quantile_shift, shared_confidence
@@ -208,7 +208,7 @@ def test_the_verdict_says_who_profits_who_is_robust_and_where():
     assert "quantile by quantile, that is sure from the" in text
     assert "knn is easy to tune: tuning gains less than 0.0200" in text
     plain = robustness(trials_of(sloppy(400))).verdict("t")
-    assert "knn: no gain is shown; on average, tuning gains 0.00" in plain
+    assert "knn: no gain of the mean is shown; it is 0.00" in plain
     assert "at most" in plain
     worse = {"svm": sloppy()["svm tuned"], "svm tuned": sloppy()["svm"]}
     assert "svm loses by tuning" in robustness(trials_of(worse)).verdict("t")
@@ -407,3 +407,26 @@ def test_a_gain_that_no_quantile_shows_for_sure_is_said_without_where():
     assert not answer.gaps[0].shift.better
     assert "a profits from tuning" in str(answer)
     assert "quantile by quantile" not in answer.verdict("t")
+
+
+def test_a_pair_that_is_not_whole_on_some_task_is_named():
+    both = trials_of(sloppy(), task="t") + trials_of({"svm": [0.5] * 9}, task="u")
+    answer = robustness(both)
+    assert answer.tasks == ("t",)
+    assert "left out: 'svm on u'." in str(answer)
+
+
+def test_rows_that_were_merely_counted_are_no_pairs(tmp_path, capsys):
+    """Sorted by score, equal samples would be told apart as pairs."""
+    rng = np.random.default_rng(3)
+    rows = ["model,accuracy"]
+    for name in ("a", "a tuned"):
+        rows += [f"{name},{z:.6f}" for z in np.sort(rng.beta(8, 2, 40))]
+    path = tmp_path / "sorted.csv"
+    path.write_text("\n".join(rows))
+    answer = robustness(read(path))
+    assert not answer.gaps[0].paired
+    assert "profits" not in str(answer)
+    assert "loses" not in str(answer)
+    (contrast,) = performance(read(path)).contrasts
+    assert contrast.ahead is contrast.probably_ahead is None

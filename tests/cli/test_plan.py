@@ -7,6 +7,7 @@ import curvewise as cw
 from curvewise.analyses import plan as planning
 from curvewise.cli import Group
 from curvewise.cli.plan import plan
+from curvewise.examples import example_text
 
 COMMANDS = Group(commands={"plan": plan})
 
@@ -18,7 +19,7 @@ def invoked(*arguments):
 @pytest.fixture
 def results(tmp_path):
     path = tmp_path / "results.csv"
-    path.write_text(cw.examples.example_text("search"))
+    path.write_text(example_text("search"))
     return path
 
 
@@ -35,7 +36,7 @@ def test_a_pilot_prints_what_the_api_returns(results):
         *("--alpha", 0.5, "--half-width", 0.02),
     )
     done = invoked(*arguments)
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 3, done.output  # some trials of the pilot failed
     expected = planning.trials(
         0.02, of="cvar", pilot=cw.read(results), metric="accuracy", failed="worst"
     )

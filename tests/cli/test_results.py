@@ -200,3 +200,15 @@ def test_it_runs_as_a_program(results):
     )
     assert done.returncode == 3, done.stderr
     assert "?rest" in done.stdout
+
+
+def test_performance_takes_what_python_takes(ran, tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text(example_text("search"))
+    common = ("performance", path, "--metric", "accuracy", "--failed", "worst")
+    wide = ran(*common, "--family", "--no-over-tasks", "--seed", 3)
+    assert "all 6 bands hold at once" in wide.stdout
+    assert "all 2 tasks" not in wide.stdout
+    narrow = ran(*common, "--band", "equal_local_levels")
+    assert "(equal local levels)" in narrow.stdout
+    assert "all 2 tasks" in narrow.stdout

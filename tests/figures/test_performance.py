@@ -202,3 +202,38 @@ def test_marks_and_a_level_are_drawn_by_both():
     assert [t.get_text() for t in ax.texts] == ["here"]
     assert [a["text"] for a in layout["annotations"]] == ["here"]
     assert {s["x0"] for s in layout["shapes"]} == {1.0, 0}
+
+
+def test_an_algorithm_looks_the_same_on_every_task():
+    trials = Trials(
+        Trial(task, name, i, {"accuracy": (i + 1) / 9})
+        for task, names in (("x", "ab"), ("y", "bc"))
+        for name in names
+        for i in range(8)
+    )
+    figure = cw.figures.plot_quantiles_by_task(cw.performance(trials))
+    colours = [
+        {line.get_label(): line.get_color() for line in ax.lines} for ax in figure.axes
+    ]
+    assert colours[0]["b"] == colours[1]["b"]
+    assert len({colours[0]["a"], colours[0]["b"], colours[1]["c"]}) == 3
+    assert all(ax.get_legend() for ax in figure.axes)  # each shows other algorithms
+
+
+def test_the_names_of_many_algorithms_stand_beside_the_axes():
+    trials = Trials(
+        Trial("t", f"algorithm {k}", i, {"accuracy": (i + k) / 40})
+        for k in range(30)
+        for i in range(5)
+    )
+    ax = cw.figures.plot_quantiles(cw.performance(trials))
+    ax.figure.canvas.draw()
+    assert ax.get_position().width > 0.3
+
+
+def test_a_single_point_is_seen():
+    answer = cw.performance(Trials([Trial("t", "a", 0, {"accuracy": 0.5})]))
+    (line,) = cw.figures.plot_tuning(answer).lines
+    assert line.get_marker() == "o"
+    traces = plotly_figure(tuning_chart(answer))["data"]
+    assert traces[1]["mode"] == "markers"

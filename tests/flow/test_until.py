@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import curvewise
+import curvewise as cw
 from curvewise import (
     Algorithm,
     CurvewiseError,
@@ -841,3 +842,49 @@ def test_the_end_of_a_run_says_how_far_it_got(capsys, monkeypatch):
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("curvewise: 200 of 800 trials in 0 s; ± 0.0")
     assert last.endswith(" of 0.1")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"confidence": 0.99},
+        {"failed": "worst"},
+        {"method": "asymptotic"},
+        {"at": "best"},
+    ],
+)
+def test_nothing_beside_a_text_is_dropped(more):
+    with pytest.raises(CurvewiseError, match=r"and more beside it\. Say all of it"):
+        cw.until("cvar 0.5 +- 0.01", **more)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("mean +- 0.1 failed wrst", r"failed is 'wrst'\. Pass one of raise, worst"),
+        ("mean +- 0.1 at first", r"at is 'first'\. Pass one of last, mean, best"),
+    ],
+)
+def test_words_are_checked_before_anything_runs(text, words):
+    with pytest.raises(CurvewiseError, match=words):
+        cw.until(text)
+
+
+def test_a_failure_that_scores_what_cannot_be_is_refused_with_the_first_trial():
+    ran = []
+
+    def score(params, data, rng):
+        ran.append(1)
+        yield 0, {"accuracy": rng.random()}
+
+    experiment = cw.Experiment(
+        cw.Task("t", lambda rng: None), cw.Algorithm("a", {}, score), 400
+    )
+    with pytest.raises(CurvewiseError, match=r"failed is 2, outside the range 0 to 1"):
+        cw.run(
+            experiment,
+            executor="serial",
+            progress=False,
+            until="mean +- 0.1 of accuracy failed 2",
+        )
+    assert len(ran) < 100

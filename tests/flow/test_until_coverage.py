@@ -86,8 +86,8 @@ class Tight:
 TIGHT = {
     "quantile": Tight("quantile 0.5 +- 1e-9", 20, 1),
     # The difference to one whose median is known is as uncertain as the other median.
-    "ranking": Tight("ranking quantile 0.5 within 1e-9", 1, 20, known=1),
-    "asymptotic ranking": Tight("ranking mean within 1e-9 method asymptotic", 20, 2),
+    "ranking": Tight("ranking quantile 0.5 within 1e-9", 1, 12, known=1),
+    "asymptotic ranking": Tight("ranking mean within 1e-9 method asymptotic", 12, 2),
 }
 DELTA = 0.2  # of which the first plan may spend one half
 FIRST_PLAN = 1 - DELTA / 2
@@ -104,7 +104,7 @@ class Forgetful(Budget):
 
 MISTAKES = {
     "forgets that there are five looks": Budget(DELTA, 1),
-    "forgets that there are twenty cells": Forgetful(DELTA, 5),
+    "forgets that there are many cells": Forgetful(DELTA, 5),
     "forgets both": Forgetful(DELTA, 1),
 }
 
@@ -118,7 +118,10 @@ def ranks_once(monkeypatch):
 
 def all_hold(tight, budget, runs, seed=5, trials=1600):
     """Return in how many runs all intervals of all cells hold at all five looks."""
-    asked, rng = until(f"{tight.what} confidence {1 - DELTA}"), np.random.default_rng(seed)
+    asked, rng = (
+        until(f"{tight.what} confidence {1 - DELTA}"),
+        np.random.default_rng(seed),
+    )
     hits = 0
     for _ in range(runs):
         drawn = tight.drawn(rng, trials)
@@ -132,35 +135,34 @@ def all_hold(tight, budget, runs, seed=5, trials=1600):
 @pytest.mark.parametrize("name", TIGHT)
 @pytest.mark.usefixtures("ranks_once")
 def test_all_cells_hold_at_all_looks_and_hardly_more_often_than_promised(name):
-    """150 runs: fails from 37 misses on, and 15 are allowed."""
+    """250 runs: fails from 51 misses on, where 25 are allowed; a look that gets all that
+    the plan may spend misses about 71 times."""
     asked = until(f"{TIGHT[name].what} confidence {1 - DELTA}")
-    hits = all_hold(TIGHT[name], asked.budget(), 150)
-    assert_at_least(hits, 150, FIRST_PLAN)
-    assert hits < 150  # or a mistake could hide
+    hits = all_hold(TIGHT[name], asked.budget(), 250)
+    assert_at_least(hits, 250, FIRST_PLAN)
+    assert hits < 250  # or a mistake could hide
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 @pytest.mark.usefixtures("ranks_once")
 def test_a_budget_that_is_not_divided_would_be_seen(mistake):
-    hits = all_hold(TIGHT["quantile"], MISTAKES[mistake], 150)
+    hits = all_hold(TIGHT["quantile"], MISTAKES[mistake], 250)
     with pytest.raises(AssertionError, match=r"at least 0\.9 asked"):
-        assert_at_least(hits, 150, FIRST_PLAN)
+        assert_at_least(hits, 250, FIRST_PLAN)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TIGHT)
 @pytest.mark.usefixtures("ranks_once")
 def test_all_cells_hold_at_all_looks_of_2000_runs(name):
-    """Sees whatever holds in fewer than 86 % of the runs, such as these mistakes."""
+    """Fails from 268 misses on, 13.4 %, where 200 are allowed."""
     tight = TIGHT[name]
     asked = until(f"{tight.what} confidence {1 - DELTA}")
     hits = all_hold(tight, asked.budget(), 2000)
-    print(f"\n{tight.what}: {hits / 2000:.4f} of {FIRST_PLAN}")
     assert_at_least(hits, 2000, FIRST_PLAN)
     assert_at_most(hits, 2000, 0.95)  # tight, or it would tell nothing
-    for mistake, budget in MISTAKES.items():
+    for budget in MISTAKES.values():
         hits = all_hold(tight, budget, 400)
-        print(f"  {mistake}: {hits / 400:.4f}")
         with pytest.raises(AssertionError, match=r"at least 0\.9 asked"):
             assert_at_least(hits, 400, FIRST_PLAN)
 
@@ -182,54 +184,64 @@ def test_a_guaranteed_ranking_is_read_off_the_intervals_of_all_cells():
         assert pair.interval.upper == one.upper - other.lower
 
 
-# --- plans that are extended -------------------------------------------------------------
+# --- many plans of one store -------------------------------------------------------------
 
-PLANS = (400, 1600, 6400)
 NEVER, LATE = "quantile 0.5 +- 1e-9", "quantile 0.5 +- 0.03"
-
-
-def budgets_of(path, asked, cells):
-    """Return what each plan may spend, as the store says that they come one by one."""
-    algorithms = [Algorithm(f"algorithm {i}", {}, print) for i in range(cells)]
-    with store.open(path) as opened:
-        for trials in PLANS:
-            plan = Experiment(Task("task 0", print), algorithms, trials, 1)
-            yield asked.budget(5, plans_before(asked, plan, opened, keep=True))
-
-
-def extended(asked, budgets, cells, runs, seed=6):
-    """Return how often all looks of all plans hold, and the last look of every run."""
-    tight, rng = Tight("quantile", 1, cells), np.random.default_rng(seed)
-    hits, ends = 0, []
-    for _ in range(runs):
-        drawn, holds = tight.drawn(rng, PLANS[-1]), True
-        for trials, budget in zip(PLANS, budgets, strict=True):
-            for size in planned_looks(trials):
-                look = look_at(asked, drawn, size, budget)
-                holds &= tight.holds(look)
-                if look.is_enough:
-                    break
-        hits += holds
-        ends.append(size if look.is_enough else math.inf)
-    return hits, ends
+ALL_DELTA_AT_EVERY_LOOK = Budget(DELTA, 1, -1)
 
 
 def plan_of(text):
     return until(f"{text} of accuracy confidence {1 - DELTA}")
 
 
+def budgets_of(path, asked, plans):
+    """Return what each plan may spend, where a store is asked for one after the other."""
+    task = Task("task", lambda rng: None)
+    with store.open(path) as opened:
+        for trials, names in plans:
+            own = [
+                Algorithm(name, {}, lambda params, data, rng: None) for name in names
+            ]
+            plan = Experiment(task, own, trials, 1)
+            yield asked.budget(5, plans_before(asked, plan, opened, keep=True))
+
+
+def all_plans_hold(asked, plans, budgets, runs, seed=6):
+    """Return how often all looks of all plans hold, and where the last one ended."""
+    tight, rng = Tight("quantile", 0, 0), np.random.default_rng(seed)
+    most = {name: trials for trials, names in plans for name in names}
+    hits, ends = 0, []
+    for _ in range(runs):
+        drawn, holds = {name: rng.random(n) for name, n in most.items()}, True
+        for (trials, names), budget in zip(plans, budgets, strict=True):
+            own = {("task", name): drawn[name] for name in names}
+            for size in planned_looks(trials):
+                look = look_at(asked, own, size, budget)
+                holds &= tight.holds(look)
+                if look.is_enough or not holds:
+                    break
+        hits += holds
+        ends.append(size if look.is_enough else math.inf)
+    return hits, ends
+
+
+EXTENDED = [(400, "abcde"), (1600, "abcde"), (6400, "abcde")]
+
+
 @pytest.mark.usefixtures("ranks_once")
 def test_all_looks_of_a_plan_that_is_extended_twice_hold(tmp_path):
-    """80 runs: fails from 35 misses on, and 16 are allowed."""
+    """80 runs: fails from 36 misses on, where 16 are allowed.
+
+    It sees looks that are not paid for, and not that plans forget each other: most looks
+    of one are looks of the other, too. That is seen where plans have other algorithms.
+    """
     asked = plan_of(NEVER)
-    budgets = list(budgets_of(tmp_path / "runs.db", asked, 5))
+    budgets = list(budgets_of(tmp_path / "runs.db", asked, EXTENDED))
     assert [b.before for b in budgets] == [0, 1, 2]
-    hits, ends = extended(asked, budgets, 5, 80)
+    hits, ends = all_plans_hold(asked, EXTENDED, budgets, 80)
     assert_at_least(hits, 80, 1 - DELTA)
     assert min(ends) == math.inf
-    undivided = [Budget(DELTA, 1, -1)] * 3
-    assert undivided[0].confidence(5) == 1 - DELTA / 5
-    hits, _ = extended(asked, undivided, 5, 80)
+    hits, _ = all_plans_hold(asked, EXTENDED, 3 * [ALL_DELTA_AT_EVERY_LOOK], 80)
     with pytest.raises(AssertionError, match=r"at least 0\.8 asked"):
         assert_at_least(hits, 80, 1 - DELTA)
 
@@ -238,31 +250,55 @@ def test_all_looks_of_a_plan_that_is_extended_twice_hold(tmp_path):
 @pytest.mark.parametrize("text", [NEVER, LATE])
 @pytest.mark.usefixtures("ranks_once")
 def test_all_looks_of_2000_plans_that_are_extended_twice_hold(text, tmp_path):
-    """The control spends all of delta in every plan.
-
-    Plans that forgot each other would not be seen: the looks of one are mostly looks of
-    the other too, and together they miss less often than the sum. That each gets half
-    of what is left is tested as arithmetic, in test_until.
-    """
+    """Fails from 488 misses on, where 400 are allowed; measured: 172."""
     asked = plan_of(text)
-    budgets = list(budgets_of(tmp_path / "runs.db", asked, 5))
-    hits, ends = extended(asked, budgets, 5, 2000)
-    print(f"\n{text}: {hits / 2000:.4f} of {1 - DELTA}")
+    budgets = list(budgets_of(tmp_path / "runs.db", asked, EXTENDED))
+    hits, ends = all_plans_hold(asked, EXTENDED, budgets, 2000)
     assert_at_least(hits, 2000, 1 - DELTA)
     assert min(ends) == (math.inf if text == NEVER else 3200)
-    hits, _ = extended(asked, [Budget(DELTA, 5, -1)] * 3, 5, 2000)
-    print(f"  all of delta in every plan: {hits / 2000:.4f}")
-    if text == NEVER:
-        with pytest.raises(AssertionError, match=r"at least 0\.8 asked"):
-            assert_at_least(hits, 2000, 1 - DELTA)
+
+
+TWELVE = [(400, [f"algorithm {i}"]) for i in range(12)]
+
+
+def twelve_plans(path, runs):
+    """Return how often twelve plans hold that share delta, and that forget each other."""
+    asked = plan_of(NEVER)
+    budgets = list(budgets_of(path, asked, TWELVE))
+    assert [b.before for b in budgets] == [*range(12)]
+    hits, _ = all_plans_hold(asked, TWELVE, budgets, runs)
+    forgetful, _ = all_plans_hold(asked, TWELVE, 12 * [asked.budget(5, 0)], runs)
+    return hits, forgetful
+
+
+@pytest.mark.usefixtures("ranks_once")
+def test_plans_with_other_algorithms_hold_together_and_would_not_if_they_forgot(
+    tmp_path,
+):
+    """150 runs: fails from 56 misses on, where 30 are allowed."""
+    hits, forgetful = twelve_plans(tmp_path / "runs.db", 150)
+    assert_at_least(hits, 150, 1 - DELTA)
+    with pytest.raises(AssertionError, match=r"at least 0\.8 asked"):
+        assert_at_least(forgetful, 150, 1 - DELTA)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("ranks_once")
+def test_plans_with_other_algorithms_hold_together_in_2000_runs(tmp_path):
+    """Fails from 488 misses on, where 400 are allowed."""
+    hits, forgetful = twelve_plans(tmp_path / "runs.db", 2000)
+    assert_at_least(hits, 2000, 1 - DELTA)
+    assert_at_most(hits, 2000, 0.9)  # tight, or it would tell nothing
+    with pytest.raises(AssertionError, match=r"at least 0\.8 asked"):
+        assert_at_least(forgetful, 2000, 1 - DELTA)
 
 
 # --- where runs stop ---------------------------------------------------------------------
 class Simulated:
     """Runs of an `Until` on scores that are drawn, with the same looks as real ones."""
 
-    def __init__(self, text, *laws, trials=1000, metric=ACCURACY):
-        self.until, self.laws, self.metric = until(text), laws, metric
+    def __init__(self, text, *laws, trials=1000):
+        self.until, self.laws = until(text), laws
         self.looks = planned_looks(trials)
         self.budget = self.until.budget(len(self.looks))
         self.truth = {
@@ -277,11 +313,7 @@ class Simulated:
             for name, law in zip(self.truth, self.laws, strict=True)
         }
         for size in self.looks:
-            found = {
-                cell: Sample(scores[:size], np.arange(size), 0)
-                for cell, scores in drawn.items()
-            }
-            look = self.until.look(found, self.metric, self.budget)
+            look = look_at(self.until, drawn, size, self.budget)
             if look.is_enough:
                 break
         return look, size
@@ -294,7 +326,7 @@ class Simulated:
         """Whether a pair is called apart the wrong way round, or close and is not."""
         for pair in look.members:
             gap = self.truth[pair.first] - self.truth[pair.second]
-            verdict = pair.verdict(look.margin, self.metric.sign)
+            verdict = pair.verdict(look.margin, ACCURACY.sign)
             if verdict.startswith("closer") and abs(gap) > look.margin:
                 return True
             if verdict == f"{pair.first} is better" and gap <= 0:
@@ -310,8 +342,8 @@ CASES = [
     ("cvar 0.2 +- 0.1 tail lower", [tied]),
     ("mean +- 0.05", [failing]),
     ("mean +- 0.12", [at_the_ends]),
-    ("mean +- 0.08 kind kolmogorov", [beta]),
-    ("mean +- 0.2 kind anytime", [at_the_ends]),
+    ("mean +- 0.08 band kolmogorov", [beta]),
+    ("mean +- 0.2 band anytime", [at_the_ends]),
     ("quantile 0.9 +- 0.05", [beta, tied]),
 ]
 
@@ -328,18 +360,20 @@ def covered(simulated, runs, seed):
 
 @pytest.mark.parametrize(("text", "laws"), CASES, ids=[t for t, _ in CASES])
 def test_intervals_hold_where_a_run_stops(text, laws):
-    """40 runs of each of eight cases; a promise of 95 % that were one of 70 % is seen."""
+    """For gross mistakes only: fails from 12 misses in 40 on. It always sees intervals that
+    hold half of the time, and one case in two sees some that hold in 70 %."""
     simulated = Simulated(text, *laws)
     hits, sizes = covered(simulated, 40, 7)
-    assert binomtest(hits, 40, 0.95, alternative="less").pvalue > 1e-6
+    assert_at_least(hits, 40, 0.95)
     assert min(sizes) < 1000  # it does stop, or nothing would be tested
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("text", "laws"), CASES, ids=[t for t, _ in CASES])
 def test_intervals_hold_where_2000_runs_stop(text, laws):
+    """Fails from 150 misses on: intervals that hold in 91 % are seen nearly always."""
     hits, sizes = covered(Simulated(text, *laws), 2000, 8)
-    assert binomtest(hits, 2000, 0.95, alternative="less").pvalue > 1e-6
+    assert_at_least(hits, 2000, 0.95)
     assert np.mean(np.isfinite(sizes)) > 0.5
 
 
@@ -354,8 +388,9 @@ ASYMPTOTIC = [
     ("text", "laws"), ASYMPTOTIC, ids=[text for text, _ in ASYMPTOTIC]
 )
 def test_asymptotic_intervals_hold_where_a_run_stops(text, laws):
+    """Fails from 19 misses in 100 on."""
     hits, sizes = covered(Simulated(text, *laws, trials=2000), 100, 9)
-    assert binomtest(hits, 100, 0.95, alternative="less").pvalue > 1e-6
+    assert_at_least(hits, 100, 0.95)
     assert min(sizes) < 2000
 
 
@@ -369,9 +404,10 @@ def test_asymptotic_intervals_do_not_hold_where_failures_are_rare():
     text = "mean +- 0.005"
     bad = Simulated(f"{text} method asymptotic", rarely_failing, trials=2000)
     hits, _ = covered(bad, 200, 10)
-    assert binomtest(hits, 200, 0.95, alternative="less").pvalue < 1e-6
+    with pytest.raises(AssertionError, match=r"at least 0\.95 asked"):
+        assert_at_least(hits, 200, 0.95)
     hits, _ = covered(Simulated(text, rarely_failing, trials=2000), 100, 10)
-    assert hits == 100
+    assert_at_least(hits, 100, 0.95)
 
 
 def test_who_peeks_at_every_trial_without_paying_is_wrong_too_often():
@@ -384,15 +420,17 @@ def test_who_peeks_at_every_trial_without_paying_is_wrong_too_often():
     variance = ((d**2).cumsum(axis=1) / n - mean**2) * n / np.maximum(n - 1, 1)
     reach = stdtrit(np.maximum(n - 1, 1), 0.975) * np.sqrt(variance / n)
     apart = (np.abs(mean) > reach)[:, 29:].any(axis=1)
-    assert apart.mean() > 0.25
+    with pytest.raises(AssertionError, match=r"at most 0\.25 asked"):
+        assert_at_most(apart.sum(), 400, 0.25)
     ours = Simulated("ranking mean within 0.01 method asymptotic", beta, beta)
-    assert sum(ours.errs(ours.stopped(rng)[0]) for _ in range(200)) < 10
+    errors = sum(ours.errs(ours.stopped(rng)[0]) for _ in range(200))
+    assert_at_most(errors, 200, 0.05)
 
 
 RANKINGS = [
     ("ranking within 0.05", [beta, beta, failing]),  # two are equal
-    ("ranking mean within 0.02", [failing, beta]),
-    ("ranking mean within 0.01 method asymptotic", [beta, beta, failing]),
+    ("ranking mean within 0.02", [at_the_ends, beta]),
+    ("ranking mean within 0.03 method asymptotic", [beta, beta, failing]),
     ("ranking quantile 0.5 within 0.01", [beta, failing]),
 ]
 
@@ -405,15 +443,15 @@ def wrong(text, laws, runs, seed, trials=2000):
 
 @pytest.mark.parametrize(("text", "laws"), RANKINGS, ids=[t for t, _ in RANKINGS])
 def test_rankings_are_seldom_wrong(text, laws):
+    """For gross mistakes only, such as the wrong one of two: fails from 10 in 25 on."""
     errors, decided = wrong(text, laws, 25, 12)
-    assert binomtest(errors, 25, 0.05, alternative="greater").pvalue > 1e-6
-    assert decided > 0 or "method" in text
+    assert_at_most(errors, 25, 0.05)
+    assert decided > 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("text", "laws"), RANKINGS, ids=[t for t, _ in RANKINGS])
 def test_rankings_are_seldom_wrong_in_2000_runs(text, laws):
+    """Fails from 150 in 2,000 on."""
     errors, _ = wrong(text, laws, 2000, 13)
-    assert binomtest(errors, 2000, 0.05, alternative="greater").pvalue > 1e-6
-
-
+    assert_at_most(errors, 2000, 0.05)

@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import binomtest
 from support import assert_rate
 
+from curvewise.errors import CurvewiseError
 from curvewise.stats.bands import KINDS, cdf_band, half_width
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "coverage_bands.py"
@@ -299,3 +300,29 @@ def test_an_interval_says_what_it_is_for():
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_one_side_of_very_many_trials_is_the_closed_form():
+    """The exact law of one side takes time that grows with the square."""
+    n = 20_000
+    exact, closed = half_width(n, side="lower"), half_width(n, side="lower", kind="dkw")
+    assert 0.999 < exact / closed < 1
+    more = half_width(3_000_000, side="lower")
+    assert more == half_width(3_000_000, side="lower", kind="dkw")
+
+
+@pytest.mark.parametrize(
+    "support", [(1, 0), (np.nan, 1), (0, 0), None, 5, (0, 1, 2), ("0", "1"), (None, 1)]
+)
+def test_a_support_is_a_range(support):
+    with pytest.raises(CurvewiseError, match=r"support is .* Pass the least and the"):
+        cdf_band([0.5], support=support)
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [np.ma.array([1, 2], mask=[0, 1]), [1 + 2j], ["1", "2"], [10**400], ["2026-11-15"]],
+)
+def test_what_is_no_score_is_refused(scores):
+    with pytest.raises(CurvewiseError, match=r"Scores are (masked|no numbers)\. Pass"):
+        cdf_band(scores)

@@ -200,7 +200,7 @@ def test_it_says_that_it_promises_nothing_at_this_number_of_trials():
         ),
         (
             lambda: bootstrap_interval(NORMAL, resamples=38, rng=rng()),
-            r"resamples is 38\. For 95% pass at least 39",
+            r"resamples is 38\. Pass at least 39",
         ),
         (
             lambda: bootstrap_interval(NORMAL, resamples=0, rng=rng()),
@@ -208,7 +208,7 @@ def test_it_says_that_it_promises_nothing_at_this_number_of_trials():
         ),
         (
             lambda: bootstrap_interval(NORMAL, rng=0),
-            r"rng is 0\. Pass numpy\.random\.default_rng\(seed\)",
+            r"rng is 0\. Pass a numpy Generator",
         ),
         (
             lambda: bootstrap_interval(NORMAL, "median", rng=rng()),
@@ -291,3 +291,16 @@ def test_coverage_is_above_93_percent_from_where_the_warning_ends(draw, mean, ha
 def test_heavy_tails_need_more_trials_than_any_warning_can_know():
     """Lognormal scores, 100 trials: .91, as the table in the docstring says."""
     assert coverage(lognormal, np.exp(0.5), "mean", 100, 1000) < 0.94
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_tenth_of_four_hundred_is_forty():
+    """400 * (1 - .9) is 39.99999999999999."""
+    scores = np.random.default_rng(0).random(400)
+    bootstrap_interval(scores, ("cvar", 0.9), rng=np.random.default_rng(0))
+
+
+def test_a_statistic_without_an_axis_is_named():
+    scores, rng = np.arange(50.0), np.random.default_rng(0)
+    with pytest.raises(ValueError, match=r"The statistic fails with axis=-1: .*'axis'"):
+        bootstrap_interval(scores, lambda z: z.mean(), rng=rng)

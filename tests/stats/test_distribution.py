@@ -184,3 +184,10 @@ def test_any_functional_sees_sorted_scores():
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_lists_of_different_lengths_are_named():
+    with pytest.raises(ValueError, match=r"alpha holds no numbers\. Pass shares"):
+        cvar([1, 2], [[0.1, 0.2], [0.3]])
+    with pytest.raises(ValueError, match=r"p is 'a'\. Pass shares between 0 and 1"):
+        quantile([1, 2], "a")

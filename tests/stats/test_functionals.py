@@ -109,11 +109,36 @@ def test_asymptotic_intervals_stay_inside_the_support():
 @pytest.mark.parametrize("n", [1, 2, ENOUGH - 1])
 def test_few_trials_have_no_asymptotic_interval(n):
     z = np.arange(n, dtype=float)
-    found = Functional("mean").interval(z, method="asymptotic")
+    found = Functional("mean").interval(z, method="asymptotic", confidence=0.99)
     assert math.isinf(found.half_width)
     assert found.guarantee == (
         f"cannot tell: the {n} trials that it averages are fewer than {ENOUGH}"
     )
+
+
+def test_one_interval_needs_fewer_trials_than_many_that_hold_together():
+    mean, z = Functional("mean"), np.arange(40.0)
+    assert math.isfinite(mean.interval(z, method="asymptotic").half_width)
+    few = mean.interval(z[:-1], method="asymptotic")
+    assert few.guarantee.endswith("averages are fewer than 40")
+    many = mean.interval(z, method="asymptotic", confidence=0.96)
+    assert many.guarantee.endswith("averages are fewer than 100")
+
+
+@pytest.mark.parametrize("method", ["guaranteed", "asymptotic"])
+@pytest.mark.parametrize("f", ALL, ids=str)
+def test_scores_outside_of_the_support_are_not_too_few(f, method):
+    with pytest.raises(CurvewiseError, match=r"from 5 to 7 are not inside the support"):
+        f.interval([5, 6, 7], support=(0, 1), method=method)
+
+
+def test_too_few_trials_for_a_quantile_are_told_from_their_ranks():
+    median = Functional("quantile", 0.5)
+    found = median.interval([5, 6, 7])
+    assert (found.lower, found.upper) == (-math.inf, math.inf)
+    assert found.guarantee == "cannot tell: 3 trials are too few for this quantile"
+    assert str(median.interval([5, 6, 7], support=(0, 10))) == "[0, 10]"
+    assert math.isinf(median.interval([5, 6, 7], support=(0, math.inf)).upper)
 
 
 def test_the_tail_counts_not_the_trials():
@@ -195,3 +220,16 @@ def test_functionals_speak():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(CurvewiseError, match=f"^{message}"):
         call()
+
+
+def test_the_tenth_of_a_thousand_is_a_hundred():
+    """1000 * (1 - .9) is 99.99999999999997."""
+    found = Functional("cvar", 0.9).interval(
+        np.arange(1000.0), method="asymptotic", confidence=0.99
+    )
+    assert found.guarantee == "99%, for many independent trials (Student)"
+
+
+def test_what_is_no_kind_is_named():
+    with pytest.raises(CurvewiseError, match=r"^kind is 'nonsense'\. Pass one of"):
+        Functional("quantile").interval(Z, kind="nonsense")

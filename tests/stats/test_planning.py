@@ -13,6 +13,7 @@ from curvewise.stats.bands import half_width
 from curvewise.stats.bounds import quantile_interval
 from curvewise.stats.functionals import Functional
 from curvewise.stats.planning import (
+    guaranteed_width,
     looks_cost,
     planned_looks,
     trials_for,
@@ -23,7 +24,7 @@ from curvewise.stats.planning import (
     trials_for_top,
     what_trials_tell,
 )
-from curvewise.stats.planning._pilots import MOST, guaranteed_width, smallest
+from curvewise.stats.planning._pilots import MOST, smallest, span
 
 PILOT = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95])
 
@@ -152,10 +153,12 @@ def test_an_asymptotic_number_is_about_z2_s2_over_h2():
 
 
 def test_an_asymptotic_number_is_not_so_small_that_the_asymptotics_fail():
-    assert trials_for_mean(10, pilot=PILOT, method="asymptotic").trials == 20
-    assert trials_for_cvar(10, alpha=0.9, pilot=PILOT, method="asymptotic").trials == (
-        pytest.approx(200, abs=1)
-    )
+    need = trials_for_mean(10, pilot=PILOT, method="asymptotic")
+    assert (need.trials, need.lower, need.upper) == (40, 40, 40)
+    best = trials_for_cvar(10, alpha=0.9, pilot=PILOT, method="asymptotic")
+    assert best.trials == 400
+    many = trials_for_mean(10, pilot=PILOT, method="asymptotic", confidence=0.99)
+    assert many.trials == 100
 
 
 def test_without_a_pilot_it_is_the_worst_case():
@@ -212,6 +215,71 @@ def test_what_a_pilot_leaves_open_holds_the_right_number(functional, draw):
         need = trials_for(functional, 0.02, pilot=draw(rng, 100), support=(0, 1))
         hits += need.lower <= right <= need.upper
     assert binomtest(hits, 100, 0.85, alternative="less").pvalue > 1e-6
+
+
+def failing(rng, n):
+    """Return Beta(5, 2) scores, of which 5 % failed."""
+    z = rng.beta(5, 2, n)
+    z[rng.random(n) < 0.05] = 0
+    return z
+
+
+SMALL = {
+    "beta": lambda rng, n: rng.beta(5, 2, n),
+    "tenths": lambda rng, n: rng.beta(5, 2, n).round(1),
+    "failing": failing,
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(
+    "functional", [Functional("mean"), Functional("cvar", 0.5)], ids=str
+)
+def test_a_small_pilot_leaves_open_what_it_may_not_have_met(functional, name):
+    """200 pilots of 25; the jackknife held the right number in .6 to .9 of them."""
+    rng = np.random.default_rng(15)
+    right = true_trials(functional, SMALL[name](rng, 40_000), 0.02)
+    hits = 0
+    for _ in range(200):
+        pilot = SMALL[name](rng, 25)
+        need = trials_for(functional, 0.02, pilot=pilot, support=(0, 1))
+        assert need.lower <= need.trials <= need.upper
+        hits += need.lower <= right <= need.upper
+    assert binomtest(hits, 200, 0.95, alternative="less").pvalue > 1e-6
+
+
+def test_the_jackknife_would_forget_what_it_has_not_met():
+    """The negative control: a third of all pilots of 20 has no failure to leave out."""
+    rng = np.random.default_rng(16)
+    mean = Functional("mean")
+    right = true_trials(mean, failing(rng, 40_000), 0.02)
+    hits = 0
+    for _ in range(100):
+        pilot = failing(rng, 20)
+        n = trials_for(mean, 0.02, pilot=pilot, support=(0, 1)).trials
+        low, high = span(
+            pilot, n, lambda z, n=n: guaranteed_width(mean, z, n, support=(0, 1))
+        )
+        hits += low <= right <= high
+    assert hits < 80
+
+
+def test_what_a_pilot_leaves_open_gets_narrow_and_never_exceeds_the_worst_case():
+    rng = np.random.default_rng(17)
+    worst = trials_for_mean(0.05, support=(0, 1)).trials
+    needs = [
+        trials_for_mean(0.05, pilot=rng.beta(5, 2, n), support=(0, 1))
+        for n in (10, 300, 10_000)
+    ]
+    ratios = [need.upper / need.lower for need in needs]
+    assert ratios[0] > 2 > 1.7 > ratios[1] > 1.2 > ratios[2]
+    assert max(need.upper for need in needs) <= 1.01 * worst
+
+
+def test_without_a_bound_a_small_pilot_leaves_everything_open():
+    best = Functional("cvar", 0.5)
+    need = trials_for(best, 0.5, pilot=[0.0, 1.0], support=(-np.inf, 1))
+    assert need.upper == MOST
 
 
 def test_a_pilot_taken_for_the_truth_would_be_wrong_most_of_the_time():
@@ -411,3 +479,60 @@ def test_scipy_agrees_with_the_rule_of_three():
     for n in (5, 59, 1000):
         limit = stats.beta.ppf(0.95, 1, n)
         assert what_trials_tell(n).failures == pytest.approx(limit, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "support", [(1, 0), (math.nan, 1), (0, 0), (0, "x"), None, (0, 1, 2)]
+)
+def test_what_is_no_support_is_refused(support):
+    for ask in (
+        lambda: trials_for_mean(0.05, support=support),
+        lambda: trials_for_cvar(0.05, pilot=PILOT, support=support),
+        lambda: guaranteed_width(Functional("mean"), PILOT, 10, support=support),
+    ):
+        with pytest.raises(CurvewiseError, match=r"^support is .*Pass the least and"):
+            ask()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: trials_for_band(1e-200), r"A half-width of 1e-200 takes more than"),
+        (
+            lambda: trials_for_mean(1e-200, support=(0, 1)),
+            r"A half-width of 1e-200 takes more than",
+        ),
+        (
+            lambda: trials_for_mean(1e-200, pilot=PILOT, method="asymptotic"),
+            r"A half-width of 1e-200 takes more than",
+        ),
+        (
+            lambda: trials_for("mean", 0.1),
+            r"functional is 'mean'\. Pass one, such as Functional\('mean'\)\.",
+        ),
+        (lambda: trials_for_mean(0.1, support=(0, 1), kind="x"), r"kind is 'x'\. Pass"),
+    ],
+)
+def test_what_asks_for_too_much_is_refused_in_words(call, message):
+    with pytest.raises(CurvewiseError, match=f"^{message}"):
+        call()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_pilot_of_two_leaves_everything_open():
+    need = trials_for_mean(0.05, pilot=[0.2, 0.4], method="asymptotic")
+    assert (need.trials, need.lower, need.upper) == (40, 40, MOST)
+
+
+def test_no_fewer_trials_than_have_an_interval_are_possible():
+    """Quantile .99 has no interval between two scores before 368 trials."""
+    pilot = np.random.default_rng(1).random(60)
+    need = trials_for_quantile(0.01, 0.99, pilot=pilot)
+    assert (need.trials, need.lower) == (368, 368)
+    assert math.isinf(guaranteed_width(Functional("quantile", 0.99), pilot, 367))
+
+
+def test_the_tenth_of_four_hundred_is_forty():
+    """400 * (1 - .9) is 39.99999999999999, and 40 are enough."""
+    need = trials_for_cvar(5, alpha=0.9, pilot=np.arange(40.0), method="asymptotic")
+    assert need.trials == 400

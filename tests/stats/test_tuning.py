@@ -241,3 +241,15 @@ def test_plus_and_minus_two_standard_errors_would_not():
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_mass_at_infinity_stays_there_however_often_one_tries():
+    """levels[0] ** 600 underflows to 0, and 0 times infinity is no bound."""
+    found = tuning_curve(np.linspace(0, 1, 40), [100, 600], support=(-np.inf, 1))
+    assert np.isneginf(found.lower).all()
+    assert np.isfinite(found.upper).all()
+
+
+def test_lists_of_different_lengths_are_named():
+    with pytest.raises(ValueError, match=r"k is \[\[1, 2\], \[3\]\]\. Pass whole"):
+        best_of([1, 2, 3], [[1, 2], [3]])

@@ -1,6 +1,7 @@
 """Variance components: known values, no bias, coverage as it was measured."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import binomtest
 
 from curvewise import CurvewiseError
+from curvewise.errors import CurvewiseWarning
 from curvewise.stats.variance import (
     _effective_degrees,
     _mean_squares,
@@ -19,6 +21,7 @@ from curvewise.stats.variance import (
 )
 
 AB = ("params", "seed")
+pytestmark = pytest.mark.filterwarnings("ignore:The intervals rest on")
 
 
 def design(rng, n, shares, effect, reps=1):
@@ -296,3 +299,26 @@ def test_many_levels_are_taken_a_few_at_a_time(monkeypatch):
 def test_bad_input_is_named(call, words):
     with pytest.raises(CurvewiseError, match=words):
         call()
+
+
+def test_few_levels_are_warned_of():
+    y = np.random.default_rng(4).normal(size=(30, 20))
+    with pytest.warns(
+        CurvewiseWarning, match=r"rest on 19 levels of 'seed' and may hold"
+    ):
+        share_intervals(y[:, :19], AB, draws=100, rng=np.random.default_rng(0))
+    with pytest.warns(
+        CurvewiseWarning, match=r"5 levels of 'params'.*Cross more levels"
+    ):
+        share_intervals(y[:5], AB, draws=100, rng=np.random.default_rng(0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        share_intervals(y, AB, draws=100, rng=np.random.default_rng(0))
+
+
+def test_a_few_draws_are_refused():
+    y, rng = np.random.default_rng(0).random((20, 20)), np.random.default_rng(0)
+    with pytest.raises(CurvewiseError, match=r"^draws is 99\. Pass at least 100\.$"):
+        share_intervals(y, AB, draws=99, rng=rng)
+    with pytest.raises(CurvewiseError, match=r"^rng is 1\. Pass a numpy Generator"):
+        share_intervals(y, AB, rng=1)

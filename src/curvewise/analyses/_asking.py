@@ -1,5 +1,6 @@
 """What answers ask alike: which metric, of which trials, what a failure scores."""
 
+import json
 import math
 import warnings
 from collections.abc import Iterator
@@ -11,15 +12,17 @@ import numpy as np
 from curvewise._text import Cell
 from curvewise.errors import CurvewiseError, CurvewiseWarning, listed
 from curvewise.metrics import Floats, Metric
-from curvewise.stats.comparison.differences import ENOUGH
-from curvewise.stats.functionals import ENOUGH as ENOUGH_TOGETHER
+from curvewise.stats import comparison
 from curvewise.stats.functionals import Functional
 from curvewise.trials import Trials, doors
 from curvewise.trials.columns import Ints
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
+from curvewise.trials.ragged import to_texts
 from curvewise.trials.values import scored
 
+_ROLES = ("params", "train", "test", "data", "seed")  # that an experiment may cross
+_LOOKED_AT = 2000  # trials; a crossing shows in fewer
 AT_WORDS = {"last": "last step", "mean": "mean over the steps", "best": "best step"}
 
 
@@ -35,18 +38,54 @@ class Sample:
         Trials of the same number met the same data: across algorithms they are pairs.
     failed : int
         How many of them failed.
+    is_numbered : bool
+        Whether the numbers were given; rows of a file that were merely counted are no
+        pairs.
     """
 
     scores: Floats
     numbers: Ints
     failed: int
+    is_numbered: bool = True
 
 
 def samples(
-    trials: Trials, metric: str, at: At, failed: Failed
+    trials: Trials, metric: str, at: At, failed: Failed, *, crossed: bool = False
 ) -> dict[str, dict[str, Sample]]:
-    """Return the scores of each algorithm on each task."""
+    """Return the scores of each algorithm on each task.
+
+    Parameters
+    ----------
+    trials : Trials
+    metric : str
+    at, failed
+        As in `curvewise.Trials.scores`.
+    crossed : bool
+        Whether trials may share their draws; if not, those of a crossed design are
+        refused.
+    """
+    if not crossed and (factors := crossed_factors(trials)):
+        raise CurvewiseError(
+            f"These trials are crossed ({' x '.join(factors)}): they share draws, and are "
+            f"not independent, as all that is computed here takes them to be. Ask "
+            f"curvewise.variance_shares, or keep one trial of each draw."
+        )
     return {task: _of_task(trials, task, metric, at, failed) for task in trials.tasks}
+
+
+def crossed_factors(trials: Trials) -> tuple[str, ...]:
+    """Return which draws the trials share, by how an experiment labels them."""
+    core = trials.core
+    first = (core.task == core.task[0]) & (core.algorithm == core.algorithm[0])
+    rows = np.flatnonzero(first)[:_LOOKED_AT]
+    texts = set(to_texts(trials.details().labels.take(rows)))
+    labels = [json.loads(text) for text in texts if text]
+    levels = {
+        role: len({one[role] for one in labels if role in one}) for role in _ROLES
+    }
+    shared = tuple(role for role, n in levels.items() if n)
+    is_repeated = any(levels[role] < len(labels) for role in shared)
+    return shared if len(shared) > 1 and is_repeated else ()
 
 
 def _of_task(
@@ -55,8 +94,9 @@ def _of_task(
     own = trials.where(task=task) if len(trials.tasks) > 1 else trials
     scores, broken = doors.scores(own, metric, at, failed)
     numbers = doors.numbers(own, at)
+    is_numbered = "trial=(counted)" not in trials.origin
     return {
-        name: Sample(values, numbers[name], int(broken[name].sum()))
+        name: Sample(values, numbers[name], int(broken[name].sum()), is_numbered)
         for name, values in scores.items()
         if len(values)
     }
@@ -93,8 +133,7 @@ def has_few(functional: Functional, n: int, confidence: float) -> bool:
     As was measured for single intervals, and for the higher confidence of many that are
     to hold together.
     """
-    least = ENOUGH_TOGETHER if confidence > 0.98 else ENOUGH.get(functional.of, 20)
-    return functional.mass * n < least
+    return comparison.has_few(functional, n, confidence=confidence)
 
 
 def are_paired(one: Sample, other: Sample) -> bool:
@@ -104,7 +143,8 @@ def are_paired(one: Sample, other: Sample) -> bool:
     share, such as hard data, makes both better or worse together: intervals are then wider
     than need be, not narrower.
     """
-    return bool(np.array_equal(one.numbers, other.numbers))
+    is_numbered = one.is_numbered and other.is_numbered
+    return is_numbered and bool(np.array_equal(one.numbers, other.numbers))
 
 
 @contextmanager

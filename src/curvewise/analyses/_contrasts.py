@@ -16,6 +16,8 @@ from curvewise.stats.comparison import (
 from curvewise.stats.functionals import Functional
 from curvewise.stats.interval import Interval
 
+_UNEQUAL = 2  # times as many trials of one as of the other
+
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
@@ -36,7 +38,8 @@ class Contrast:
         dependence. None where nothing bounds it.
     has_few : bool
         Whether there are fewer trials in the tail than the central limit theorem was
-        measured to need; then only what is guaranteed is sure.
+        measured to need, far fewer of one than of the other, or looks at any time; then
+        only what is guaranteed is sure.
     """
 
     task: str
@@ -94,7 +97,10 @@ def contrasts(
     ]
     each = shared_confidence(confidence, max(len(pairs), 1))
     return tuple(
-        _contrast(task, one, other, scores[task], metric, best, each, sure.get(task))
+        _contrast(
+            *(task, one, other, scores[task], metric, best, each, sure.get(task)),
+            is_fixed=kind != "anytime",
+        )
         for task, one, other in pairs
     )
 
@@ -136,6 +142,8 @@ def _contrast(
     best: Functional,
     confidence: float,
     bounds: _Bounds | None,
+    *,
+    is_fixed: bool,
 ) -> Contrast:
     a, b = scores[one].scores, scores[other].scores
     is_paired = are_paired(scores[one], scores[other])
@@ -163,7 +171,7 @@ def _contrast(
             high - least,
             estimand,
             "for any number of trials, any distribution and any dependence",
-            best.value(a) - best.value(b),
+            gap.value,
         )
     return Contrast(
         task,
@@ -173,5 +181,8 @@ def _contrast(
         replace(improvement, estimand=f"P({one} is better than {other}), ties half"),
         replace(gap, estimand=estimand),
         guaranteed,
-        has_few(best, min(len(a), len(b)), confidence),
+        # Skewness cancels between samples of a size, and looks between them need bands.
+        has_few(best, min(len(a), len(b)), confidence)
+        or max(len(a), len(b)) > _UNEQUAL * min(len(a), len(b))
+        or not is_fixed,
     )

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from curvewise.analyses._asking import quietly
 from curvewise.analyses._distribution import Distribution
+from curvewise.stats.bands import Support
 from curvewise.stats.comparison import (
     iqm_interval,
     mean_over_tasks_interval,
@@ -62,10 +63,18 @@ def _overall(name: str, own: Sequence[Distribution], confidence: float) -> Overa
         gap = optimality_gap_interval(up, metric.sign * best, confidence=confidence)
     return Overall(
         name,
-        iqm_interval(scores, confidence=confidence),
-        mean_over_tasks_interval(scores, confidence=confidence),
+        _possible(iqm_interval(scores, confidence=confidence), metric.range),
+        _possible(
+            mean_over_tasks_interval(scores, confidence=confidence), metric.range
+        ),
         gap,
     )
+
+
+def _possible(interval: Interval, support: Support) -> Interval:
+    """Return what of an interval lies where scores can be."""
+    low, high = max(interval.lower, support[0]), min(interval.upper, support[1])
+    return replace(interval, lower=low, upper=high)
 
 
 def profiles(

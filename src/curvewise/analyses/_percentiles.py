@@ -9,7 +9,7 @@ import numpy as np
 from curvewise.analyses._asking import metric_of, samples
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.metrics import Floats
-from curvewise.stats._sample import rank
+from curvewise.stats.distribution import rank
 from curvewise.trials import Trials
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed

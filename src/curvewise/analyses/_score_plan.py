@@ -12,7 +12,9 @@ from curvewise.metrics import Floats, Metric
 from curvewise.stats import bands
 from curvewise.stats.bands import NAMES, Kind, Support
 from curvewise.stats.functionals import Functional
-from curvewise.stats.planning._pilots import asymptotic_width, guaranteed_width
+from curvewise.stats.planning import asymptotic_width, guaranteed_width
+
+_MOST = 10**9  # trials that nobody runs: the pilot leaves the upper end open
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +112,9 @@ class ScorePlan(Plan):
             e = bands.half_width(n, confidence=self.confidence, kind=self.band)
             return (high - low) * min(e / self.functional.mass, 0.5)
         if cell.guaranteed is None:
-            return asymptotic_width(self.functional, cell.pilot, n, self.confidence)
+            return asymptotic_width(
+                self.functional, cell.pilot, n, confidence=self.confidence
+            )
         return guaranteed_width(
             self.functional,
             cell.pilot,
@@ -132,7 +136,7 @@ class ScorePlan(Plan):
                 need = getattr(cell, name)
                 row[name] = need[0] if need else "?"
                 if len(cell.pilot):
-                    row[f"{name}, from to"] = f"{need[1]} to {need[2]}" if need else "?"
+                    row[f"{name}, from to"] = _span(*need[1:]) if need else "?"
             if self.functional.of == "quantile" or not len(cell.pilot):
                 row = {k: v for k, v in row.items() if not k.startswith("asympt")}
             out.append(row)
@@ -151,9 +155,11 @@ class ScorePlan(Plan):
                 notes.append(
                     "asymptotic: the same for many trials (Student), without a guarantee."
                 )
+            few = any(len(c.pilot) < 100 for c in self.cells)
+            rough = " (rough, as pilots have fewer than 100 trials)" if few else ""
             notes.append(
-                "from to: what the pilot leaves open, with about 95 % confidence; "
-                "intervals get so narrow if trials vary like those of the pilot."
+                f"from to: what the pilot leaves open, with about 95 % confidence{rough}; "
+                f"intervals get so narrow if trials vary like those of the pilot."
             )
         else:
             notes.append(
@@ -180,6 +186,10 @@ class ScorePlan(Plan):
         return "\n".join([head, "", plain(self.table()), "", *self.notes()])
 
     __repr__ = __str__
+
+
+def _span(least: int, most: int) -> str:
+    return f"{least} or more" if most >= _MOST else f"{least} to {most}"
 
 
 def support_of(metric: Metric, functional: Functional) -> Support:

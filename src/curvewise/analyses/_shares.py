@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from curvewise.analyses._asking import quietly
 from curvewise.analyses._crossed import ROLES, Crossing
 from curvewise.stats.interval import Interval
 from curvewise.stats.variance import Components, Source, components, share_intervals
@@ -89,9 +90,10 @@ def decomposition(
     if interactions == "together":
         alone = len(cell.factors)
         groups = [*groups[:alone], list(found.sources[alone:])]
-    intervals = share_intervals(
-        cell.scores, cell.factors, groups, confidence=confidence, rng=rng
-    )
+    with quietly():
+        intervals = share_intervals(
+            cell.scores, cell.factors, groups, confidence=confidence, rng=rng
+        )
     shares = tuple(
         _share(cell, found, group, interval)
         for group, interval in zip(groups, intervals, strict=True)

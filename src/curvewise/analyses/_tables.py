@@ -153,3 +153,17 @@ def overall_table(all_of_them: Sequence[Overall]) -> list[dict[str, Cell]]:
             row["short of the best"] = interval_cell(one.optimality_gap)
         out.append(row)
     return out
+
+
+def overall_rows(all_of_them: Sequence[Overall]) -> list[dict[str, Cell]]:
+    """Return the algorithms over all tasks, for programs."""
+    out: list[dict[str, Cell]] = []
+    for one in all_of_them:
+        row: dict[str, Cell] = {"algorithm": one.algorithm}
+        for name in ("iqm", "mean", "optimality_gap"):
+            found: Interval | None = getattr(one, name)
+            if found is not None:
+                row |= {name: found.value, f"{name}_lower": found.lower}
+                row[f"{name}_upper"] = found.upper
+        out.append(row)
+    return out

@@ -1,5 +1,6 @@
 """How `Performance` speaks: notes, and who is ahead."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,10 @@ def notes_of(answer: "Performance") -> list[str]:
             f"all tasks, in brackets: {level} intervals for many trials (Student, by "
             f"task), each for itself; every task counts the same."
         )
+    if not all(
+        math.isfinite(d.median_interval.half_width) for d in answer.distributions
+    ):
+        notes.append("?: these trials say nothing about that end.")
     if failed := sum(d.failed for d in answer.distributions):
         notes.append(
             f"{count(failed, 'failed trial')} counted with score {answer.failed_score}."
@@ -75,7 +80,7 @@ def _contrast_notes(answer: "Performance") -> list[str]:
     if any(c.probably_ahead for c in answer.contrasts):
         notes.append(
             "probably: by an interval for many trials, and there are few for so many "
-            "pairs at once."
+            "pairs at once, far fewer of one, or looks at any time."
         )
     return notes
 

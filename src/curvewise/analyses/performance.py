@@ -1,6 +1,7 @@
 """How good is it, and how hard to tune? The distribution of scores, task by task."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from curvewise._checks import whole
 from curvewise._text import Cell, html_table, plain
 from curvewise.analyses._asking import (
     AT_WORDS,
+    Sample,
     failed_score,
     metric_of,
     plain_setting,
@@ -25,6 +27,7 @@ from curvewise.analyses._tables import (
     best_table,
     contrast_row,
     contrast_table,
+    overall_rows,
     overall_table,
     table,
     tuning_table,
@@ -32,8 +35,8 @@ from curvewise.analyses._tables import (
 from curvewise.analyses._wording import notes_of, verdict_of
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.metrics import Metric
-from curvewise.stats._sample import checked_alpha
-from curvewise.stats.bands import Kind
+from curvewise.stats.bands import KINDS, Kind
+from curvewise.stats.checks import checked_alpha, one_of
 from curvewise.stats.comparison import dominance, quantile_shift, shared_confidence
 from curvewise.stats.interval import CurveBand, Interval
 from curvewise.trials import Trials, must_be_trials
@@ -171,10 +174,10 @@ class Performance(Answer):
         ``cvar_best`` is the mean of the best ``1 - alpha`` of the trials, ``cvar_worst``
         that of the worst ``alpha``; what ends in ``_lower`` and ``_upper`` are the ends of
         an interval or, for the median, of the band; ``monte_carlo_error`` is the standard
-        error that chance left in those, 0 where none was used. With a threshold: ``reached`` is the
-        share of trials that are at least as good, ``mean_reached`` how good those are on
-        average, ``partial`` the paper's partial expectation, ``excess`` by how much the
-        threshold is passed on average.
+        error that chance left in those, 0 where none was used. With a threshold:
+        ``reached`` is the share of trials that are at least as good, ``mean_reached`` how
+        good those are on average, ``partial`` the paper's partial expectation, ``excess``
+        by how much the threshold is passed on average.
         """
         return [self._row(d) for d in self.distributions]
 
@@ -262,6 +265,12 @@ class Performance(Answer):
         own = {d.algorithm: d for d in self.of(task)}
         pairs = [(own[c.one], own[c.other]) for c in self._told(task)]
         return sentences([compared(one, other, both) for one, other in pairs])
+
+    def to_json(self) -> str:
+        """Return rows, pairs, all tasks and provenance as JSON."""
+        return self._json(
+            pairs=self.contrast_rows(), overall=overall_rows(self.overall)
+        )
 
     def __str__(self) -> str:
         at = self.provenance.settings["at"]
@@ -355,12 +364,15 @@ def performance(
         raise CurvewiseError("There are no trials to judge. Check what was read.")
     name = metric_of(trials, metric)
     checked_alpha(alpha)
+    one_of("band", band, KINDS)
     meant = trials.metric(name)
     _check_threshold(threshold, meant)
     rng = np.random.default_rng(whole(seed, "seed", 0))
+    by_task = samples(trials, name, at, failed)
     if over_tasks is None:
         over_tasks = all(map(math.isfinite, meant.range))
-    by_task = samples(trials, name, at, failed)
+    elif over_tasks:
+        _refuse_gaps(by_task)
     cells = sum(map(len, by_task.values()))
     each = shared_confidence(confidence, cells) if family else confidence
     found = tuple(
@@ -387,6 +399,7 @@ def performance(
         "confidence": confidence,
         "band": band,
         "family": family,
+        "over_tasks": over_tasks,
     }
     return Performance(
         meant,
@@ -398,6 +411,20 @@ def performance(
         overall(found, confidence) if over_tasks else (),
         Provenance.of(trials, "performance", settings, seed if used else None),
     )
+
+
+def _refuse_gaps(by_task: Mapping[str, Mapping[str, Sample]]) -> None:
+    """Raise if there are no several tasks, or not every algorithm met every one."""
+    names = dict.fromkeys(name for own in by_task.values() for name in own)
+    if len(by_task) == 1:
+        raise CurvewiseError("There is one task. Leave over_tasks= out.")
+    for task, own in by_task.items():
+        for name in names:
+            if name not in own:
+                raise CurvewiseError(
+                    f"'{name}' has no trials on task '{task}', so all tasks cannot be "
+                    f"summed up. Leave over_tasks= out, or the algorithm."
+                )
 
 
 def _check_threshold(threshold: Any, metric: Metric) -> None:

@@ -17,12 +17,11 @@ from curvewise.analyses._score_plan import CellPlan, ScorePlan, sign_of, support
 from curvewise.analyses._telling import Telling
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Floats, Metric, find
-from curvewise.stats._sample import checked_confidence, one_of
 from curvewise.stats.bands import KINDS, Kind
+from curvewise.stats.checks import checked_confidence, one_of
 from curvewise.stats.comparison import shared_confidence
-from curvewise.stats.comparison._common import Method, is_constant
-from curvewise.stats.distribution import Tail
 from curvewise.stats.functionals import Functional
+from curvewise.stats.interval import Method, Tail
 from curvewise.stats.planning import (
     looks_cost,
     trials_for,
@@ -186,7 +185,7 @@ def trials(
 def _band_plan(half_width: float, confidence: float, looks: int) -> BandPlan:
     exact = trials_for_band(half_width, confidence=confidence)
     cost = looks_cost(exact, looks, confidence=confidence)
-    each = 1 - (1 - confidence) / looks
+    each = shared_confidence(confidence, cost.looks)
     first = -(-exact // 16)
     settings: dict[str, Cell] = {
         "half_width": half_width,
@@ -244,7 +243,7 @@ def _cell(
         return CellPlan("", "", pilot, 0, need("guaranteed"), None)
     task, algorithm, failed = labels
     can = len(pilot) > 1 and not functional.lacks(support_of(metric, functional))
-    varies = len(pilot) > 1 and not is_constant(functional.contributions(pilot), pilot)
+    varies = len(pilot) > 1 and functional.varies(pilot)
     return CellPlan(
         task,
         algorithm,

@@ -24,8 +24,8 @@ from curvewise.analyses._stretches import length, where
 from curvewise.analyses._tables import interval_cell
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.metrics import Metric
-from curvewise.stats._sample import checked_alpha, checked_confidence
 from curvewise.stats.bands import Kind
+from curvewise.stats.checks import checked_alpha, checked_confidence
 from curvewise.stats.comparison import shared_confidence
 from curvewise.stats.interval import Interval
 from curvewise.trials import Trials, must_be_trials
@@ -118,17 +118,17 @@ class Robustness(Answer):
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the table."""
-        members = count(len(self.gaps), "pair")
+        n = len(self.gaps)
+        all_of_them = f", for all {n} pairs of algorithm and task (Bonferroni)"
         turned = ", its sign turned" if self.metric.direction == "lower" else ""
         notes = [
             f"gain: tuned less untuned{turned}, so that above 0 tuning helps. best and "
             f"worst: the mean of the best {percent(1 - self.alpha)} and of the worst "
             f"{percent(self.alpha)} of the trials.",
             f"in brackets: with {percent(self.confidence)} confidence all intervals of a "
-            f"statistic hold at once, for all {members} of algorithm and task "
-            f"(Bonferroni). The first is for many trials, what is called guaranteed for "
-            f"any number, any distribution and any dependence. Quantiles count from the "
-            f"worst trials to the best.",
+            f"statistic hold at once{all_of_them if n > 1 else ''}. The first is for many "
+            f"trials, what is called guaranteed for any number, any distribution and any "
+            f"dependence. Quantiles count from the worst trials to the best.",
             _paired_note(self.gaps),
         ]
         if few := [g for g in self.gaps if any(one.is_few for one in g.gains)]:
@@ -202,7 +202,7 @@ def _verdict(g: Gap, margin: float | None) -> str:
             lost = f"{shown(-seen.value)} on average {span}"
             return f"{name} {word}loses by tuning: {lost}."
     most = shown(sure.upper)
-    return f"{name}: no gain is shown; on average, tuning gains {most} at most."
+    return f"{name}: no gain of the mean is shown; it is {most} at most."
 
 
 def _where(g: Gap) -> str:
@@ -311,6 +311,13 @@ def robustness(
         )
         for task, one, tuned in cells
     )
+    half = [
+        f"{name} on {task}"
+        for task, own in by_task.items()
+        for pair in found.items()
+        for name in pair
+        if name in own and not all(n in own for n in pair)
+    ]
     used = {n for g in gaps for n in (g.algorithm, g.tuned)}
     settings: dict[str, Cell] = {
         "metric": name,
@@ -329,7 +336,7 @@ def robustness(
         margin,
         failed_score(meant, failed),
         gaps,
-        tuple(n for n in trials.algorithms if n not in used),
+        (*(n for n in trials.algorithms if n not in used), *half),
         Provenance.of(trials, "robustness", settings),
     )
 

@@ -26,7 +26,7 @@ from curvewise.analyses._shares import (
 )
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.metrics import Metric
-from curvewise.stats._sample import checked_confidence, one_of
+from curvewise.stats.checks import checked_confidence, one_of
 from curvewise.stats.interval import Interval
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At
@@ -109,8 +109,9 @@ class VarianceShares(Answer):
             f"in each trial without being crossed.",
             f"intervals: {100 * self.confidence:g} % for each share by itself, "
             f"approximate. They know only the draws at hand: from few of them, what is "
-            f"rare is not in it (measured coverage: 96 % or more for normal effects, down "
-            f"to 89 % for skewed ones, and 72 % where one draw in ten diverges).",
+            f"rare is not in it (of 95 % intervals, 96 % or more were measured to hold for "
+            f"normal effects, down to 89 % for skewed ones, and 72 % where one draw in ten "
+            f"diverges).",
         ]
         if below := [
             s for d in self.decompositions for s in d.shares if s.variance < 0
@@ -264,7 +265,7 @@ def variance_shares(
     meant = trials.metric(name)
     rng = np.random.default_rng(whole(seed, "seed", 0))
     found = []
-    for task, own in samples(trials, name, at, failed).items():
+    for task, own in samples(trials, name, at, failed, crossed=True).items():
         for algorithm, sample in own.items():
             cell = crossing(trials, task, algorithm, sample, factors)
             found.append(decomposition(cell, interactions, confidence, rng))

@@ -30,7 +30,8 @@ SECTIONS = {
 
 _KEYWORDS = re.compile(
     r"\b(failed|at|metrics?|params|unit|trials?|step|status|on|runs|algorithm|task"
-    r"|executor|timeout|memory|workers|retries|experiment|force)="
+    r"|executor|timeout|memory|workers|retries|experiment|force|alpha|confidence|band"
+    r"|margin|threshold|tail|family|of|seed|half_width|over_tasks)="
     r"(?:'([^']*)'|True\b)?(?!=)"
 )
 
@@ -44,11 +45,15 @@ def _as_typed(message: str) -> str:
     'Leave --memory out, or pass --executor local.'
     >>> _as_typed("Pass force=True to replace it.")
     'Pass --force to replace it.'
+    >>> _as_typed("Pass half_width=, of='mean' or pilot=<a few trials>.")
+    'Pass --half-width, --of mean or a file of a few trials.'
     """
+    message = message.replace("pilot=<a few trials>", "a file of a few trials")
 
     def option(found: re.Match[str]) -> str:
-        gap = "" if message[found.end() :].startswith(" ") else " "
-        return f"--{found[1]} {found[2]}" if found[2] else f"--{found[1]}{gap}"
+        gap = "" if message[found.end() :].startswith((" ", ",")) else " "
+        name = found[1].replace("_", "-")
+        return f"--{name} {found[2]}" if found[2] else f"--{name}{gap}"
 
     return _KEYWORDS.sub(option, message)
 

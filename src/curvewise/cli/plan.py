@@ -4,9 +4,10 @@ from typing import Any
 
 import click
 
-from curvewise.cli.showing import as_json
+from curvewise.cli.showing import as_json, leave
 from curvewise.cli.sources import (
     answer_options,
+    band_option,
     number_or_word,
     read_source,
     source_options,
@@ -54,13 +55,7 @@ from curvewise.errors import CurvewiseError
 @answer_options
 @click.option("--confidence", default=0.95, show_default=True, help="Of what is said.")
 @click.option("--family", is_flag=True, help="Let all intervals hold together.")
-@click.option(
-    "--band",
-    type=click.Choice(["kolmogorov", "equal_local_levels", "dkw", "anytime"]),
-    default="kolmogorov",
-    show_default=True,
-    help="What guaranteed intervals are read off.",
-)
+@band_option
 @as_json
 def plan(
     source: str | None,
@@ -100,6 +95,7 @@ def plan(
     else:
         answer = planning.top(top or 0.0, confidence=confidence)
     click.echo(answer.to_json() if as_json else str(answer))
+    leave(sum(cell.failed for cell in getattr(answer, "cells", ())))
 
 
 def _for_half_width(

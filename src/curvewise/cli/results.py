@@ -7,6 +7,7 @@ import click
 from curvewise.cli.showing import as_json, leave, working
 from curvewise.cli.sources import (
     answer_options,
+    band_option,
     number_or_word,
     read_source,
     source_options,
@@ -45,15 +46,16 @@ def check(as_json: bool, **keywords: Any) -> None:
     show_default=True,
     help="Of each band, and of all comparisons together.",
 )
-@click.option(
-    "--band",
-    type=click.Choice(["kolmogorov", "equal_local_levels", "dkw", "anytime"]),
-    default="kolmogorov",
-    show_default=True,
-    help="Which band: equal_local_levels is narrow in the tails, anytime lets you look "
-    "whenever you like.",
-)
+@band_option
 @click.option("--family", is_flag=True, help="Let all bands hold together.")
+@click.option(
+    "--over-tasks/--no-over-tasks",
+    default=None,
+    help="Sum up all tasks; by default where the metric has a range.",
+)
+@click.option(
+    "--seed", default=0, show_default=True, help="Of the bootstrap, where one is used."
+)
 @as_json
 def performance(
     metric: str | None,
@@ -64,6 +66,8 @@ def performance(
     confidence: float,
     band: Any,
     family: bool,
+    over_tasks: bool | None,
+    seed: int,
     as_json: bool,
     **keywords: Any,
 ) -> None:
@@ -90,6 +94,8 @@ def performance(
         confidence=confidence,
         band=band,
         family=family,
+        over_tasks=over_tasks,
+        seed=seed,
     )
     click.echo(answer.to_json() if as_json else str(answer))
     leave(sum(d.failed for d in answer.distributions))

@@ -8,6 +8,7 @@ import click
 from curvewise.cli.showing import as_json, leave
 from curvewise.cli.sources import (
     answer_options,
+    band_option,
     number_or_word,
     read_source,
     source_options,
@@ -36,6 +37,7 @@ from curvewise.errors import CurvewiseError
     show_default=True,
     help="Of all algorithms and tasks together.",
 )
+@band_option
 @as_json
 def robustness(
     metric: str | None,
@@ -45,6 +47,7 @@ def robustness(
     alpha: float,
     margin: float | None,
     confidence: float,
+    band: Any,
     as_json: bool,
     **keywords: Any,
 ) -> None:
@@ -70,6 +73,7 @@ def robustness(
             at=number_or_word(at),
             failed=number_or_word(failed),
             confidence=confidence,
+            band=band,
         )
     except CurvewiseError as problem:
         raise CurvewiseError(_as_typed(str(problem))) from None

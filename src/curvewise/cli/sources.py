@@ -57,6 +57,16 @@ def answer_options(command: _F) -> _F:
     )
 
 
+band_option = click.option(
+    "--band",
+    type=click.Choice(["kolmogorov", "equal_local_levels", "dkw", "anytime"]),
+    default="kolmogorov",
+    show_default=True,
+    help="What guaranteed intervals are read off: equal_local_levels is narrow in the "
+    "tails, anytime lets you look whenever you like.",
+)
+
+
 def _column(
     option: str, does: str, metavar: str = "COLUMN", *, several: bool = False
 ) -> Callable[[_F], _F]:

@@ -1,5 +1,6 @@
 """The matplotlib drawer: charts in, axes out. Nothing else imports matplotlib."""
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,8 @@ from curvewise.figures.series import Chart, looks
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_INSIDE, _PER_COLUMN = 8, 16  # names in a legend
+_TITLE = 42  # letters in a line of a title
 _DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 
 
@@ -45,31 +48,46 @@ def draw(chart: Chart, ax: "Axes") -> "Axes":
             drawstyle="steps-mid" if is_step else "default",
             color=colour,
             linestyle=_DASHES[dash],
+            marker="o" if len(series.x) == 1 else None,
             label=literal(series.name),
         )
     _draw_marks(chart, ax)
     ax.set(
         xlabel=literal(chart.x_label),
         ylabel=literal(chart.y_label),
-        title=literal(chart.title),
+        title=textwrap.fill(literal(chart.title), _TITLE),
     )
     if chart.axis == "log":
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")  # 10, not a power of it
     ax.margins(x=0.01)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False)
+    _draw_legend(ax, len(chart.series))
     return ax
+
+
+def _draw_legend(ax: "Axes", entries: int) -> None:
+    if entries <= _INSIDE:
+        ax.legend(frameon=False)
+        return
+    # Many names would cover the curves; beside the axes they take columns of their own.
+    ax.legend(
+        frameon=False,
+        fontsize="x-small",
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        ncols=-(-entries // _PER_COLUMN),
+    )
 
 
 def _draw_marks(chart: Chart, ax: "Axes") -> None:
     if chart.level is not None:
         ax.axhline(chart.level, color="0.5", linewidth=1)
-    for mark in chart.marks:
+    for i, mark in enumerate(chart.marks):
         ax.axvline(mark.x, color="0.5", linestyle="--", linewidth=1)
         ax.annotate(
             literal(mark.label),
-            (mark.x, 1.0),
+            (mark.x, 1.0 - 0.12 * (i % 2)),  # neighbours may be close
             xycoords=("data", "axes fraction"),
             rotation=90,
             va="top",

@@ -37,7 +37,8 @@ def quantile_chart(answer: Performance, task: str | None = None) -> Chart:
         Needed where the answer has several.
     """
     task, chosen = _chosen(answer, task, "plot_quantiles_by_task")
-    return _quantiles(answer, task, [_Curve(d.algorithm) for d in chosen])
+    curves = [_Curve(d.algorithm, look=_look(answer, d.algorithm)) for d in chosen]
+    return _quantiles(answer, task, curves)
 
 
 class _Curve(NamedTuple):
@@ -79,9 +80,11 @@ def best_chart(answer: Performance, task: str | None = None) -> Chart:
     task, chosen = _chosen(answer, task)
     return Chart(
         title=f"The best trials on {task}",
-        x_label="alpha: the share of trials that is left out from below",
+        x_label="alpha: the share of trials that is left out, the worst first",
         y_label=f"mean of the best 1 - alpha, {answer.metric.label}",
-        series=tuple(_series(d.algorithm, d.best_curve(_ALPHAS)) for d in chosen),
+        series=tuple(
+            _series(answer, d.algorithm, d.best_curve(_ALPHAS)) for d in chosen
+        ),
         caption=f"CVaR: how good the best 1 - alpha of the trials are on average; at the "
         f"left all of them count, at the right only the best; {_better(answer)} is "
         f"better. Shaded: {_level(answer)} band, all alphas of one algorithm at once.",
@@ -102,7 +105,7 @@ def tuning_chart(answer: Performance, task: str | None = None) -> Chart:
     series = []
     for d in chosen:
         k = np.unique(np.geomspace(1, min(len(d.scores), _MOST), 60).astype(int))
-        series.append(_series(d.algorithm, d.tuning_curve(k)))
+        series.append(_series(answer, d.algorithm, d.tuning_curve(k)))
     is_bounded = all(map(math.isfinite, answer.metric.range))
     average = "on average" if is_bounded else "in half of the cases (median)"
     return Chart(
@@ -138,7 +141,7 @@ def shift_chart(
         title=f"{one} minus {other} on {task}",
         x_label="share of trials",
         y_label=f"difference of quantiles, {answer.metric.label}",
-        series=(_series(f"{one} - {other}", curve),),
+        series=(_series(answer, f"{one} - {other}", curve),),
         caption=f"Quantile shift: by how much the quantiles of {one} exceed those of "
         f"{other}. Where the whole band is {better} 0, {one} is better there. Shaded: "
         f"{percent(answer.confidence)} band, all quantiles at once.",
@@ -151,10 +154,12 @@ def profile_chart(answer: Performance) -> Chart:
     _must_be_performance(answer)
     profiles = answer.profiles()
     return Chart(
-        title=f"All {len(answer.tasks)} tasks",
+        title=f"All {len(answer.tasks)} tasks"
+        if len(answer.tasks) > 1
+        else f"Task {answer.tasks[0]}",
         x_label=f"{answer.metric.label} to pass",
         y_label="share of trials that are better, mean over tasks",
-        series=tuple(_series(name, curve) for name, curve in profiles.items()),
+        series=tuple(_series(answer, name, curve) for name, curve in profiles.items()),
         caption="Performance profile: which share of the trials is better than a score, "
         "all tasks counting alike; further up is better. Shaded: a band, "
         f"{next(iter(profiles.values())).guarantee}.",
@@ -162,8 +167,19 @@ def profile_chart(answer: Performance) -> Chart:
     )
 
 
-def _series(name: str, curve: CurveBand) -> Series:
-    return Series(name, curve.at, curve.value, finite(curve.lower), finite(curve.upper))
+def _series(answer: Performance, name: str, curve: CurveBand) -> Series:
+    ends = finite(curve.lower), finite(curve.upper)
+    return Series(name, curve.at, curve.value, *ends, _look(answer, name))
+
+
+def _look(answer: Performance, name: str) -> int | None:
+    """Return an algorithm's place among all: it looks the same on every task."""
+    names = _algorithms(answer)
+    return names.index(name) if name in names else None
+
+
+def _algorithms(answer: Performance) -> list[str]:
+    return list(dict.fromkeys(d.algorithm for d in answer.distributions))
 
 
 def _chosen(
@@ -308,18 +324,19 @@ def plot_quantiles_by_task(answer: Performance) -> "Figure":
             ax.set_title(f"{chart.title}, {row}")
         if task != answer.tasks[0]:
             ax.set_ylabel("")
-            ax.legend().remove()  # one legend, in the first panel of a row, serves all
+            if len(curves) == len(rows[row]):
+                ax.legend().remove()  # one legend, in the first panel, serves all
     return figure
 
 
 def _rows(answer: Performance) -> dict[str, list[_Curve]]:
     """Return the rows of panels: heading to the curves in it."""
-    names = list(dict.fromkeys(d.algorithm for d in answer.distributions))
+    names = _algorithms(answer)
     pairs = tuned_pairs(names)
     if not pairs:
-        return {"": [_Curve(name) for name in names]}
+        return {"": [_Curve(name, look=place) for place, name in enumerate(names)]}
     untuned = [name for name in names if name not in pairs.values()]
     return {
-        "untuned": [_Curve(name) for name in untuned],
+        "untuned": [_Curve(name, look=place) for place, name in enumerate(untuned)],
         "tuned": [_Curve(t, name, untuned.index(name)) for name, t in pairs.items()],
     }

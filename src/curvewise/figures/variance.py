@@ -73,5 +73,6 @@ def plot_variance_shares(
     ax.set_yticks(range(len(sources)), [literal(s) for s in sources])
     ax.invert_yaxis()  # the first source on top
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False)
+    # Beside the axes: inside, its entries would look like intervals.
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax

@@ -63,7 +63,7 @@ def _line(chart: Chart, series: Series, colour: str, dash: str) -> dict[str, Any
     where = "%{x:.1%}" if chart.axis == "share" else "%{x:.4g}"
     return {
         "type": "scatter",
-        "mode": "lines",
+        "mode": "lines" if len(series.x) > 1 else "markers",
         "name": _literal(series.name),
         "legendgroup": series.name,
         "x": _numbers(series.x),

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from curvewise._text import Cell, count, percent
 from curvewise.analyses import plan
+from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses.performance import Performance, performance
 from curvewise.analyses.robustness import robustness, tuned_pairs
+from curvewise.analyses.variance import variance_shares
 from curvewise.errors import listed
 from curvewise.exchange.check import check
 from curvewise.figures.performance import (
@@ -81,6 +83,8 @@ def chosen_metrics(trials: Trials, metric: str | None) -> tuple[str, ...]:
 
 def performance_sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return one section per metric: the distribution of scores on each task."""
+    if crossed_factors(trials):
+        return []  # trials that share draws: see `variance_sections`
     out: list[Section] = []
     for metric in settings.metrics:
         answer = performance(trials, metric, at=settings.at, failed=settings.failed)
@@ -161,7 +165,8 @@ def _plan_block(trials: Trials, answer: Performance, settings: Settings) -> Bloc
     return Block(
         "How many more trials?",
         f"To know the mean of the best {percent(1 - answer.alpha)} of the trials twice as "
-        f"well as now, to within {found.half_width:g}: {' '.join(found.notes())}",
+        f"well as now, to within {found.half_width:g}. guaranteed: whatever the "
+        f"distribution; asymptotic: for many trials, if they vary as these do.",
         None,
         found.table(),
         f"Trials of each algorithm on each task for a half-width of {found.half_width:g}",
@@ -173,7 +178,7 @@ def _plan_block(trials: Trials, answer: Performance, settings: Settings) -> Bloc
 
 def robustness_sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return what tuning gains, where algorithms have tuned ones: "svm", "svm tuned"."""
-    if not tuned_pairs(trials.algorithms):
+    if not tuned_pairs(trials.algorithms) or crossed_factors(trials):
         return []
     out: list[Section] = []
     for metric in settings.metrics:
@@ -200,6 +205,33 @@ def robustness_sections(trials: Trials, settings: Settings) -> list[Section]:
             )
         )
     return out
+
+
+# --- where the spread comes from ---------------------------------------------------------
+
+
+def variance_sections(trials: Trials, settings: Settings) -> list[Section]:
+    """Return what the spread of scores is due to, where trials are crossed."""
+    if not crossed_factors(trials):
+        return []
+    out: list[Section] = []
+    for metric in settings.metrics:
+        answer = variance_shares(trials, metric, at=settings.at, failed=settings.failed)
+        out.append(
+            Section(
+                f"variance-{len(out)}",
+                f"Where does the spread come from? ({metric})",
+                "These trials are crossed: they share draws, so that each source of chance "
+                "can be told from the others.",
+                [Block("Shares of the variance", "", None, answer.rows(), _SHARES)],
+                answer.notes(),
+                str(answer.provenance),
+            )
+        )
+    return out
+
+
+_SHARES = "How much of the variance of the score each source explains"
 
 
 # --- what was compared -------------------------------------------------------------------
@@ -261,6 +293,7 @@ def check_sections(trials: Trials, _settings: Settings) -> list[Section]:
 SECTIONS: tuple[Callable[[Trials, Settings], list[Section]], ...] = (
     performance_sections,
     robustness_sections,
+    variance_sections,
     space_sections,
     check_sections,
 )

@@ -30,7 +30,7 @@ def mean(scores: Floats, levels: Floats, support: Support) -> float:
     """
     low, high = support
     inside = float(np.diff(levels) @ scores)
-    total = inside + _moment(levels[0], low) + _moment(1 - levels[-1], high)
+    total = inside + moment(levels[0], low) + moment(1 - levels[-1], high)
     return min(max(total, low), high)
 
 
@@ -45,7 +45,7 @@ def upper_tail(
     cut = np.where(i == 0, low, scores[np.maximum(last, 1) - 1])
     total = (levels[last] - alpha) * cut
     total += sums_from(_moments(scores, levels), n, last)
-    total += _moment(1 - levels[-1], high)
+    total += moment(1 - levels[-1], high)
     return np.clip(np.where(i > n, high, total / (1 - alpha)), low, high)
 
 
@@ -61,7 +61,7 @@ def lower_tail(
     total = (alpha - levels[first - 1]) * cut
     # Levels in descending order differ by minus as much.
     total -= sums_from(_moments(scores[::-1], levels[::-1]), n, before)
-    total += _moment(levels[0], low)
+    total += moment(levels[0], low)
     return np.clip(np.where(i == 0, low, total / alpha), low, high)
 
 
@@ -94,6 +94,6 @@ def _moments(scores: Floats, levels: Floats) -> Callable[[slice], Floats]:
     return some
 
 
-def _moment(mass: float, end: float) -> float:
+def moment(mass: float, end: float) -> float:
     """Return mass times an end of the support: no mass at infinity weighs nothing."""
     return float(mass * end) if mass > 0 else 0.0

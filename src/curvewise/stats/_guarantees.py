@@ -4,6 +4,7 @@ import math
 
 from curvewise.errors import CurvewiseError
 from curvewise.stats._sample import Floats
+from curvewise.stats._words import looks, percent
 from curvewise.stats.bands import NAMES, Band, Side, Support
 
 _FROM = {"lower": "from below", "upper": "from above"}
@@ -12,14 +13,14 @@ _INSTEAD = "use bootstrap_interval"
 
 def guarantee(band: Band, side: Side, ends: tuple[float, float]) -> str:
     """Return what an interval from a band promises."""
-    looks = ", at every number of trials" if band.kind == "anytime" else ""
     one = "" if side == "both" else f", {_FROM[side]} only"
     open_ends = ends_named(*map(math.isinf, ends)) if side == "both" else ""
     no_end = f"; infinite {open_ends}, where only the support could bound it"
     return (
-        f"at least {100 * band.confidence:g}% (finite-sample){looks}, for independent "
-        f"trials of any distribution{between(band.support)}, simultaneous over all that "
-        f"is read off the band ({NAMES[band.kind]}{one}){no_end if open_ends else ''}"
+        f"at least {percent(band.confidence)} (finite-sample){looks(band.kind)}, for "
+        f"independent trials of any distribution{between(band.support)}, simultaneous "
+        f"over all that is read off the band ({NAMES[band.kind]}{one})"
+        f"{no_end if open_ends else ''}"
     )
 
 

@@ -11,6 +11,8 @@ from curvewise.errors import CurvewiseError
 
 Floats: TypeAlias = NDArray[np.float64]
 
+LARGEST = 1e290  # a score, so that sums and tail means of millions are finite
+
 
 def sorted_scores(scores: ArrayLike) -> Floats:
     """Return scores in ascending order; refuse what is no sample of finite numbers."""
@@ -20,16 +22,28 @@ def sorted_scores(scores: ArrayLike) -> Floats:
 
 def checked_scores(scores: ArrayLike, what: str = "Scores") -> Floats:
     """Return scores as an array, in their order; refuse what is no sample."""
+    if isinstance(scores, np.ma.MaskedArray):
+        raise CurvewiseError(f"{what} are masked. Pass those that count, unmasked.")
     try:
-        z = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError):
+        raw = np.asarray(scores)
+        if raw.dtype.kind not in "biufO":  # texts, dates, complex numbers
+            raise TypeError
+        z = raw.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
         raise CurvewiseError(f"{what} are no numbers. Pass one per trial.") from None
     if z.ndim != 1 or len(z) == 0:
         raise CurvewiseError(f"{what} have shape {z.shape}. Pass one score per trial.")
-    if not np.isfinite(z).all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_finite = np.isfinite(z.sum())  # what is finite in sum is so in its parts
+    if not is_finite and not np.isfinite(z).all():
         raise CurvewiseError(
             f"{(~np.isfinite(z)).sum()} of {len(z)} {what.lower()} are not finite. Give "
             f"failed trials a score."
+        )
+    if np.abs(z).max() > LARGEST:
+        raise CurvewiseError(
+            f"{what} are beyond {LARGEST:g}, where sums overflow. Pass smaller ones, such "
+            f"as their logarithms."
         )
     return z
 
@@ -42,15 +56,33 @@ def rank(n: int, p: Floats) -> NDArray[np.int64]:
 
 def shares(p: ArrayLike) -> Floats:
     """Return shares of the trials as an array; refuse what is not between 0 and 1."""
-    share = np.asarray(p, dtype=np.float64)
+    try:
+        share = np.asarray(p, dtype=np.float64)
+    except (TypeError, ValueError):
+        share = np.array(np.nan)
     if not ((share >= 0) & (share <= 1)).all():
         raise CurvewiseError(f"p is {p!r}. Pass shares between 0 and 1.")
     return share
 
 
+def checked_alphas(alpha: Any) -> Floats:
+    """Return where a distribution is cut, once or often, as an array."""
+    try:
+        cuts = np.asarray(alpha)
+    except ValueError:  # lists of different lengths
+        cuts = np.array([None])
+    if cuts.ndim == 0:
+        return np.asarray(checked_alpha(alpha))
+    if cuts.dtype.kind not in "fiu":
+        raise CurvewiseError("alpha holds no numbers. Pass shares between 0 and 1.")
+    for outside in cuts[~((cuts > 0) & (cuts < 1))]:
+        checked_alpha(outside.item())
+    return cuts.astype(np.float64)
+
+
 def checked_alpha(alpha: Any) -> float:
     """Return where a distribution is cut; refuse what leaves a tail empty."""
-    if not _is_number(alpha) or not 0 < alpha < 1:
+    if not is_number(alpha) or not 0 < alpha < 1:
         raise CurvewiseError(
             f"alpha is {alpha!r}. Pass a share strictly between 0 and 1."
         )
@@ -59,9 +91,30 @@ def checked_alpha(alpha: Any) -> float:
 
 def checked_confidence(confidence: Any) -> float:
     """Return a confidence; refuse what is none."""
-    if not _is_number(confidence) or not 0 < confidence < 1:
+    if not is_number(confidence) or not 0 < confidence < 1:
         raise CurvewiseError(f"confidence is {confidence!r}. Pass one between 0 and 1.")
     return float(confidence)
+
+
+def checked_support(support: Any, *samples: Floats) -> tuple[float, float]:
+    """Return between which scores are possible; refuse what is no range, or too small."""
+    try:
+        low, high = (float(end) for end in support if not isinstance(end, str))
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not low < high:
+        raise CurvewiseError(
+            f"support is {support!r}. Pass the least and the largest score that are "
+            f"possible, such as (0, 1)."
+        )
+    least = min((float(z.min()) for z in samples), default=low)
+    most = max((float(z.max()) for z in samples), default=high)
+    if least < low or most > high:
+        raise CurvewiseError(
+            f"Scores from {least:g} to {most:g} are not inside the support {low:g} to "
+            f"{high:g}. Pass the range that is possible."
+        )
+    return low, high
 
 
 def checked_size(n: Any, name: str = "n") -> int:
@@ -71,12 +124,41 @@ def checked_size(n: Any, name: str = "n") -> int:
     return int(n)
 
 
+def checked_half_width(half_width: Any) -> float:
+    """Return a half-width; refuse what is none."""
+    if not is_number(half_width) or half_width <= 0:
+        raise CurvewiseError(f"half_width is {half_width!r}. Pass one above 0.")
+    return float(half_width)
+
+
+def checked_looks(looks: Any) -> int:
+    """Return a number of looks; refuse what is none."""
+    if isinstance(looks, bool) or not isinstance(looks, int | np.integer) or looks < 1:
+        raise CurvewiseError(f"looks is {looks!r}. Pass how many, at least 1.")
+    return int(looks)
+
+
+def checked_chance(
+    resamples: Any, rng: Any, least: int = 100, name: str = "resamples"
+) -> int:
+    """Return a number of resamples; refuse too few, and what is no generator."""
+    if not isinstance(rng, np.random.Generator):
+        raise CurvewiseError(
+            f"rng is {rng!r}. Pass a numpy Generator, such as np.random.default_rng(1)."
+        )
+    draws = checked_size(resamples, name)
+    if draws < least:
+        raise CurvewiseError(f"{name} is {draws}. Pass at least {least}.")
+    return draws
+
+
 def one_of(name: str, value: Any, known: Sequence[str]) -> None:
     """Refuse a word that is not known."""
     if value not in known:
         raise CurvewiseError(f"{name} is {value!r}. Pass one of {', '.join(known)}.")
 
 
-def _is_number(value: Any) -> bool:
-    is_number = isinstance(value, int | float | np.integer | np.floating)
-    return is_number and not isinstance(value, bool) and math.isfinite(value)
+def is_number(value: Any) -> bool:
+    """Whether a value is one finite number; True is none."""
+    is_real = isinstance(value, int | float | np.integer | np.floating)
+    return is_real and not isinstance(value, bool) and math.isfinite(value)

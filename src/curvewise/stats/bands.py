@@ -15,9 +15,12 @@ from curvewise.stats._sample import (
     checked_confidence,
     checked_scores,
     checked_size,
+    checked_support,
     one_of,
     shares,
 )
+from curvewise.stats._words import estimand, looks, percent
+from curvewise.stats.distribution import quantile
 from curvewise.stats.interval import Interval
 
 Kind: TypeAlias = Literal["kolmogorov", "dkw", "equal_local_levels", "anytime"]
@@ -29,6 +32,7 @@ SIDES = ("both", "lower", "upper")
 ANYWHERE: Support = (-math.inf, math.inf)
 # i/n and e carry a few units of rounding; a level that is met up to those is met.
 _ROUNDING = 1e-12
+_MANY = 20_000
 
 
 def half_width(
@@ -83,12 +87,15 @@ def half_width(
     if side != "both":
         _refuse_one_side(kind, confidence)
     if kind == "equal_local_levels":
-        return cdf_band(np.arange(n), confidence=confidence, kind=kind).half_width
+        return _farthest(*_equal_levels(int(n), confidence))
     if kind == "anytime":
         return _anytime.half_width(int(n), float(confidence), start)
     if kind == "dkw":
         sides = 2 if side == "both" else 1
         return min(1.0, math.sqrt(math.log(sides / (1 - confidence)) / (2 * n)))
+    if side != "both" and n > _MANY:  # the exact one takes minutes, and is less than
+        kind = "dkw"  # one in a thousand narrower
+        return half_width(n, confidence=confidence, kind=kind, side=side)
     return _kolmogorov(int(n), float(confidence), side == "both")
 
 
@@ -160,6 +167,12 @@ def _kolmogorov(n: int, confidence: float, is_two_sided: bool) -> float:
     return float((kstwo if is_two_sided else ksone).ppf(confidence, n))
 
 
+def _farthest(lower: Floats, upper: Floats) -> float:
+    """Return how far levels are from the empirical CDF, where that is farthest."""
+    centre = np.arange(len(lower)) / (len(lower) - 1)
+    return float(max((centre - lower).max(), (upper - centre).max()))
+
+
 def _refuse_one_side(kind: str, confidence: float) -> None:
     if kind not in ("kolmogorov", "dkw"):
         raise CurvewiseError(
@@ -201,16 +214,15 @@ class Band:
     @property
     def half_width(self) -> float:
         """How far the true CDF may be from the empirical one, where that is farthest."""
-        centre = np.arange(len(self.lower)) / len(self.scores)
-        return float(max((centre - self.lower).max(), (self.upper - centre).max()))
+        return _farthest(self.lower, self.upper)
 
     @property
     def guarantee(self) -> str:
         """What the band promises, in words."""
-        looks = ", at every number of trials" if self.kind == "anytime" else ""
         return (
-            f"{100 * self.confidence:g}%, simultaneous over all quantiles{looks}, for "
-            f"independent trials of any distribution ({NAMES[self.kind]})"
+            f"{percent(self.confidence)}, simultaneous over all quantiles"
+            f"{looks(self.kind)}, for independent trials of any distribution "
+            f"({NAMES[self.kind]})"
         )
 
     def cdf(self, at: ArrayLike) -> tuple[Floats, Floats]:
@@ -244,13 +256,12 @@ class Band:
     def quantile_interval(self, p: float) -> Interval:
         """Return the band at one quantile."""
         lower, upper = self.quantile(p)
-        n = len(self.scores)
         return Interval(
             float(lower),
             float(upper),
-            estimand=f"the score that a share {p:g} of all trials do not exceed",
+            estimand=estimand("quantile", p, "upper"),
             guarantee=self.guarantee,
-            value=float(self.scores[max(math.ceil(n * p - _ROUNDING * n), 1) - 1]),
+            value=float(quantile(self.scores, p)),
         )
 
 
@@ -298,12 +309,7 @@ def cdf_band(
     [0.2, 0.95]
     """
     z = np.sort(checked_scores(scores))
-    low, high = support
-    if z[0] < low or z[-1] > high:
-        raise CurvewiseError(
-            f"Scores from {z[0]:g} to {z[-1]:g} are not inside the support {low:g} to "
-            f"{high:g}. Pass the range that is possible."
-        )
+    low, high = checked_support(support, z)
     one_of("kind", kind, KINDS)
     one_of("side", side, SIDES)
     checked_confidence(confidence)

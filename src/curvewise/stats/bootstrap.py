@@ -10,16 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError, CurvewiseWarning
+from curvewise.stats._enough import enough, is_few
 from curvewise.stats._sample import (
     Floats,
     checked_alpha,
+    checked_chance,
     checked_confidence,
-    checked_size,
     one_of,
     sorted_scores,
 )
-from curvewise.stats.distribution import TAILS, Tail, quantile
-from curvewise.stats.interval import Interval
+from curvewise.stats._student import standard_error
+from curvewise.stats._words import estimand
+from curvewise.stats.distribution import quantile
+from curvewise.stats.interval import TAILS, Interval, Tail
 
 Statistic: TypeAlias = (
     Literal["mean"]
@@ -29,7 +32,7 @@ Statistic: TypeAlias = (
 )
 
 # With fewer trials in what is averaged, less than 93 % were measured; see the table.
-FEW = 40
+FEW = enough("bootstrap")
 # Beyond this many trials resampling adds more error than the expansion leaves out.
 MANY = 20_000
 _BATCH = 1 << 15  # scores drawn at once; more of them leave the cache
@@ -99,7 +102,8 @@ def bootstrap_interval(
 
     The Monte-Carlo error is the standard error of the worse end over other draws of the
     same number of resamples: that of an order statistic together with that of
-    :math:`\hat z_0`.
+    :math:`\hat z_0`. Where scores tie, so do replicates, and it is the least that it may
+    be: 0 says that neighbours of the end tie, not that other draws would end there too.
 
     References
     ----------
@@ -116,9 +120,12 @@ def bootstrap_interval(
     0.004
     """
     z = sorted_scores(scores)
-    level, draws = checked_confidence(confidence), checked_size(resamples, "resamples")
+    level = checked_confidence(confidence)
+    # With fewer, no resample is beyond the ends.
+    draws = checked_chance(resamples, rng, math.ceil(round(2 / (1 - level), 9)) - 1)
     asked = _resolved(statistic)
-    _refuse_little(len(z), level, draws, rng)
+    if len(z) == 1:
+        raise CurvewiseError("One score says nothing about spread. Pass two or more.")
     _warn_of_little(z, asked)
     value, influence = float(asked.of(z[None])[0]), asked.influence(z)
     if len(z) > MANY and isinstance(asked, _Weighted):
@@ -185,7 +192,13 @@ class _Own:
         return -left_out
 
     def of(self, samples: Floats) -> Floats:
-        found = np.asarray(self.function(samples, axis=-1), dtype=np.float64)
+        try:
+            found = np.asarray(self.function(samples, axis=-1), dtype=np.float64)
+        except (TypeError, ValueError) as wrong:
+            raise CurvewiseError(
+                f"The statistic fails with axis=-1: {wrong}. Pass a function of scores and "
+                f"axis, such as numpy's."
+            ) from wrong
         if found.shape != samples.shape[:1]:
             raise CurvewiseError(
                 f"The statistic made shape {found.shape} of {samples.shape}. Pass a "
@@ -203,7 +216,7 @@ def _resolved(statistic: Any) -> _Weighted | _Own:
     if callable(statistic):
         return _Own(statistic)
     if isinstance(statistic, str) and statistic == "mean":
-        return _Weighted("the mean of all trials", 1.0, np.asarray, np.asarray)
+        return _Weighted(estimand("mean", 0.5, "upper"), 1.0, np.asarray, np.asarray)
     match statistic:
         case ("cvar", alpha):
             return _cvar(checked_alpha(alpha), "upper")
@@ -219,36 +232,24 @@ def _cvar(alpha: float, tail: Tail) -> _Weighted:
     one_of("tail", tail, TAILS)
     if tail == "upper":
         return _Weighted(
-            f"the mean of the best {1 - alpha:g} of all trials",
+            estimand("cvar", alpha, tail),
             1 - alpha,
             lambda level: np.maximum(level - alpha, 0) / (1 - alpha),
             lambda z: np.maximum(z, quantile(z, alpha)) / (1 - alpha),
         )
     return _Weighted(
-        f"the mean of the worst {alpha:g} of all trials",
+        estimand("cvar", alpha, tail),
         alpha,
         lambda level: np.minimum(level, alpha) / alpha,
         lambda z: np.minimum(z, quantile(z, alpha)) / alpha,
     )
 
 
-def _refuse_little(n: int, confidence: float, resamples: int, rng: Any) -> None:
-    if not isinstance(rng, np.random.Generator):
-        raise CurvewiseError(f"rng is {rng!r}. Pass numpy.random.default_rng(seed).")
-    if n == 1:
-        raise CurvewiseError("One score says nothing about spread. Pass two or more.")
-    least = math.ceil(round(2 / (1 - confidence), 9)) - 1
-    if resamples < least:
-        raise CurvewiseError(
-            f"resamples is {resamples}. For {100 * confidence:g}% pass at least {least}."
-        )
-
-
 def _warn_of_little(z: Floats, statistic: _Weighted | _Own) -> None:
     trials = len(z) * statistic.share
     if z[0] == z[-1]:
         fact = f"All {len(z)} scores are equal, so the bootstrap sees no spread"
-    elif trials < FEW:
+    elif is_few(trials, FEW):
         fact = (
             f"A bootstrap interval for {statistic.estimand} that rests on {trials:g} of "
             f"them covers less than it says"
@@ -337,6 +338,7 @@ def _expansion(
     from scipy.special import ndtri
 
     z = ndtri(np.array([1 - confidence, 1 + confidence]) / 2)
-    error = influence.std() / math.sqrt(len(influence))
+    n = len(influence)
+    error = standard_error(influence) * math.sqrt((n - 1) / n)
     lower, upper = value + error * (z + _skew(influence) * (2 * z**2 + 1))
     return float(lower), float(upper)

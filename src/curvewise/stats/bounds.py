@@ -16,14 +16,19 @@ from curvewise.stats._guarantees import (
     refuse_infinite,
     simultaneous,
 )
+from curvewise.stats._ranks import order_statistics as _order_statistics
 from curvewise.stats._sample import (
     Floats,
     checked_alpha,
+    checked_alphas,
     checked_confidence,
+    checked_support,
     one_of,
     shares,
     sorted_scores,
 )
+from curvewise.stats._words import estimand as words_for
+from curvewise.stats._words import finite_sample
 from curvewise.stats.bands import (
     ANYWHERE,
     Band,
@@ -34,14 +39,10 @@ from curvewise.stats.bands import (
 )
 from curvewise.stats.bootstrap import bootstrap_interval
 from curvewise.stats.distribution import (
-    TAILS,
-    Tail,
-    checked_alphas,
     cvar,
     quantile,
-    tail_mean,
 )
-from curvewise.stats.interval import CurveBand, Interval
+from curvewise.stats.interval import TAILS, CurveBand, Interval, Tail
 
 __all__ = [
     "bootstrap_interval",
@@ -183,7 +184,8 @@ and 1, simultaneous over all that is read off the band (exact Kolmogorov)'
     )
     lower, upper = mean_bounds(band)
     value = float(band.scores.mean())
-    return _interval(band, side, lower, upper, "the mean of all trials", value)
+    estimand = words_for("mean", 0.5, "upper")
+    return _interval(band, side, lower, upper, estimand, value)
 
 
 def cvar_interval(
@@ -233,8 +235,7 @@ def cvar_interval(
     )
     lower, upper = cvar_bounds(band, alpha, tail)
     value = cvar(band.scores, alpha, tail=tail)
-    part = f"best {1 - alpha:g}" if tail == "upper" else f"worst {alpha:g}"
-    estimand = f"the mean of the {part} of all trials (CVaR {alpha:g}, {tail} tail)"
+    estimand = f"{words_for('cvar', alpha, tail)} (CVaR {alpha:g}, {tail} tail)"
     return _interval(band, side, float(lower), float(upper), estimand, value)
 
 
@@ -276,7 +277,7 @@ def cvar_band(
     estimand = f"the mean of the {part} of all trials, at each alpha"
     return CurveBand(
         at,
-        tail_mean(band.scores, at, tail),
+        cvar(band.scores, at, tail=tail),
         lower,
         upper,
         estimand,
@@ -326,10 +327,11 @@ def quantile_interval(
         raise CurvewiseError(f"p is {p!r}. Pass one share, or take all from a band.")
     share = float(shares(p))
     level = checked_confidence(confidence)
-    ends = _ends(z, support)
+    low, high = checked_support(support, z)
+    ends = np.concatenate(([low], z, [high]))
     first, last = _order_statistics(len(z), share, level)
     lower, upper = float(ends[first]), float(ends[last])
-    estimand = f"the score that a share {share:g} of all trials do not exceed"
+    estimand = words_for("quantile", share, "upper")
     refuse_infinite(estimand, "both", (lower, upper), support, "run more trials")
     few = ends_named(first == 0, last > len(z))
     at_end = f"; too few trials to bound it from {few}: there it ends with the support"
@@ -337,32 +339,13 @@ def quantile_interval(
         lower,
         upper,
         estimand,
-        guarantee=(
-            f"at least {100 * level:g}% (finite-sample), for independent trials of any "
-            f"distribution{between(support)}, at this one quantile (order statistics)"
-            f"{at_end if few else ''}"
+        guarantee=finite_sample(
+            level,
+            f"trials of any distribution{between(support)}, at this one quantile (order "
+            f"statistics){at_end if few else ''}",
         ),
         value=float(quantile(z, share)),
     )
-
-
-def _order_statistics(n: int, p: float, confidence: float) -> tuple[int, int]:
-    """Return which order statistics surround a quantile; 0 and n + 1: none does."""
-    from scipy.stats import binom
-
-    each = (1 - confidence) / 2
-    # ppf is the smallest k with P(B <= k) >= each, so P(B <= k - 1) is less.
-    return int(max(binom.ppf(each, n, p), 0)), int(binom.isf(each, n, p)) + 1
-
-
-def _ends(z: Floats, support: Support) -> Floats:
-    low, high = support
-    if z[0] < low or z[-1] > high:
-        raise CurvewiseError(
-            f"Scores from {z[0]:g} to {z[-1]:g} are not inside the support {low:g} to "
-            f"{high:g}. Pass the range that is possible."
-        )
-    return np.concatenate(([low], z, [high]))
 
 
 def _interval(

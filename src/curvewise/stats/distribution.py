@@ -6,7 +6,7 @@ Everything here takes scores for which higher is better and leaves nothing to ch
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, overload
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,18 +15,32 @@ from curvewise.errors import CurvewiseError
 from curvewise.stats._envelopes import sums_from
 from curvewise.stats._sample import (
     Floats,
-    checked_alpha,
+    checked_alphas,
     checked_scores,
     one_of,
     rank,
     shares,
     sorted_scores,
 )
+from curvewise.stats.interval import TAILS, Tail
 
-Tail: TypeAlias = Literal["upper", "lower"]
+__all__ = [
+    "DEFINITIONS",
+    "TAILS",
+    "Definition",
+    "Tail",
+    "Threshold",
+    "cvar",
+    "ecdf",
+    "functional",
+    "mean",
+    "quantile",
+    "rank",
+    "threshold",
+]
+
 Definition: TypeAlias = Literal["integral", "conditional"]
 
-TAILS = ("upper", "lower")
 DEFINITIONS = ("integral", "conditional")
 
 
@@ -47,7 +61,13 @@ def ecdf(scores: ArrayLike, at: ArrayLike) -> Floats:
     [0.0, 0.75, 0.75]
     """
     z = sorted_scores(scores)
-    return np.searchsorted(z, np.asarray(at), side="right") / len(z)
+    try:
+        values = np.asarray(at, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.array(np.nan)
+    if np.isnan(values).any():
+        raise CurvewiseError(f"at is {at!r}. Pass scores to look at.")
+    return np.searchsorted(z, values, side="right") / len(z)
 
 
 def quantile(scores: ArrayLike, p: ArrayLike) -> Floats:
@@ -173,27 +193,8 @@ def cvar(
     cut = checked_alphas(alpha)
     one_of("tail", tail, TAILS)
     one_of("definition", definition, DEFINITIONS)
-    found = tail_mean(z, cut, tail, definition)
+    found = _TAIL_MEANS[tail, definition](z, cut)
     return float(found) if cut.ndim == 0 else found
-
-
-def checked_alphas(alpha: Any) -> Floats:
-    """Return where a distribution is cut, once or often, as an array."""
-    if np.ndim(alpha) == 0:
-        return np.asarray(checked_alpha(alpha))
-    cuts = np.asarray(alpha)
-    if cuts.dtype.kind not in "fiu":
-        raise CurvewiseError("alpha holds no numbers. Pass shares between 0 and 1.")
-    for outside in cuts[~((cuts > 0) & (cuts < 1))]:
-        checked_alpha(outside.item())
-    return cuts.astype(np.float64)
-
-
-def tail_mean(
-    z: Floats, alpha: Floats, tail: Tail, definition: Definition = "integral"
-) -> Floats:
-    """Return `cvar` of scores that are sorted already, for cuts that are checked."""
-    return _TAIL_MEANS[tail, definition](z, alpha)
 
 
 def _best(z: Floats, alpha: Floats) -> Floats:

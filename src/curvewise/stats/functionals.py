@@ -4,36 +4,37 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
+from curvewise.stats._enough import TOGETHER, enough, is_few
+from curvewise.stats._influence import contributions
+from curvewise.stats._ranks import order_statistics
 from curvewise.stats._sample import (
     Floats,
     checked_alpha,
     checked_confidence,
     checked_scores,
+    checked_support,
     one_of,
 )
-from curvewise.stats.bands import ANYWHERE, Band, Kind, Support, cdf_band
+from curvewise.stats._student import is_constant, standard_error, t_quantile
+from curvewise.stats._words import cannot_tell, estimand, percent
+from curvewise.stats.bands import ANYWHERE, KINDS, Band, Kind, Support, cdf_band
 from curvewise.stats.bounds import cvar_bounds, mean_bounds, quantile_interval
-from curvewise.stats.comparison._common import (
+from curvewise.stats.distribution import cvar, quantile
+from curvewise.stats.interval import (
     METHODS,
-    Method,
-    is_constant,
-    t_quantile,
-)
-from curvewise.stats.comparison._influence import (
     STATISTICS,
+    TAILS,
+    Interval,
+    Method,
     Statistic,
-    contributions,
-    trials_in_tail,
+    Tail,
 )
-from curvewise.stats.distribution import TAILS, Tail, cvar, quantile
-from curvewise.stats.interval import Interval
 
-# So many trials in the tail, or an asymptotic interval is not given: measured for
-# confidences of .99 and more, as several looks at several algorithms ask for.
-ENOUGH = 100
+ENOUGH = TOGETHER  # trials in the tail, for asymptotic intervals that hold together
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +77,7 @@ class Functional:
     @property
     def estimand(self) -> str:
         """What it is, in words."""
-        if self.of == "mean":
-            return "the mean of all trials"
-        if self.of == "quantile":
-            return f"the score that a share {self.alpha:g} of all trials do not exceed"
-        part = "best" if self.tail == "upper" else "worst"
-        return f"the mean of the {part} {self.mass:g} of all trials"
+        return estimand(self.of, self.alpha, self.tail)
 
     def value(self, scores: ArrayLike) -> float:
         """Return it for the scores themselves."""
@@ -94,6 +90,20 @@ class Functional:
     def contributions(self, scores: ArrayLike) -> Floats:
         """Return what each trial adds to a mean or CVaR, which is the mean of it."""
         return contributions(checked_scores(scores), self.of, self.alpha, self.tail)
+
+    def weight(self, share: Floats) -> Floats:
+        """Return how much of a mean or CVaR lies on the lowest share of the trials."""
+        if self.of == "mean":
+            return share
+        if self.tail == "lower":
+            return np.minimum(share, self.alpha) / self.alpha
+        below: Floats = np.maximum(share - self.alpha, 0) / (1 - self.alpha)
+        return below
+
+    def varies(self, scores: ArrayLike) -> bool:
+        """Whether what the trials add to it differs; else there is no standard error."""
+        z = checked_scores(scores)
+        return not is_constant(self.contributions(z), z)
 
     def bounds(self, band: Band) -> tuple[float, float]:
         """Return its least and largest value over all distributions inside a band."""
@@ -144,6 +154,8 @@ class Functional:
             The band that a mean or CVaR is read off; a quantile takes order statistics
             unless it is ``"anytime"``.
         method : {"guaranteed", "asymptotic"}
+            Student's interval needs 40 trials in what is averaged, and 100 beyond 95 %,
+            where several are to hold together; so it was measured.
 
         Examples
         --------
@@ -152,52 +164,59 @@ class Functional:
         [0.5798, 0.9909]
         """
         one_of("method", method, METHODS)
-        level = checked_confidence(confidence)
+        one_of("kind", kind, KINDS)
+        level, z = checked_confidence(confidence), checked_scores(scores)
+        ends = checked_support(support, z)
         if method == "asymptotic":
-            return self._student(checked_scores(scores), level, support)
+            return self._student(z, level, ends)
         if self.of == "quantile" and kind != "anytime":
-            return self._between_order_statistics(scores, level, support)
-        band = cdf_band(scores, confidence=level, kind=kind, support=support)
+            return self._between_order_statistics(z, level, ends)
+        band = cdf_band(z, confidence=level, kind=kind, support=ends)
         lower, upper = self.bounds(band)
         return Interval(
             lower, upper, self.estimand, band.guarantee, self.value(band.scores)
         )
 
     def _between_order_statistics(
-        self, scores: ArrayLike, confidence: float, support: Support
+        self, z: Floats, confidence: float, support: Support
     ) -> Interval:
-        try:
-            return quantile_interval(
-                scores, self.alpha, confidence=confidence, support=support
-            )
-        except CurvewiseError:  # too few trials on either side, and nothing bounds it
-            z = checked_scores(scores)
+        first, last = order_statistics(len(z), self.alpha, confidence)
+        if first < 1 and last > len(z) and support == ANYWHERE:
             return self._unknown(z, f"{len(z)} trials are too few for this quantile")
+        return quantile_interval(z, self.alpha, confidence=confidence, support=support)
 
-    def _student(self, z: Floats, confidence: float, support: Support) -> Interval:
+    def least_averaged(self, confidence: float) -> int:
+        """Return how many trials it must average to have an asymptotic interval.
+
+        >>> Functional("mean").least_averaged(0.95), Functional("mean").least_averaged(0.99)
+        (40, 100)
+        """
         if self.of == "quantile":
             raise CurvewiseError(
                 "A quantile needs no asymptotic interval: order statistics are exact. "
                 "Pass method='guaranteed'."
             )
-        n = trials_in_tail(len(z), self.of, self.alpha, self.tail)
+        return enough(self.of, checked_confidence(confidence))
+
+    def _student(self, z: Floats, confidence: float, support: Support) -> Interval:
+        n, least = len(z) * self.mass, self.least_averaged(confidence)
         x = self.contributions(z)
-        if n < ENOUGH or is_constant(x, z):
-            why = "do not vary" if n >= ENOUGH else f"are fewer than {ENOUGH}"
+        if is_few(n, least) or is_constant(x, z):
+            why = f"are fewer than {least}" if is_few(n, least) else "do not vary"
             return self._unknown(z, f"the {n:g} trials that it averages {why}")
-        reach = t_quantile(confidence, n - 1) * float(x.std(ddof=1)) / math.sqrt(len(z))
+        reach = t_quantile(confidence, n - 1) * standard_error(x)
         value = self.value(z)
         return Interval(
             max(value - reach, support[0]),
             min(value + reach, support[1]),
             self.estimand,
-            f"{100 * confidence:.6g}%, for many independent trials (Student)",
+            f"{percent(confidence)}, for many independent trials (Student)",
             value,
         )
 
     def _unknown(self, z: Floats, why: str) -> Interval:
         ends = -math.inf, math.inf
-        return Interval(*ends, self.estimand, f"cannot tell: {why}", self.value(z))
+        return Interval(*ends, self.estimand, cannot_tell(why), self.value(z))
 
     def __str__(self) -> str:
         if self.of == "mean":

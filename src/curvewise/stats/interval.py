@@ -2,8 +2,16 @@
 
 import math
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from curvewise.stats._sample import Floats
+
+Method: TypeAlias = Literal["asymptotic", "guaranteed"]
+METHODS = ("asymptotic", "guaranteed")
+Statistic: TypeAlias = Literal["mean", "cvar", "quantile"]
+STATISTICS = ("mean", "cvar", "quantile")
+Tail: TypeAlias = Literal["upper", "lower"]
+TAILS = ("upper", "lower")
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,7 +148,10 @@ def tuning_curve(
 
 
 def _checked_budgets(k: Any) -> Floats:
-    budget = np.asarray(k)
+    try:
+        budget = np.asarray(k)
+    except ValueError:  # lists of different lengths
+        budget = np.array(None)
     if budget.dtype.kind not in "iuf":
         raise CurvewiseError(f"k is {k!r}. Pass whole numbers of trials, from 1 on.")
     is_whole = (budget >= 1) & (budget == np.floor(budget)) & np.isfinite(budget)
@@ -178,6 +181,8 @@ def _expected(z: Floats, levels: Floats, support: Support, budget: Floats) -> Fl
     with np.errstate(invalid="ignore"):  # no mass at infinity: 0 * inf, not taken
         total += np.where(first > 0, low * first, 0)
         total += np.where(last < 1, high * (1 - last), 0)
+    if levels[0] > 0 and np.isinf(low):  # a power that underflows is mass all the same
+        total[...] = low
     expected: Floats = np.clip(total, low, high)
     return expected
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -9,8 +10,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.errors import CurvewiseError, unknown
-from curvewise.stats._sample import Floats, checked_confidence, checked_size
+from curvewise.errors import CurvewiseError, CurvewiseWarning, unknown
+from curvewise.stats._enough import enough
+from curvewise.stats._sample import Floats, checked_chance, checked_confidence
 from curvewise.stats.interval import Interval
 
 Source: TypeAlias = tuple[str, ...]
@@ -155,6 +157,10 @@ def share_intervals(
     50 x 20  .963 (.939)  .886 (.703)  .862 (.676)
     ======== ============ ============ ============
 
+    Hence a warning where a factor has fewer than 20 levels: there, what is rare was missed
+    in more than a quarter of all designs. More levels do not make it true for skewed
+    effects: 95 % were 89 % at every size that was measured, and nothing warns of that.
+
     Mean lengths for .6, .1, .3 and normal effects: .76, .78, .59 at 10 x 5, and .24, .18,
     .17 at 50 x 20. No interval knows what the levels at hand did not meet: five seeds say
     little about a divergence in one seed of ten.
@@ -168,17 +174,18 @@ def share_intervals(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> scores = 3 * rng.normal(size=(20, 1)) + rng.normal(size=(20, 10))
+    >>> scores = 3 * rng.normal(size=(30, 1)) + rng.normal(size=(30, 20))
     >>> params, seed, both = share_intervals(scores, ["params", "seed"], rng=rng)
     >>> 0.9 in params, params.lower > seed.upper
     (True, True)
     """
     level = checked_confidence(confidence)
-    checked_size(draws, "draws")
+    checked_chance(draws, rng, name="draws")
     found = components(scores, factors)
     y, _ = _checked(scores, factors)
     groups = [[source] for source in found.sources] if groups is None else groups
     picks = [_places(found.sources, group) for group in groups]
+    _warn_of_few(y.shape, found.factors)
     if not found.total > 0:
         values = np.full((1, len(found.sources)), math.nan)
     else:
@@ -202,6 +209,19 @@ def share_intervals(
             )
         )
     return tuple(out)
+
+
+def _warn_of_few(shape: tuple[int, ...], factors: tuple[str, ...]) -> None:
+    fewest = int(np.argmin(shape))
+    if shape[fewest] >= enough("levels"):
+        return
+    warnings.warn(
+        f"The intervals rest on {shape[fewest]} levels of '{factors[fewest]}' and may hold "
+        f"less often than they say: 95 % were measured to be 89 % for skewed effects, and "
+        f"72 % where one level in ten diverges. Cross more levels.",
+        CurvewiseWarning,
+        stacklevel=3,
+    )
 
 
 def _checked(

@@ -66,7 +66,7 @@ def score_of_failure(
     where: str,
 ) -> float:
     """Return what a failed trial scores; raise if nobody said, and one did fail."""
-    score = _declared_score(meant, failed)
+    score = declared_score(meant, failed)
     if not broken.any() or (score is not None and math.isfinite(score)):
         return math.nan if score is None else score
     if score is not None:
@@ -92,7 +92,7 @@ def score_of_failure(
     )
 
 
-def _declared_score(meant: Metric, failed: Failed) -> float | None:
+def declared_score(meant: Metric, failed: Failed) -> float | None:
     """Return what a failure scores: None for "raise", infinite for "worst" unbounded."""
     if isinstance(failed, str | bool):
         if failed not in ("raise", "worst"):

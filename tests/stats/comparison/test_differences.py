@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,12 +7,13 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, ttest_ind, ttest_rel
 
 from curvewise.errors import CurvewiseWarning
+from curvewise.stats._influence import contributions
+from curvewise.stats._ranks import order_statistics
 from curvewise.stats.bands import cdf_band
 from curvewise.stats.bounds import cvar_bounds, mean_bounds
-from curvewise.stats.comparison import difference
-from curvewise.stats.comparison._influence import contributions
-from curvewise.stats.comparison.differences import _order_statistics
+from curvewise.stats.comparison import difference, has_few
 from curvewise.stats.distribution import cvar, quantile
+from curvewise.stats.functionals import Functional
 
 pytestmark = pytest.mark.filterwarnings("ignore::curvewise.errors.CurvewiseWarning")
 
@@ -108,7 +111,7 @@ def test_an_anytime_quantile_takes_the_band():
 
 @pytest.mark.parametrize(("n", "p"), [(10, 0.5), (30, 0.1), (59, 0.95), (4000, 0.3)])
 def test_order_statistics_are_the_tightest_that_hold(n, p):
-    first, last = _order_statistics(n, p, 0.95)
+    first, last = order_statistics(n, p, 0.95)
     assert binom.cdf(first - 1, n, p) <= 0.025 < binom.cdf(first, n, p)
     assert binom.sf(last - 1, n, p) <= 0.025 < binom.sf(last - 2, n, p)
 
@@ -243,6 +246,65 @@ def test_it_calls_nothing_a_difference_too_often(n, of):
     assert binomtest(false, 4000, 0.07, alternative="greater").pvalue > 1e-6
 
 
+@pytest.mark.parametrize(
+    ("of", "alpha", "least", "together"),
+    [("mean", 0.5, 20, 100), ("cvar", 0.5, 20, 200), ("cvar", 0.9, 100, 1000)],
+)
+def test_intervals_that_hold_together_need_more_trials(of, alpha, least, together):
+    f = Functional(of, alpha)
+    for n, confidence in ((least, 0.95), (least, 0.98), (together, 0.99)):
+        assert has_few(f, n - 1, confidence=confidence)
+        assert not has_few(f, n, confidence=confidence)
+    z = np.random.default_rng(0).random((2, together))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        difference(*z[:, :least], of=of, alpha=alpha)
+        difference(*z, of=of, alpha=alpha, confidence=0.99)
+    with pytest.warns(CurvewiseWarning, match=r"measured to hold from 100 on"):
+        difference(*z[:, :-1], of=of, alpha=alpha, confidence=0.99)
+
+
+@pytest.mark.parametrize("draw", ["uniform", "tenths", "normal"])
+def test_joined_order_statistics_of_two_samples_need_no_warning(draw):
+    """Medians of 10 trials, 500 times; they hold more often than they say."""
+    rng = np.random.default_rng(11)
+    some = {
+        "uniform": rng.random,
+        "tenths": lambda n: rng.beta(5, 2, n).round(1),
+        "normal": rng.standard_normal,
+    }[draw]
+    hits = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(500):
+            hits += 0 in difference(some(10), some(10), of="quantile")
+    assert binomtest(hits, 500, 0.95, alternative="less").pvalue > 1e-6
+
+
+@pytest.mark.parametrize(("n", "reps"), [(10, 1000), (50, 500)])
+def test_quantiles_of_pairs_that_go_together_need_many_of_them(n, reps):
+    """With 10 pairs that correlate by .95 they miss twice as often as they say."""
+    rng = np.random.default_rng(12)
+    hits = 0
+    for _ in range(reps):
+        a = rng.normal(size=n)
+        b = 0.95 * a + 0.3122499 * rng.normal(size=n)
+        hits += 0 in difference(a, b, of="quantile", paired=True)
+    if n == 50:
+        assert binomtest(hits, reps, 0.95, alternative="less").pvalue > 1e-6
+    else:
+        assert hits < 0.93 * reps
+
+
+def test_few_pairs_are_warned_of_for_a_quantile():
+    with pytest.warns(CurvewiseWarning, match=r"rests on 40 trials.*hold from 50 on"):
+        difference(A, PAIRED, of="quantile", paired=True)
+    median = Functional("quantile", 0.5)
+    assert has_few(median, 49)
+    assert not has_few(median, 50)
+    assert has_few(median, 99, confidence=0.99)
+
+
 def test_few_trials_are_warned_of():
     with pytest.warns(CurvewiseWarning, match=r"difference rests on 19 trials and may"):
         difference(range(19), range(25))
@@ -252,8 +314,14 @@ def test_few_trials_are_warned_of():
 
 def test_it_says_what_it_is():
     found = difference(A, B, of="cvar", alpha=0.2)
-    assert found.estimand == "mean of the best share 0.8 (CVaR) of A less that of B"
-    assert found.guarantee == "about 95%, asymptotic, for independent trials (Welch)"
+    assert found.estimand == "CVaR 0.2 of A less that of B"
+    assert found.guarantee == (
+        "about 95%, asymptotic, for independent trials, A independent of B (Welch)"
+    )
+    paired = difference(A[:30], B, paired=True)
+    assert paired.guarantee == (
+        "about 95%, asymptotic, for independent trials (Student, paired)"
+    )
     sure = difference(A, B, method="guaranteed", support=(0, 1))
     assert sure.guarantee == (
         "at least 95% (finite-sample), for independent trials of any distribution on the "
@@ -292,3 +360,31 @@ def test_it_says_what_it_is():
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_each_statistic_is_computed_once(monkeypatch):
+    calls = []
+    value = Functional.value
+    monkeypatch.setattr(
+        Functional, "value", lambda self, z: calls.append(len(z)) or value(self, z)
+    )
+    for of in ("mean", "cvar", "quantile"):
+        for paired in (False, True):
+            calls.clear()
+            difference(A, PAIRED, of=of, paired=paired)
+            assert calls == [40, 40]
+
+
+def test_the_tenth_of_a_hundred_is_ten():
+    """100 * (1 - .9) is 9.999999999999998."""
+    rng = np.random.default_rng(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        difference(*rng.random((2, 100)), of="cvar", alpha=0.9)
+
+
+def test_what_is_no_kind_or_support_is_named():
+    with pytest.raises(ValueError, match=r"kind is 'zzz'\. Pass one of kolmogorov"):
+        difference(A, B, kind="zzz")
+    with pytest.raises(ValueError, match=r"support is \(nan, nan\)\. Pass the least"):
+        difference(A, B, support=(np.nan, np.nan))

@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 from curvewise.errors import CurvewiseWarning
 from curvewise.stats.comparison import dominance, shared_confidence
-from curvewise.stats.comparison.dominance import _resampled, _Steps
+from curvewise.stats.comparison.aso import _resampled, _Steps
 from curvewise.stats.distribution import quantile
 
 pytestmark = pytest.mark.filterwarnings("ignore::curvewise.errors.CurvewiseWarning")
@@ -67,7 +67,7 @@ def test_batches_bound_the_memory(monkeypatch):
     """The same numbers, whether drawn in one batch or in many."""
     a, b = rng(1).normal(0.3, 2, 30), rng(2).normal(0, 1, 30)
     whole = dominance(a, b, rng=rng(5))
-    module = import_module("curvewise.stats.comparison.dominance")
+    module = import_module("curvewise.stats.comparison.aso")
     monkeypatch.setattr(module, "_BATCH", 600)
     parts = dominance(a, b, rng=rng(5))
     assert parts.upper == pytest.approx(whole.upper, abs=5 * whole.monte_carlo_error)
@@ -189,8 +189,8 @@ def test_it_says_what_it_is():
     found = dominance(range(60), range(1, 61), rng=rng())
     assert found.estimand == "violation ratio of A dominating B stochastically"
     assert found.guarantee == (
-        "about 95%, asymptotic, for independent trials (one-sided bootstrap, 1000 "
-        "resamples)"
+        "about 95%, asymptotic, for independent trials, A independent of B (one-sided "
+        "bootstrap, 1000 resamples)"
     )
 
 
@@ -216,3 +216,12 @@ def test_it_says_what_it_is():
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [([1.0] * 60, [1.0] * 61), ([1.0, 2.0] * 30, [1.0, 2.0] * 40)]
+)
+def test_equal_samples_of_any_sizes_cannot_tell(a, b):
+    found = dominance(a, b, rng=rng())
+    assert (found.lower, found.upper, found.value) == (0, 1, 0.5)
+    assert found.guarantee == "cannot tell: the samples do not differ"

@@ -37,7 +37,7 @@ def errors_in_family(confidence, rng, reps=150, members=10):
     """Return in how many families of true equalities an interval says otherwise."""
     return sum(
         any(
-            0 not in difference(*rng.random((2, 30)), confidence=confidence)
+            0 not in difference(*rng.random((2, 100)), confidence=confidence)
             for _ in range(members)
         )
         for _ in range(reps)

@@ -272,8 +272,11 @@ def test_it_says_what_it_is():
     found = probability_of_improvement(range(20), range(20))
     assert found.estimand == "P(A > B) + P(A = B) / 2 in trials of their own"
     assert found.guarantee == (
-        "about 95%, asymptotic, for independent trials (studentised placements)"
+        "about 95%, asymptotic, for independent trials, A independent of B (studentised "
+        "placements)"
     )
+    apart = probability_of_improvement(range(20), range(20), method="guaranteed")
+    assert "any distribution, A independent of B (binomial CVaR)" in apart.guarantee
     sure = probability_of_improvement(
         range(20), range(20), method="guaranteed", confidence=0.995, paired=True
     )
@@ -312,3 +315,49 @@ def test_it_says_what_it_is():
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_one_tie_among_a_million_is_no_tie():
+    """The variance of placements is 1e-25, and the value all but 1."""
+    n = 1_000_000
+    found = probability_of_improvement(np.arange(n) + n - 1.0, np.arange(n) * 1.0)
+    assert 0.99999 < found.lower <= found.value < 1
+    assert found.lower == pytest.approx(0.025 ** (1 / n), abs=1e-12)
+
+
+def test_a_small_sample_that_ties_is_not_taken_for_certain():
+    a, b = [0.0] * 10, [0.0] * 180 + [1.0] * 20
+    found = probability_of_improvement(a, b)
+    unseen = 1 - 0.025**0.1  # of A, each of which may be a half better
+    assert found.value == 0.45
+    assert found.upper > 0.45 + 0.4 * unseen
+    turned = probability_of_improvement(b, a)
+    assert (turned.lower, turned.upper) == pytest.approx(
+        (1 - found.upper, 1 - found.lower)
+    )
+
+
+@pytest.mark.parametrize(
+    ("n", "share_a", "m", "share_b"),
+    [
+        (20, 0.05, 1000, 0.05),  # .633 with the variance of the placements alone
+        (10, 0.03, 200, 0.01),  # .361
+        (10, 0.9, 40, 0.95),  # .696
+        (20, 0.17, 1000, 0.17),
+        (10, 0.5, 100, 0.5),
+    ],
+)
+def test_it_covers_where_a_small_sample_ties(n, share_a, m, share_b):
+    rng, hits, reps = np.random.default_rng(1), 0, 600
+    truth = 0.5 + (share_a - share_b) / 2
+    for _ in range(reps):
+        a, b = rng.random(n) < share_a, rng.random(m) < share_b
+        hits += truth in probability_of_improvement(a.astype(float), b.astype(float))
+    assert binomtest(hits, reps, 0.95, alternative="less").pvalue > 1e-6
+
+
+def test_a_confidence_next_to_1_has_an_interval():
+    rng = np.random.default_rng(1)
+    found = probability_of_improvement(*rng.random((2, 50)), confidence=1 - 1e-16)
+    assert 0 < found.lower < 0.25
+    assert 0.75 < found.upper < 1

@@ -138,9 +138,13 @@ def test_it_says_what_it_is():
         "P(A > B) + P(A = B) / 2 in runs of their own, mean over 5 tasks"
     )
     assert found.guarantee == (
-        "at least 95% (finite-sample), for independent runs of any distribution "
-        "(binomial CVaR over all tasks)"
+        "at least 95% (finite-sample), for independent runs of any distribution, A "
+        "independent of B (binomial CVaR over all tasks)"
     )
+    assert "trials, A independent of B (" in improvement_over_tasks(a, b).guarantee
+    for method in ("guaranteed", "asymptotic"):
+        paired = improvement_over_tasks(a, b, paired=True, method=method)
+        assert "independent of B" not in paired.guarantee
 
 
 @pytest.mark.parametrize(
@@ -167,3 +171,18 @@ def test_it_says_what_it_is():
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_one_tie_among_many_is_no_tie():
+    n = 1_000_000
+    found = improvement_over_tasks([np.arange(n) + n - 1.0], [np.arange(n) * 1.0])
+    assert 0.99999 < found.lower <= found.value < 1
+
+
+def test_it_covers_where_a_small_sample_ties():
+    """At 95 %, .652 with the variance of the placements alone."""
+    source, hits, reps = rng(1), 0, 600
+    for _ in range(reps):
+        a, b = source.random(10) < 0.1, source.random(100) < 0.1
+        hits += 0.5 in improvement_over_tasks([a.astype(float)], [b.astype(float)])
+    assert binomtest(hits, reps, 0.95, alternative="less").pvalue > 1e-6

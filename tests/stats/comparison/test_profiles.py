@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
 from curvewise.errors import CurvewiseWarning
 from curvewise.stats.comparison import (
@@ -184,3 +184,52 @@ def test_it_says_what_it_is():
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+DENSE = np.linspace(-3, 6, 400)
+
+
+def dense_coverage(find, reps, runs=20, tasks=2):
+    source, shift = rng([9, runs]), np.arange(tasks)
+    truth = norm.sf(DENSE[:, None] - shift).mean(axis=1)
+    hits = 0
+    for _ in range(reps):
+        found = find(source.normal(size=(runs, tasks)) + shift)
+        hits += bool(((found.lower <= truth) & (truth <= found.upper)).all())
+    return hits
+
+
+def test_thresholds_far_out_are_covered_too():
+    """One run beyond a far threshold says little; normal limits took it for more."""
+    hits = dense_coverage(lambda z: performance_profile(z, DENSE), 400)
+    assert binomtest(hits, 400, 0.95, alternative="less").pvalue > 1e-6
+    hits = dense_coverage(lambda z: performance_profile(z, DENSE, pointwise=True), 400)
+    assert hits < 0.8 * 400
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runs", [10, 40])
+@pytest.mark.parametrize("tasks", [1, 2, 6])
+def test_counting_runs_and_not_thresholds_keeps_the_promise(runs, tasks):
+    for method, reps in (("asymptotic", 1000), ("guaranteed", 40)):
+        hits = dense_coverage(
+            lambda z, method=method: performance_profile(z, DENSE, method=method),
+            reps,
+            runs,
+            tasks,
+        )
+        assert binomtest(hits, reps, 0.95, alternative="less").pvalue > 1e-6
+
+
+@pytest.mark.parametrize("method", ["asymptotic", "guaranteed"])
+def test_more_thresholds_than_runs_cost_nothing_more(method):
+    z = scores(rng(4), runs=10, tasks=2)
+    some, many = (np.linspace(0, 1, k) for k in (21, 201))
+    one = performance_profile(z, some, method=method)
+    other = performance_profile(z, many, method=method)
+    assert (other.lower[::10] >= one.lower - 1e-12).all()
+    assert (other.upper[::10] <= one.upper + 1e-12).all()
+    uneven = [z[:, 0], z[:5, 1]]
+    few = performance_profile(uneven, [0.5], method=method)
+    more = performance_profile(uneven, many, method=method)
+    assert more.upper[100] > few.upper[0]

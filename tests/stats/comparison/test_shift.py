@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from curvewise.stats._ranks import order_statistics
 from curvewise.stats.bands import cdf_band
 from curvewise.stats.comparison import Settled, quantile_shift, where_better
-from curvewise.stats.comparison.differences import _order_statistics
 from curvewise.stats.distribution import quantile
 from curvewise.stats.interval import CurveBand
 
@@ -69,7 +69,7 @@ def simultaneous(a, b):
 
 def pointwise(a, b):
     """At each quantile by itself, 95 % intervals of its difference by order statistics."""
-    ranks = np.array([_order_statistics(len(a), p, 0.975) for p in P]).T
+    ranks = np.array([order_statistics(len(a), p, 0.975) for p in P]).T
     one, other = (np.r_[-np.inf, np.sort(z), np.inf] for z in (a, b))
     return one[ranks[0]] - other[ranks[1]], one[ranks[1]] - other[ranks[0]]
 
@@ -131,3 +131,14 @@ def test_it_says_what_it_is():
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_nothing_asked_is_nothing_settled():
+    assert where_better(quantile_shift([1, 2], [1, 2], [])) == []
+
+
+def test_unsorted_shares_are_refused():
+    with pytest.raises(ValueError, match=r"p is not in ascending order\. Pass a shift"):
+        where_better(quantile_shift([1, 2], [1, 2], [0.5, 0.2]))
+    with pytest.raises(ValueError, match=r"p is 'a'\. Pass shares between 0 and 1"):
+        quantile_shift([1, 2], [1, 2], "a")

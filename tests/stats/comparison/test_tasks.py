@@ -1,4 +1,5 @@
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -79,7 +80,7 @@ def test_one_task_has_students_interval():
 def test_iqm_has_the_standard_error_of_a_trimmed_mean():
     """One task: the winsorised variance, as in the literature on trimmed means."""
     z = np.sort(rng(3).normal(size=40))
-    winsorised = np.clip(z, z[9], z[29])
+    winsorised = np.clip(z, z[9], z[30])
     error = 2 * winsorised.std(ddof=1) / math.sqrt(40)
     found = iqm_interval(z[:, None])
     assert found.half_width == pytest.approx(2.022691 * error, rel=1e-5)  # t of 39
@@ -229,8 +230,23 @@ def test_few_runs_are_warned_of():
         iqm_interval([[1, 2], [3, 4, 5]])
     with pytest.warns(CurvewiseWarning, match=r"measured to hold from 20 on"):
         iqm_bootstrap(scores(runs=19), rng=rng())
-    with pytest.warns(CurvewiseWarning, match=r"measured to hold from 20 on"):
-        optimality_gap_interval(scores(runs=19))
+    with pytest.warns(CurvewiseWarning, match=r"rests on 23 scores of all tasks"):
+        iqm_interval(rng().random((23, 1)))
+    with pytest.warns(CurvewiseWarning, match=r"rests on 39 scores of all tasks"):
+        mean_over_tasks_interval(rng().random((13, 3)))
+    short = np.r_[np.linspace(0, 0.4, 39), np.ones(100)]
+    with pytest.warns(CurvewiseWarning, match=r"rests on 39 runs that fall short of"):
+        optimality_gap_interval(short[:, None], 0.5)
+
+
+def test_enough_scores_of_all_tasks_are_not_warned_of():
+    short = np.r_[np.linspace(0, 0.4, 40), np.ones(100)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        iqm_interval(rng().random((24, 1)))
+        iqm_interval(rng().random((3, 8)))
+        mean_over_tasks_interval(rng().random((4, 10)))
+        optimality_gap_interval(short[:, None], 0.5)
 
 
 def test_it_says_what_it_is():
@@ -266,3 +282,35 @@ def test_it_says_what_it_is():
 def test_bad_input_is_named(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.parametrize(
+    "values", [[[1.0, 2, 3, 10]], [[1.0, 2, 3, 10, 11], [0, 5, 7, 7.5]]]
+)
+def test_iqm_turns_round_with_the_scores(values):
+    found, turned = (
+        iqm_interval(values),
+        iqm_interval([[-z for z in t] for t in values]),
+    )
+    assert (turned.lower, turned.upper) == pytest.approx((-found.upper, -found.lower))
+
+
+@pytest.mark.parametrize("shape", [(24, 1), (12, 2), (3, 8)])
+def test_iqm_of_few_scores_holds_from_where_it_is_not_warned_of(shape):
+    source, reps = rng(4), 600
+    hits = sum(0.5 in iqm_interval(source.random(shape)) for _ in range(reps))
+    assert binomtest(hits, reps, 0.95, alternative="less").pvalue > 1e-6
+
+
+def test_five_scores_would_not_have_done():
+    source, reps = rng(4), 600
+    hits = sum(0.5 in iqm_interval(source.random((5, 1))) for _ in range(reps))
+    assert binomtest(hits, reps, 0.95, alternative="less").pvalue < 1e-6
+
+
+@pytest.mark.parametrize("scores", [None, 5])
+def test_what_is_no_table_of_scores_is_named(scores):
+    with pytest.raises(ValueError, match=rf"Scores are {scores}\. Pass one array of"):
+        iqm(scores)
+    with pytest.raises(ValueError, match=r"target is None\. Pass a score worth"):
+        optimality_gap([[1, 2]], None)

@@ -19,16 +19,14 @@ from curvewise.flow.until.looks import (
 )
 from curvewise.flow.until.question import Question
 from curvewise.metrics import Metric
-from curvewise.stats._sample import checked_confidence, one_of
 from curvewise.stats.bands import KINDS, Kind
-from curvewise.stats.comparison._common import METHODS, Method
-from curvewise.stats.distribution import Tail
+from curvewise.stats.checks import checked_confidence, checked_half_width, one_of
 from curvewise.stats.functionals import Functional
-from curvewise.stats.planning._checks import checked_half_width
+from curvewise.stats.interval import METHODS, Method, Tail
 from curvewise.store.claims import Cell
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At
-from curvewise.trials.failures import Failed
+from curvewise.trials.failures import Failed, declared_score
 from curvewise.trials.values import scored
 
 if TYPE_CHECKING:
@@ -130,7 +128,11 @@ class Until:
             )
 
     def refuse_unbounded(self, metric: Metric) -> None:
-        """Raise if a metric has no bounds, and what is asked for needs them."""
+        """Raise if a metric has no bounds, and what is asked for needs them.
+
+        Or if a failure is to score what is outside of those that it has.
+        """
+        declared_score(metric, self.failed)
         ends = self.question(metric).lacks
         if self.method == "guaranteed" and ends:
             name, low, high = metric.name, *metric.range
@@ -173,7 +175,8 @@ class Until:
 
     def samples(self, trials: Trials, cells: Iterable[Cell]) -> dict[Cell, Sample]:
         """Return the scores of those cells that have any, in this order."""
-        found = samples(trials, self.name, self.at, self.failed)
+        # Crossed designs are refused before they are run.
+        found = samples(trials, self.name, self.at, self.failed, crossed=True)
         own = {(task, a): s for task, each in found.items() for a, s in each.items()}
         return {cell: own[cell] for cell in cells if cell in own}
 
@@ -301,8 +304,10 @@ def until(
     if isinstance(what, str) and (" " in what.strip() or what not in QUESTIONS):
         from curvewise.flow.until.text import parsed
 
-        given = (share, half_width, of, margin, metric)
-        if any(value is not None for value in given):
+        given = (share, half_width, of, margin, metric, band)
+        usual = ("last", "raise", "upper", 0.95, "guaranteed")
+        is_bare = (at, failed, tail, confidence, method) == usual
+        if not is_bare or any(value is not None for value in given):
             raise CurvewiseError(
                 f"until is {what!r}, and more beside it. Say all of it in the text, or "
                 f"pass one of {', '.join(QUESTIONS)} first."
@@ -325,6 +330,10 @@ def until(
                 f"Until the {what} is how well known? Pass half_width=."
             )
         half_width, close = checked_half_width(half_width), None
+    if isinstance(at, str):
+        one_of("at", at, ("last", "mean", "best"))
+    if isinstance(failed, str):
+        one_of("failed", failed, ("raise", "worst"))
     if band is not None:
         one_of("band", band, KINDS)
     one_of("method", method, METHODS)

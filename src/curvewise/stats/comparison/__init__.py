@@ -1,10 +1,10 @@
 """Comparisons of algorithms: two of them on one task, or over many tasks."""
 
-from curvewise.stats.comparison.differences import difference
-from curvewise.stats.comparison.dominance import dominance
+from curvewise.stats.comparison.aso import dominance
+from curvewise.stats.comparison.differences import difference, has_few
 from curvewise.stats.comparison.family import holm, shared_confidence
 from curvewise.stats.comparison.improvement import probability_of_improvement
-from curvewise.stats.comparison.improvement_over_tasks import improvement_over_tasks
+from curvewise.stats.comparison.over_tasks import improvement_over_tasks
 from curvewise.stats.comparison.profiles import (
     performance_profile,
     performance_profile_bootstrap,
@@ -26,6 +26,7 @@ __all__ = [
     "Settled",
     "difference",
     "dominance",
+    "has_few",
     "holm",
     "improvement_over_tasks",
     "iqm",

@@ -1,7 +1,7 @@
 """The scores of many tasks as one weighted sample, and resamples of it."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._sample import Floats, checked_scores, checked_size
+from curvewise.stats._sample import Floats, checked_scores
+from curvewise.stats._student import unit_of
 
 Scores: TypeAlias = Mapping[str, ArrayLike] | Sequence[ArrayLike] | NDArray[np.float64]
 _BATCH = 1 << 20  # numbers held at a time
@@ -24,6 +25,8 @@ def by_task(scores: Scores) -> list[Floats]:
                 f"or one array per task."
             )
         scores = list(scores.T)
+    if not isinstance(scores, Iterable):
+        raise CurvewiseError(f"Scores are {scores!r}. Pass one array of runs per task.")
     named = scores if isinstance(scores, Mapping) else dict(enumerate(scores))
     if not named:
         raise CurvewiseError("There are no tasks. Pass one array of scores per task.")
@@ -69,17 +72,20 @@ class Pool:
         weights: Floats = 1 / (len(self.runs) * self.runs[self.task])
         return weights
 
-    def variance(self, values: Floats) -> tuple[float, float]:
-        """Return the variance of the weighted mean of values, and its degrees of freedom.
+    def standard_error(self, values: Floats) -> tuple[float, float]:
+        """Return that of the weighted mean of values, and its degrees of freedom.
 
         Tasks are strata: only what varies *within* them is chance.
         """
-        squares = self._sums((values - self.means(values)[self.task]) ** 2)
+        inside = values - self.means(values)[self.task]
+        unit = unit_of(inside)
+        squares = self._sums((inside / unit) ** 2)
         parts = squares / (self.runs - 1) / self.runs / len(self.runs) ** 2
         total = math.fsum(parts)
         if total <= 0:
             return 0.0, 1.0
-        return total, total**2 / math.fsum(parts**2 / (self.runs - 1))
+        freedom = total**2 / math.fsum(parts**2 / (self.runs - 1))
+        return unit * math.sqrt(total), freedom
 
     def means(self, values: Floats) -> Floats:
         """Return the mean of values over the runs of each task."""
@@ -109,7 +115,7 @@ def percentile(values: Floats, p: float) -> tuple[float, float]:
     """Return a quantile of resamples along their first axis, and its standard error.
 
     The error is half the distance between the order statistics one standard deviation of
-    their rank away.
+    their rank away. Where those tie it is 0, the least that it may be.
     """
     k = len(values)
     ranked = np.sort(values)
@@ -117,13 +123,3 @@ def percentile(values: Floats, p: float) -> tuple[float, float]:
     spread = math.ceil(math.sqrt(k * p * (1 - p)))
     low, high = ranked[max(at - spread, 0)], ranked[min(at + spread, k - 1)]
     return float(ranked[at]), float(high - low) / 2
-
-
-def checked_chance(resamples: int, rng: np.random.Generator) -> None:
-    """Refuse too few resamples, and what is no generator."""
-    if not isinstance(rng, np.random.Generator):
-        raise CurvewiseError(
-            f"rng is {rng!r}. Pass a numpy Generator, such as np.random.default_rng(1)."
-        )
-    if checked_size(resamples, "resamples") < 100:
-        raise CurvewiseError(f"resamples is {resamples}. Pass at least 100.")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from curvewise.stats._sample import Floats
-from curvewise.stats.comparison._common import t_quantile, welch_df
+from curvewise.stats._student import t_quantile, welch_df
 
 
 def placements(a: Floats, b: Floats) -> tuple[Floats, Floats]:
@@ -27,12 +27,35 @@ def studentised(
     n, m = len(x), len(y)
     if min(n, m) == 1:
         return 0.0, 1.0
-    one, other = x.var(ddof=1) / n, y.var(ddof=1) / m
-    if not 0 < value < 1 or one + other <= 1e-24:
+    if not 0 < value < 1 or is_all_alike(x, y):
         return degenerate(value, min(n, m), confidence)
+    one, other = (variance(z, value, confidence) for z in (x, y))
     t = t_quantile(confidence, welch_df(one, n, other, m))
     reach = t * math.sqrt(one + other)
     return in_shape_of_score(value, reach, min(n, m), confidence)
+
+
+def is_all_alike(*placed: Floats) -> bool:
+    """Whether placements vary in no sample: all of them won, lost or tied."""
+    # Exact: placements are computed from counts, the same way for each score.
+    return all(z.min() == z.max() for z in placed)
+
+
+def variance(placed: Floats, value: float, confidence: float) -> float:
+    """Return the variance of a mean of placements, at least what may have gone unseen.
+
+    Where the scores of a small sample tie, their placements hardly vary, whatever else
+    there is in the distribution. A share r of what was never met in n trials is possible,
+    which may move the value by r times as much as a coin deviates from it.
+    """
+    n = len(placed)
+    seen = float(placed.var(ddof=1)) / n
+    middle = np.partition(placed, n // 2)[n // 2]
+    if 2 * np.count_nonzero(placed == middle) <= n:  # scores differ, and so it is seen
+        return seen
+    unseen = -math.expm1(math.log((1 - confidence) / 2) / n)
+    least = unseen**2 * value * (1 - value) / t_quantile(confidence, n - 1) ** 2
+    return max(seen, least)
 
 
 def in_shape_of_score(

@@ -7,38 +7,29 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
+from curvewise.stats._enough import What, enough, is_few, warn_if_few
+from curvewise.stats._ranks import order_statistics
 from curvewise.stats._sample import (
     Floats,
-    checked_alpha,
     checked_confidence,
+    checked_size,
+    checked_support,
     one_of,
 )
-from curvewise.stats.bands import ANYWHERE, NAMES, Kind, Support, cdf_band
-from curvewise.stats.bounds import cvar_bounds, mean_bounds
-from curvewise.stats.comparison._common import (
-    METHODS,
-    Method,
+from curvewise.stats._student import is_constant, standard_error, t_quantile, welch
+from curvewise.stats._words import (
+    APART,
     asymptotic,
     cannot_tell,
-    few,
     finite_sample,
-    is_constant,
-    t_quantile,
-    two_samples,
-    warn_if_few,
-    welch_df,
+    looks,
 )
-from curvewise.stats.comparison._influence import (
-    STATISTICS,
-    Statistic,
-    contributions,
-    trials_in_tail,
-)
-from curvewise.stats.distribution import TAILS, Tail, quantile
-from curvewise.stats.interval import Interval
+from curvewise.stats.bands import ANYWHERE, KINDS, NAMES, Kind, Support, cdf_band
+from curvewise.stats.comparison._common import few, two_samples
+from curvewise.stats.comparison.family import shared_confidence
+from curvewise.stats.functionals import Functional
+from curvewise.stats.interval import METHODS, Interval, Method, Statistic, Tail
 
-# With fewer trials (in the tail) the interval was seen to cover less than .93 of the time.
-ENOUGH = {"mean": 20, "cvar": 10}
 _ROUNDING = 1e-9
 
 
@@ -111,6 +102,14 @@ def difference(
     error: the answer is then the guaranteed interval, and says so. One trial of either
     says nothing: everything possible is in the interval.
 
+    A warning says where there are fewer trials (in the tail) than an asymptotic interval
+    was measured to need: 20 for a mean, 10 for a CVaR, 50 pairs for a quantile, and 100 of
+    each above 98 %. Order statistics of samples that are not paired need none: for medians
+    at 95 % they held in 95 % of the cases or more from 10 trials on (uniform, Beta(5, 2),
+    tenths, normal, exponential against normal). Of 20 pairs that correlate by .95 they
+    held in 94 %, by .99 in 91 %. Where a quantile is too far out for the trials at hand,
+    the interval is infinite.
+
     References
     ----------
     .. [1] R. T. Rockafellar, S. Uryasev. "Conditional value-at-risk for general loss
@@ -125,13 +124,12 @@ def difference(
     [0.3458, 7.554] [3.673, 4.227]
     """
     one, other = two_samples(a, b, paired)
-    one_of("of", of, STATISTICS)
-    one_of("tail", tail, TAILS)
+    functional = Functional(of, alpha, tail)
     one_of("method", method, METHODS)
-    checked_alpha(alpha)
-    checked_confidence(confidence)
-    _refuse_outside(support, one, other)
-    asked = _Asked(of, alpha, tail, confidence, paired, support, kind, start)
+    one_of("kind", kind, KINDS)
+    level = checked_confidence(confidence)
+    ends = checked_support(support, one, other)
+    asked = _Asked(functional, level, paired, ends, kind, start)
     if min(len(one), len(other)) == 1:
         return _unknown(asked, one, other, few(len(one), len(other)))
     if method == "guaranteed":
@@ -141,119 +139,139 @@ def difference(
     return _studentised(asked, one, other)
 
 
+def has_few(functional: Functional, n: int, *, confidence: float = 0.95) -> bool:
+    """Return whether `n` trials are fewer than an asymptotic difference needs.
+
+    As was measured: see the warnings of `difference`. A confidence above 98 % is that of
+    many intervals that are to hold together, and takes 100 trials in the tail.
+
+    Parameters
+    ----------
+    functional : Functional
+        What the difference is of.
+    n : int
+        Number of trials, of the smaller sample; quantiles take them for pairs.
+    confidence : float
+        Of the interval.
+
+    Examples
+    --------
+    >>> has_few(Functional("cvar", 0.5), 20), has_few(Functional("cvar", 0.9), 20)
+    (False, True)
+    >>> has_few(Functional("cvar", 0.5), 20, confidence=0.99)
+    True
+    """
+    least = enough(_what(functional, paired=True), checked_confidence(confidence))
+    return is_few(functional.mass * checked_size(n), least)
+
+
+def _what(functional: Functional, paired: bool) -> What:
+    known: dict[Statistic, What] = {
+        "mean": "difference of mean",
+        "cvar": "difference of cvar",
+        "quantile": "difference of quantile",
+    }
+    if paired and functional.of == "quantile":
+        return "difference of quantile in pairs"
+    return known[functional.of]
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """What was asked for, passed on as one."""
 
-    of: Statistic
-    alpha: float
-    tail: Tail
+    functional: Functional
     confidence: float
     paired: bool
     support: Support
     kind: Kind
     start: int
 
-    @property
-    def estimand(self) -> str:
-        share = 1 - self.alpha if self.tail == "upper" else self.alpha
-        best = "best" if self.tail == "upper" else "worst"
-        name = {
-            "mean": "mean",
-            "cvar": f"mean of the {best} share {share:g} (CVaR)",
-            "quantile": f"quantile {self.alpha:g}",
-        }[self.of]
-        return f"{name} of A less that of B"
-
-    def value(self, a: Floats, b: Floats) -> float:
-        return self._statistic(a) - self._statistic(b)
-
-    def _statistic(self, z: Floats) -> float:
-        if self.of == "quantile":
-            return float(quantile(z, self.alpha))
-        return float(contributions(z, self.of, self.alpha, self.tail).mean())
-
     def interval(
-        self, a: Floats, b: Floats, lower: float, upper: float, guarantee: str
+        self, value: float, lower: float, upper: float, guarantee: str
     ) -> Interval:
         """Return the interval, cut where no difference can be."""
         least, most = self.support
         ends = max(lower, least - most), min(upper, most - least)
-        return Interval(*ends, self.estimand, guarantee, self.value(a, b))
+        estimand = f"{self.functional} of A less that of B"
+        return Interval(*ends, estimand, guarantee, value)
+
+    def value(self, a: Floats, b: Floats) -> float:
+        return self.functional.value(a) - self.functional.value(b)
 
 
 def _studentised(asked: _Asked, a: Floats, b: Floats) -> Interval:
-    tail = asked.of, asked.alpha, asked.tail
-    x, y = contributions(a, *tail), contributions(b, *tail)
-    n, m = trials_in_tail(len(a), *tail), trials_in_tail(len(b), *tail)
+    f = asked.functional
+    x, y = f.contributions(a), f.contributions(b)
+    n, m = f.mass * len(a), f.mass * len(b)
     if min(n, m) < 2 - _ROUNDING:
         why = f"{n:g} and {m:g} trials in the tail have no standard error"
         return _instead(asked, a, b, why)
     if asked.paired:
         if is_constant(x - y, a, b):
             return _instead(asked, a, b, "the pairs do not differ in how they differ")
-        variance, df = (x - y).var(ddof=1) / len(a), n - 1
+        error, df = standard_error(x - y), n - 1
     else:
         if is_constant(x, a) and is_constant(y, b):
             return _instead(asked, a, b, "neither sample varies")
-        one, other = x.var(ddof=1) / len(a), y.var(ddof=1) / len(b)
-        variance, df = one + other, welch_df(one, n, other, m)
+        error, df = welch(standard_error(x), n, standard_error(y), m)
     _warn(asked, min(n, m))
-    reach = t_quantile(asked.confidence, df) * math.sqrt(variance)
-    name = "Student, paired" if asked.paired else "Welch"
+    reach = t_quantile(asked.confidence, df) * error
     value = asked.value(a, b)
-    return asked.interval(
-        a, b, value - reach, value + reach, asymptotic(asked.confidence, name)
-    )
+    guarantee = _promise_of_many(asked, "Student, paired" if asked.paired else "Welch")
+    return asked.interval(value, value - reach, value + reach, guarantee)
 
 
 def _warn(asked: _Asked, n: float) -> None:
-    where = "trials" if asked.of == "mean" else "trials in the tail"
-    warn_if_few(n, ENOUGH[asked.of], "The difference", of=where, depth=5)
+    warn_if_few(
+        n,
+        _what(asked.functional, asked.paired),
+        "The difference",
+        of="trials in the tail" if asked.functional.of == "cvar" else "trials",
+        confidence=asked.confidence,
+        depth=5,
+    )
+
+
+def _promise_of_many(asked: _Asked, name: str) -> str:
+    return asymptotic(asked.confidence, name, "" if asked.paired else APART)
 
 
 def _between_order_statistics(asked: _Asked, a: Floats, b: Floats) -> Interval:
-    p = asked.alpha
-    value = asked.value(a, b)
-    (down_a, up_a), (down_b, up_b) = (_reaches(z, p, asked.confidence) for z in (a, b))
-    r = 0.0
-    if asked.paired:
-        r = _correlation(a, float(quantile(a, p)), b, float(quantile(b, p)))
+    p = asked.functional.alpha
+    at_a, at_b = asked.functional.value(a), asked.functional.value(b)
+    (down_a, up_a), (down_b, up_b) = _reaches(asked, a, at_a), _reaches(asked, b, at_b)
+    r = _correlation(a, at_a, b, at_b) if asked.paired else 0.0
+    value = at_a - at_b
     lower, upper = value - _joined(down_a, up_b, r), value + _joined(up_a, down_b, r)
     if math.isinf(lower) and math.isinf(upper):
         return _unknown(asked, a, b, f"too few trials for quantile {p:g}")
-    guarantee = asymptotic(asked.confidence, "joined order statistics")
-    return asked.interval(a, b, lower, upper, guarantee)
+    _warn(asked, min(len(a), len(b)))
+    guarantee = _promise_of_many(asked, "joined order statistics")
+    return asked.interval(value, lower, upper, guarantee)
 
 
-def _reaches(z: Floats, p: float, confidence: float) -> tuple[float, float]:
+def _reaches(asked: _Asked, z: Floats, at: float) -> tuple[float, float]:
     """Return how far below and above its estimate a quantile may be."""
-    ends = np.r_[-math.inf, np.sort(z), math.inf]
-    first, last = _order_statistics(len(z), p, confidence)
-    at = float(quantile(z, p))
-    return at - float(ends[first]), float(ends[last]) - at
+    lower, upper = _ranked(z, asked.functional.alpha, asked.confidence, ANYWHERE)
+    return at - lower, upper - at
 
 
-def _order_statistics(n: int, p: float, confidence: float) -> tuple[int, int]:
-    """Return which order statistics surround a quantile; 0 and n + 1: none does."""
-    from scipy.special import bdtr
-
-    each = (1 - confidence) / 2
-    # Forty standard deviations around the mean hold every rank that can be asked for.
-    reach = 40 * (1 + math.sqrt(n * p * (1 - p)))
-    i = np.arange(
-        max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach)) + 1
-    )
-    at_most = bdtr(i, n, p)
-    first = i[0] + np.searchsorted(at_most, each, side="right")
-    last = i[0] + np.searchsorted(at_most, 1 - each) + 1
-    return int(first), int(last)
+def _ranked(
+    z: Floats, p: float, confidence: float, support: Support
+) -> tuple[float, float]:
+    """Return between which scores a quantile is, or which ends of the support."""
+    ends = np.r_[support[0], np.sort(z), support[1]]
+    first, last = order_statistics(len(z), p, confidence)
+    return float(ends[first]), float(ends[last])
 
 
 def _joined(x: float, y: float, r: float) -> float:
     if math.isinf(x) or math.isinf(y):
         return math.inf
-    return math.sqrt(max(x * x + y * y - 2 * r * x * y, 0.0))
+    unit = max(x, y) or 1.0  # squares of what is left neither overflow nor vanish
+    x, y = x / unit, y / unit
+    return unit * math.sqrt(max(x * x + y * y - 2 * r * x * y, 0.0))
 
 
 def _correlation(a: Floats, at_a: float, b: Floats, at_b: float) -> float:
@@ -268,30 +286,30 @@ def _correlation(a: Floats, at_a: float, b: Floats, at_b: float) -> float:
 
 
 def _guaranteed(asked: _Asked, a: Floats, b: Floats) -> Interval:
-    if asked.of == "mean" and asked.paired:
+    of = asked.functional.of
+    if of == "mean" and asked.paired:
         least, most = asked.support
         across = replace(asked, support=(least - most, most - least))
         lower, upper = _bounds(across, a - b, asked.confidence)
     else:
-        half = (1 + asked.confidence) / 2
+        half = shared_confidence(asked.confidence, 2)
         (low_a, high_a), (low_b, high_b) = (_bounds(asked, z, half) for z in (a, b))
         lower, upper = low_a - high_b, high_a - low_b
     if math.isinf(lower) and math.isinf(upper):
-        if asked.of == "quantile":
-            return _unknown(asked, a, b, f"too few trials for quantile {asked.alpha:g}")
+        if of == "quantile":
+            return _unknown(asked, a, b, f"too few trials for {asked.functional}")
         raise CurvewiseError(
-            f"Nothing bounds a {asked.of}: the support is {asked.support[0]:g} to "
+            f"Nothing bounds a {of}: the support is {asked.support[0]:g} to "
             f"{asked.support[1]:g}. Pass support=, or method='asymptotic'."
         )
-    return asked.interval(a, b, lower, upper, _promise_of_bands(asked))
+    return asked.interval(asked.value(a, b), lower, upper, _promise_of_bands(asked))
 
 
 def _bounds(asked: _Asked, z: Floats, confidence: float) -> tuple[float, float]:
     """Return limits for the statistic of one sample."""
-    if asked.of == "quantile" and asked.kind != "anytime":
-        ends = np.r_[asked.support[0], np.sort(z), asked.support[1]]
-        first, last = _order_statistics(len(z), asked.alpha, confidence)
-        return float(ends[first]), float(ends[last])
+    f = asked.functional
+    if f.of == "quantile" and asked.kind != "anytime":
+        return _ranked(z, f.alpha, confidence, asked.support)
     band = cdf_band(
         z,
         confidence=confidence,
@@ -299,26 +317,20 @@ def _bounds(asked: _Asked, z: Floats, confidence: float) -> tuple[float, float]:
         support=asked.support,
         start=asked.start,
     )
-    if asked.of == "mean":
-        return mean_bounds(band)
-    if asked.of == "cvar":
-        lower, upper = cvar_bounds(band, asked.alpha, asked.tail)
-    else:
-        lower, upper = band.quantile(asked.alpha)
-    return float(lower), float(upper)
+    return f.bounds(band)
 
 
 def _promise_of_bands(asked: _Asked) -> str:
-    if asked.of == "quantile" and asked.kind != "anytime":
+    of = asked.functional.of
+    if of == "quantile" and asked.kind != "anytime":
         name = "order statistics"
-    elif asked.of == "mean" and asked.paired:
+    elif of == "mean" and asked.paired:
         name = f"{NAMES[asked.kind]} band of the differences"
     else:
         name = f"two {NAMES[asked.kind]} bands"
-    looks = ", at every number of trials" if asked.kind == "anytime" else ""
-    given = "on the support" if asked.of != "quantile" else "at this one quantile"
+    given = "on the support" if of != "quantile" else "at this one quantile"
     how = f"trials of any distribution {given}, however A and B depend on each other"
-    return finite_sample(asked.confidence, f"{how}{looks} ({name})")
+    return finite_sample(asked.confidence, f"{how}{looks(asked.kind)} ({name})")
 
 
 def _instead(asked: _Asked, a: Floats, b: Floats, why: str) -> Interval:
@@ -330,15 +342,4 @@ def _instead(asked: _Asked, a: Floats, b: Floats, why: str) -> Interval:
 
 
 def _unknown(asked: _Asked, a: Floats, b: Floats, why: str) -> Interval:
-    return asked.interval(a, b, -math.inf, math.inf, cannot_tell(why))
-
-
-def _refuse_outside(support: Support, *samples: Floats) -> None:
-    low, high = support
-    least = min(float(z.min()) for z in samples)
-    most = max(float(z.max()) for z in samples)
-    if least < low or most > high:
-        raise CurvewiseError(
-            f"Scores from {least:g} to {most:g} are not inside the support {low:g} to "
-            f"{high:g}. Pass the range that is possible."
-        )
+    return asked.interval(asked.value(a, b), -math.inf, math.inf, cannot_tell(why))

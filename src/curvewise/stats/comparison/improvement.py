@@ -2,17 +2,10 @@
 
 from numpy.typing import ArrayLike
 
+from curvewise.stats._enough import What, warn_if_few
 from curvewise.stats._sample import checked_confidence, one_of
-from curvewise.stats.comparison._common import (
-    METHODS,
-    Method,
-    asymptotic,
-    cannot_tell,
-    few,
-    finite_sample,
-    two_samples,
-    warn_if_few,
-)
+from curvewise.stats._words import APART, asymptotic, cannot_tell, finite_sample
+from curvewise.stats.comparison._common import few, two_samples
 from curvewise.stats.comparison._wins import (
     convex,
     placements,
@@ -20,10 +13,7 @@ from curvewise.stats.comparison._wins import (
     studentised,
     two_binomials,
 )
-from curvewise.stats.interval import Interval
-
-# Below these the asymptotic intervals were seen to cover less than .93 of the time.
-ENOUGH, ENOUGH_PAIRS = 10, 20
+from curvewise.stats.interval import METHODS, Interval, Method
 
 
 def probability_of_improvement(
@@ -59,7 +49,10 @@ def probability_of_improvement(
 
     Where the samples are separated (or tie throughout), :math:`v = 0` says nothing: the
     :math:`\min(n, m)` disjoint pairs are independent, which bounds :math:`\theta` from
-    below by :math:`(\delta/2)^{1/\min(n, m)}`. Paired: the score interval of [3]_.
+    below by :math:`(\delta/2)^{1/\min(n, m)}`. Where more than half of a sample is placed
+    alike, as scores tie, its part of :math:`v` is at least what a share
+    :math:`1 - (\delta/2)^{1/n}` that was never met may add. Paired: the score interval
+    of [3]_.
 
     ``"guaranteed"`` holds for any number of trials and any distribution. Not paired:
     :math:`\hat\theta` is an average over ways to form :math:`k = \min(n, m)` disjoint
@@ -72,6 +65,9 @@ def probability_of_improvement(
     Paired: :math:`\theta = \frac 1 2 + \frac 1 2 [P(A > B) - P(A < B)]` from exact binomial
     limits for both probabilities, each at half the level, so that ties may be as many as
     they like.
+
+    Not paired, both take the trials of A to be independent of those of B: trials that
+    share data or seeds are pairs.
 
     One trial of either says nothing, and the interval is then 0 to 1.
 
@@ -116,10 +112,12 @@ def probability_of_improvement(
             name = "binomial CVaR"
     if min(n, m) == 1:
         return Interval(0.0, 1.0, estimand, cannot_tell(few(n, m)), value)
+    given = "" if paired else APART
     if method == "asymptotic":
-        enough = ENOUGH_PAIRS if paired else ENOUGH
-        warn_if_few(min(n, m), enough, "The interval")
-        guarantee = asymptotic(confidence, name)
+        what: What = "improvement in pairs" if paired else "improvement"
+        warn_if_few(min(n, m), what, "The interval")
+        guarantee = asymptotic(confidence, name, given)
     else:
-        guarantee = finite_sample(confidence, f"trials of any distribution ({name})")
+        how = f"trials of any distribution{given} ({name})"
+        guarantee = finite_sample(confidence, how)
     return Interval(*ends, estimand, guarantee, value)

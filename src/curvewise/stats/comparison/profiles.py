@@ -7,22 +7,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._sample import Floats, checked_confidence, one_of
-from curvewise.stats.comparison._common import (
-    METHODS,
-    Method,
-    asymptotic,
-    cannot_tell,
-    finite_sample,
-    t_quantile,
-    warn_if_few,
+from curvewise.stats._enough import What, warn_if_few
+from curvewise.stats._sample import (
+    Floats,
+    checked_chance,
+    checked_confidence,
+    one_of,
 )
-from curvewise.stats.comparison._pool import Pool, Scores, checked_chance, percentile
+from curvewise.stats._student import t_quantile
+from curvewise.stats._words import asymptotic, cannot_tell, finite_sample
+from curvewise.stats.comparison._pool import Pool, Scores, percentile
 from curvewise.stats.comparison._wins import convex
-from curvewise.stats.interval import CurveBand
-
-# With fewer runs of a task the bands were seen to cover less than .93 of the time.
-ENOUGH, ENOUGH_RESAMPLED = 10, 20
+from curvewise.stats.comparison.family import shared_confidence
+from curvewise.stats.interval import METHODS, CurveBand, Method
 
 
 def performance_profile(
@@ -59,26 +56,33 @@ def performance_profile(
     .. math:: v = \frac{1}{T^2}\sum_t \frac{\tilde p_t (1 - \tilde p_t)}{n_t}, \qquad
        \tilde p_t = \frac{x_t + 1/2}{n_t + 1}
 
-    so that tasks on which all runs agree still add some. ``"guaranteed"`` holds at any
+    so that tasks on which all runs agree still add some. The limits are those of a
+    binomial share of as many runs as have this variance [2]_, exact where a single run is
+    beyond a threshold: with normal limits, bands over 400 thresholds were measured to hold
+    in .81 to .91 of all cases, with these in .96 and more. ``"guaranteed"`` holds at any
     number of runs: the share is less spread out in convex order than a binomial one of
     T times the smallest number of runs. It does not profit from tasks being different,
     and is wider for that.
 
     For all thresholds together each limit takes an equal part of what may go wrong
-    (Bonferroni over `at`), and the band is drawn in to be as monotone as the profile;
-    `performance_profile_bootstrap` knows how thresholds go together, and is narrower.
+    (Bonferroni over `at`, or over the runs where those are fewer: between two scores
+    there is but one limit to miss), and the band is drawn in to be as monotone as the
+    profile; `performance_profile_bootstrap` knows how thresholds go together, and is
+    narrower.
 
     References
     ----------
     .. [1] R. Agarwal and others. "Deep reinforcement learning at the edge of the
        statistical precipice." NeurIPS, 2021.
+    .. [2] E. Korn, B. Graubard. "Confidence intervals for proportions with small expected
+       number of positive counts estimated from survey data." Survey Methodology 24, 1998.
 
     Examples
     --------
     >>> rng = np.random.default_rng(1)
     >>> profile = performance_profile(rng.random((20, 5)), [0.25, 0.5, 0.75])
     >>> profile.value.round(2).tolist(), profile.lower.round(3).tolist()
-    ([0.77, 0.53, 0.3], [0.659, 0.412, 0.205])
+    ([0.77, 0.53, 0.3], [0.657, 0.407, 0.198])
     """
     pool, thresholds = Pool.of(scores), _thresholds(at)
     checked_confidence(confidence)
@@ -86,20 +90,20 @@ def performance_profile(
     if pool.runs.min() == 1:
         return _unknown(pool, thresholds)
     value, shares = _shares(pool, thresholds)
-    level = (
-        1 - confidence if pointwise else (1 - confidence) / len(np.unique(thresholds))
-    )
+    each = confidence
+    if not pointwise:
+        each = shared_confidence(confidence, _events(pool, thresholds, method))
     every = "at each threshold by itself" if pointwise else "at all thresholds at once"
     if method == "guaranteed":
         trials = int(pool.runs.min()) * len(pool.runs)
-        ends = np.array([convex(float(p), trials, 1 - level) for p in value])
+        ends = np.array([convex(float(p), trials, each) for p in value])
         lower, upper = ends.T
         guarantee = finite_sample(
             confidence, f"runs of any distribution, {every} (binomial CVaR)"
         )
     else:
-        _warn(pool, ENOUGH)
-        lower, upper = _limits(pool, shares, value, t_quantile(1 - level, math.inf))
+        _warn(pool, "profile")
+        lower, upper = _limits(pool, shares, value, each)
         guarantee = asymptotic(confidence, f"{every}, closed form, stratified by task")
     found = CurveBand(thresholds, value, lower, upper, _WHAT, guarantee)
     return found if pointwise else _monotone(found)
@@ -130,6 +134,8 @@ def performance_profile_bootstrap(
     -----
     As `performance_profile`, but the number of standard errors to go is read off the
     stratified bootstrap: how many the resampled profile is away where it is farthest.
+    Few runs have few profiles, many resamples tie, and the Monte-Carlo error is then the
+    least that it may be: 0 does not say that other draws would give the same band.
 
     Examples
     --------
@@ -137,14 +143,14 @@ def performance_profile_bootstrap(
     >>> scores = rng.random((20, 5))
     >>> profile = performance_profile_bootstrap(scores, [0.25, 0.5, 0.75], rng=rng)
     >>> profile.lower.round(3).tolist()
-    [0.658, 0.412, 0.205]
+    [0.656, 0.406, 0.197]
     """
     pool, thresholds = Pool.of(scores), _thresholds(at)
     checked_confidence(confidence)
     checked_chance(resamples, rng)
     if pool.runs.min() == 1:
         return _unknown(pool, thresholds)
-    _warn(pool, ENOUGH_RESAMPLED)
+    _warn(pool, "resampled profile")
     value, shares = _shares(pool, thresholds)
     # Resamples know nothing of tasks on which all runs agree, so neither may the scale
     # on which they are measured.
@@ -158,7 +164,8 @@ def performance_profile_bootstrap(
         gap = np.abs(above - value)[:, is_open] / spread[is_open]
         farthest.append(gap.max(axis=1, initial=t_quantile(confidence, math.inf)))
     errors, chance = percentile(np.concatenate(farthest), confidence)
-    lower, upper = _limits(pool, shares, value, errors)
+    each = math.erf(errors / math.sqrt(2))  # of so many standard errors
+    lower, upper = _limits(pool, shares, value, each)
     name = f"at all thresholds at once, stratified bootstrap, {resamples} resamples"
     band = CurveBand(
         thresholds,
@@ -172,12 +179,26 @@ def performance_profile_bootstrap(
     return _monotone(band)
 
 
+_NONE = 1e-9  # runs
 _WHAT = "share of runs that score above, tasks weighing the same"
 
 
-def _warn(pool: Pool, enough: int) -> None:
+def _events(pool: Pool, thresholds: Floats, method: Method) -> int:
+    """Return in how many ways the band may go wrong, on one side.
+
+    If the profile leaves the band above where its estimate is v, then it does so at the
+    threshold where the profile is the upper limit of v, as the estimate is v there at
+    most: one fixed threshold for each v that has a limit. With the same number of runs on
+    each task there are as many v as runs, and a limit that hangs on v alone.
+    """
+    asked, runs = len(np.unique(thresholds)), int(pool.runs.sum())
+    is_even = pool.runs.min() == pool.runs.max()
+    return min(asked, runs) if is_even or method == "asymptotic" else asked
+
+
+def _warn(pool: Pool, what: What) -> None:
     fewest = int(pool.runs.min())
-    warn_if_few(fewest, enough, "The band", of="runs of a task", depth=4)
+    warn_if_few(fewest, what, "The band", of="runs of a task", depth=4)
 
 
 def _thresholds(at: ArrayLike) -> Floats:
@@ -213,14 +234,22 @@ def _spread(pool: Pool, shares: Floats, moved: float = 0.5) -> tuple[Floats, Flo
 
 
 def _limits(
-    pool: Pool, shares: Floats, value: Floats, errors: float
+    pool: Pool, shares: Floats, value: Floats, confidence: float
 ) -> tuple[Floats, Floats]:
-    """Return score limits, so many standard errors away."""
+    """Return exact binomial limits for as many runs as have this standard error."""
+    from scipy.special import betaincinv
+
     spread, middle = _spread(pool, shares)
-    k = (errors * spread) ** 2 / (middle * (1 - middle))
-    half = np.sqrt(k * value * (1 - value) + k * k / 4)
-    lower, upper = (value + k / 2 - half) / (1 + k), (value + k / 2 + half) / (1 + k)
-    return np.maximum(lower, 0), np.minimum(upper, 1)
+    runs = middle * (1 - middle) / spread**2
+    above, each = runs * value, (1 - confidence) / 2
+    below = runs - above
+    lower = np.where(
+        value > 0, betaincinv(np.maximum(above, _NONE), below + 1, each), 0
+    )
+    upper = np.where(
+        value < 1, 1 - betaincinv(np.maximum(below, _NONE), above + 1, each), 1
+    )
+    return lower, upper
 
 
 def _monotone(band: CurveBand) -> CurveBand:

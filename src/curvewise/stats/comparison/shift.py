@@ -5,9 +5,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from curvewise.errors import CurvewiseError
 from curvewise.stats._sample import checked_confidence, shares
+from curvewise.stats._words import finite_sample, looks
 from curvewise.stats.bands import ANYWHERE, NAMES, Kind, Support, cdf_band
-from curvewise.stats.comparison._common import finite_sample, two_samples
+from curvewise.stats.comparison._common import two_samples
+from curvewise.stats.comparison.family import shared_confidence
 from curvewise.stats.distribution import quantile
 from curvewise.stats.interval import CurveBand
 
@@ -45,10 +48,10 @@ def quantile_shift(
     -----
     The bands of both quantile functions, at :math:`1 - \delta/2` each, are subtracted
     [1]_: finite-sample, for any distributions, paired or not. `where_better` reads off
-    between which quantiles the sign is settled: in these ranges A is stochastically
-    larger, with the same guarantee. Over *all* quantiles no number of trials can show
-    that, as the last trials of a tail are never seen; `dominance` says how far from it
-    the two are.
+    at which of the asked p the sign is settled, all of them together with the same
+    guarantee. That is no proof that A dominates B stochastically, which is about *every*
+    p: no number of trials can show that, as the last trials of a tail are never seen.
+    `dominance` says how far from it the two are.
 
     References
     ----------
@@ -65,14 +68,13 @@ def quantile_shift(
     one, other = two_samples(a, b, paired=False)
     checked_confidence(confidence)
     share = np.atleast_1d(shares(p))
-    half = (1 + confidence) / 2
+    half = shared_confidence(confidence, 2)
     (low_a, high_a), (low_b, high_b) = (
         cdf_band(z, confidence=half, kind=kind, support=support, start=start).quantile(
             share
         )
         for z in (one, other)
     )
-    looks = ", at every number of trials" if kind == "anytime" else ""
     return CurveBand(
         at=share,
         value=quantile(one, share) - quantile(other, share),
@@ -81,14 +83,17 @@ def quantile_shift(
         estimand="quantiles of A less those of B",
         guarantee=finite_sample(
             confidence,
-            f"trials of any distribution, simultaneous over all quantiles{looks}, however "
-            f"A and B depend on each other (two {NAMES[kind]} bands)",
+            f"trials of any distribution, simultaneous over all quantiles{looks(kind)}, "
+            f"however A and B depend on each other (two {NAMES[kind]} bands)",
         ),
     )
 
 
 class Settled(NamedTuple):
-    """A range of quantiles in which one algorithm is better for certain."""
+    """At all asked quantiles from `start` to `stop` the same algorithm is better.
+
+    That is certain at those p that were asked for, not between them.
+    """
 
     start: float
     stop: float
@@ -96,7 +101,7 @@ class Settled(NamedTuple):
 
 
 def where_better(shift: CurveBand) -> list[Settled]:
-    """Return the ranges of quantiles in which a band excludes that there is no shift.
+    """Return at which asked quantiles in a row a band excludes that there is no shift.
 
     Parameters
     ----------
@@ -107,7 +112,7 @@ def where_better(shift: CurveBand) -> list[Settled]:
     -------
     list of Settled
         From and to which of the asked p, both included, and which one is better there.
-        All of them hold together with the confidence of the band.
+        All of them hold together with the confidence of the band, at the asked p.
 
     Examples
     --------
@@ -116,6 +121,10 @@ def where_better(shift: CurveBand) -> list[Settled]:
     >>> [(round(r.start, 1), round(r.stop, 1), r.better) for r in found]
     [(0.4, 0.8, 'a')]
     """
+    if (np.diff(shift.at) < 0).any():
+        raise CurvewiseError("p is not in ascending order. Pass a shift with sorted p.")
+    if len(shift.at) == 0:
+        return []
     sign = np.where(shift.lower > 0, 1, np.where(shift.upper < 0, -1, 0))
     edges = np.flatnonzero(np.diff(sign)) + 1
     runs = zip(np.r_[0, edges], np.r_[edges, len(sign)], strict=True)

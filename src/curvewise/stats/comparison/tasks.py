@@ -12,25 +12,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._sample import Floats, checked_confidence
-from curvewise.stats.comparison._common import (
-    asymptotic,
-    cannot_tell,
-    is_constant,
-    t_quantile,
-    warn_if_few,
-)
-from curvewise.stats.comparison._influence import trimmed_influence, trimmed_mean
-from curvewise.stats.comparison._pool import (
-    Pool,
-    Scores,
+from curvewise.stats._enough import What, enough, warn_if_few
+from curvewise.stats._influence import trimmed_influence, trimmed_mean
+from curvewise.stats._sample import (
+    Floats,
     checked_chance,
-    percentile,
+    checked_confidence,
+    is_number,
 )
+from curvewise.stats._student import is_constant, t_quantile
+from curvewise.stats._words import asymptotic, cannot_tell
+from curvewise.stats.comparison._pool import Pool, Scores, percentile
 from curvewise.stats.interval import Interval
-
-# With fewer runs of a task the intervals were seen to cover less than .93 of the time.
-ENOUGH, ENOUGH_RESAMPLED, ENOUGH_FOR_GAP = 3, 20, 20
 
 
 def iqm(scores: Scores) -> float:
@@ -117,7 +110,9 @@ def iqm_interval(scores: Scores, *, confidence: float = 0.95) -> Interval:
     What a score contributes to a trimmed mean is the score itself, drawn in to the
     quartiles of all scores [1]_; its variance *within* tasks is what chance adds, as runs
     are drawn task by task. Degrees of freedom as in Welch's test. The stratified bootstrap
-    (`iqm_bootstrap`) estimates the same by brute force.
+    (`iqm_bootstrap`) estimates the same by brute force. A warning says where there are
+    fewer than 3 runs of a task, or 24 scores of all tasks: with 5 scores 95 % was measured
+    to be 86 to 89 %, with 24 and more 93 to 97 %.
 
     References
     ----------
@@ -127,7 +122,7 @@ def iqm_interval(scores: Scores, *, confidence: float = 0.95) -> Interval:
     --------
     >>> rng = np.random.default_rng(1)
     >>> print(iqm_interval(rng.random((20, 5)) + np.arange(5)))
-    [2.428, 2.599]
+    [2.428, 2.6]
     """
     return _closed_form(Pool.of(scores), _iqm(), confidence)
 
@@ -152,6 +147,10 @@ def optimality_gap_interval(
     """Return an interval for the optimality gap, in closed form.
 
     The stratified interval of Student for the mean of ``max(target - score, 0)``.
+
+    Only runs that fall short vary in it: with 5 of those on all tasks together, 95 % was
+    measured to be as little as 77 %, with 40 it was 91 to 96 %. A warning says where there
+    are fewer than 40.
 
     Examples
     --------
@@ -243,7 +242,10 @@ class _Statistic:
     value: Callable[[Floats, Floats], Floats]
     contribution: Callable[[Floats, Floats], Floats]
     least: float = -math.inf
-    enough: int = ENOUGH
+    enough: What = "mean of all tasks"
+    # Which contributions count, and what those scores are called.
+    counts: Callable[[Floats], int] = len
+    counted: str = "scores"
 
     def of(self, pool: Pool) -> float:
         return float(self.value(pool.scores, pool.weights))
@@ -254,6 +256,7 @@ def _iqm() -> _Statistic:
         "mean of the middle half of all scores, tasks weighing the same (IQM)",
         lambda z, weights: trimmed_mean(z, weights, 0.25),
         lambda z, weights: trimmed_influence(z, weights, 0.25),
+        enough="IQM of all tasks",
     )
 
 
@@ -266,14 +269,16 @@ def _mean() -> _Statistic:
 
 
 def _gap(target: float) -> _Statistic:
-    if isinstance(target, str) or not math.isfinite(target):
+    if not is_number(target):
         raise CurvewiseError(f"target is {target!r}. Pass a score worth reaching.")
     return _Statistic(
         f"mean shortfall from {target:g}, tasks weighing the same (optimality gap)",
         lambda z, weights: weights @ np.maximum(target - z, 0),
         lambda z, _: np.maximum(target - z, 0),
         least=0.0,
-        enough=ENOUGH_FOR_GAP,
+        enough="gap of all tasks",
+        counts=lambda short: int(np.count_nonzero(short)),
+        counted="runs that fall short",
     )
 
 
@@ -283,10 +288,10 @@ def _closed_form(pool: Pool, statistic: _Statistic, confidence: float) -> Interv
     why = _nothing_known(pool, parts)
     if why:
         return _unknown(pool, statistic, why)
-    _warn(pool, statistic.enough)
-    variance, df = pool.variance(parts)
+    _warn(pool, "over tasks", statistic, parts)
+    error, df = pool.standard_error(parts)
     value = statistic.of(pool)
-    reach = t_quantile(confidence, df) * math.sqrt(variance)
+    reach = t_quantile(confidence, df) * error
     return Interval(
         max(value - reach, statistic.least),
         value + reach,
@@ -305,10 +310,11 @@ def _bootstrap(
 ) -> Interval:
     checked_confidence(confidence)
     checked_chance(resamples, rng)
-    why = _nothing_known(pool, statistic.contribution(pool.scores, pool.weights))
+    parts = statistic.contribution(pool.scores, pool.weights)
+    why = _nothing_known(pool, parts)
     if why:
         return _unknown(pool, statistic, why)
-    _warn(pool, ENOUGH_RESAMPLED)
+    _warn(pool, "resampled over tasks", statistic, parts)
     found = np.concatenate(
         [statistic.value(pool.scores, w) for w in pool.resampled(resamples, rng)]
     )
@@ -325,9 +331,13 @@ def _bootstrap(
     )
 
 
-def _warn(pool: Pool, enough: int) -> None:
-    fewest = int(pool.runs.min())
-    warn_if_few(fewest, enough, "The interval", of="runs of a task", depth=5)
+def _warn(pool: Pool, what: What, statistic: _Statistic, parts: Floats) -> None:
+    fewest, all_tasks = int(pool.runs.min()), statistic.counts(parts)
+    if fewest < enough(what):
+        warn_if_few(fewest, what, "The interval", of="runs of a task", depth=5)
+    else:
+        of = f"{statistic.counted} of all tasks"
+        warn_if_few(all_tasks, statistic.enough, "The interval", of=of, depth=5)
 
 
 def _nothing_known(pool: Pool, parts: Floats) -> str:

@@ -15,11 +15,14 @@ from curvewise.stats.planning.telling import (
     planned_looks,
     what_trials_tell,
 )
+from curvewise.stats.planning.widths import asymptotic_width, guaranteed_width
 
 __all__ = [
     "LooksCost",
     "Need",
     "Told",
+    "asymptotic_width",
+    "guaranteed_width",
     "looks_cost",
     "planned_looks",
     "trials_for",

@@ -10,21 +10,24 @@ from curvewise.errors import CurvewiseError
 from curvewise.stats._sample import (
     Floats,
     checked_confidence,
+    checked_half_width,
     checked_scores,
+    checked_support,
+    is_number,
     one_of,
 )
-from curvewise.stats.bands import ANYWHERE, NAMES, Kind, Support, cdf_band
-from curvewise.stats.comparison._common import METHODS, Method, is_constant
-from curvewise.stats.distribution import Tail
+from curvewise.stats._words import percent
+from curvewise.stats.bands import ANYWHERE, KINDS, NAMES, Kind, Support
 from curvewise.stats.functionals import Functional
-from curvewise.stats.planning._checks import checked_half_width, is_number
+from curvewise.stats.interval import METHODS, Method, Tail
 from curvewise.stats.planning._pilots import (
-    asymptotic_width,
-    guaranteed_width,
+    first_finite,
+    guaranteed_span,
     smallest,
     span,
 )
 from curvewise.stats.planning.shape import trials_for_band
+from curvewise.stats.planning.widths import asymptotic_width, guaranteed_width
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,9 @@ class Need:
     ----------
     trials : int
     lower, upper : int
-        Between which numbers the right one lies with about 95 % confidence, as far as the
-        pilot can tell; all the same where there was none.
+        Between which numbers the right one, that of the distribution that the pilot was
+        drawn from, lies; see `trials_for_mean` for how often. All the same where there was
+        no pilot.
     half_width : float
     estimand : str
         What would be known.
@@ -94,8 +98,25 @@ def trials_for_mean(
     around the pilot's own distribution. Without one, all that is known is the range r:
     the interval is never wider than :math:`2 r \epsilon(n)`, and for trials at both ends
     of the support it is so wide. An asymptotic number takes Student's quantile for the
-    normal one, and is never less than the 20 trials from which on such intervals were
-    measured to hold.
+    normal one, and is never less than the 40 trials (100 beyond 95 %) from which on such
+    intervals were measured to hold.
+
+    Between which numbers it lies: for a guaranteed mean or CVaR, all that a distribution
+    in a band around the pilot may ask for, so that failures that the pilot was too small
+    to meet are in it; otherwise two standard errors from the jackknife. The pilot's band
+    has a confidence of 50 % only: for this one number that was measured to be enough. How
+    often the right number was in between, in 300 pilots of Beta(5, 2), of the same in
+    tenths, and of the same with 5 % failures at 0 (the lowest of half-widths .05 and .02):
+
+    ====================== ================= ================= =================
+    known is               pilots of 10      of 30             of 100
+    ====================== ================= ================= =================
+    guaranteed mean        1.00, 1.00, 1.00  1.00, 1.00, 1.00  1.00, 1.00, .99
+    guaranteed CVaR 0.5    1.00, .99, .98    .99, .98, .99     1.00, .99, 1.00
+    worst 0.2 (CVaR 0.2)   1.00, 1.00, .96   1.00, 1.00, .97   1.00, 1.00, .97
+    asymptotic mean        .92, .94, .83     .93, .94, .87     .94, .93, .96
+    asymptotic CVaR 0.5    .92, .86, .91     .92, .82, .89     .92, .80, .90
+    ====================== ================= ================= =================
 
     References
     ----------
@@ -109,7 +130,7 @@ def trials_for_mean(
     >>> pilot = [.2, .4, .5, .6, .7, .75, .8, .85, .9, .95]
     >>> need = trials_for_mean(0.05, pilot=pilot, method="asymptotic")
     >>> need.trials, need.lower, need.upper
-    (91, 27, 303)
+    (91, 40, 301)
     """
     return trials_for(
         Functional("mean"),
@@ -236,9 +257,15 @@ def trials_for(
     >>> trials_for(Functional("mean"), 0.05, support=(0, 1)).trials
     731
     """
+    if not isinstance(functional, Functional):
+        raise CurvewiseError(
+            f"functional is {functional!r}. Pass one, such as Functional('mean')."
+        )
     h = checked_half_width(half_width)
     level = checked_confidence(confidence)
     one_of("method", method, METHODS)
+    one_of("kind", kind, KINDS)
+    support = checked_support(support)
     z = None if pilot is None else _checked_pilot(pilot, support)
     if method == "guaranteed" and (ends := functional.lacks(support)):
         raise CurvewiseError(
@@ -257,7 +284,7 @@ def _checked_pilot(pilot: ArrayLike, support: Support) -> Floats:
     z = checked_scores(pilot, "Pilot scores")
     if len(z) < 2:
         raise CurvewiseError("The pilot has 1 score. Pass several: they must differ.")
-    cdf_band(z, kind="dkw", support=support)  # refuses scores outside of the support
+    checked_support(support, z)
     return z
 
 
@@ -286,7 +313,7 @@ def _for_the_worst(
     if 2 * h < high - low:
         n = trials_for_band(share, confidence=confidence, kind=kind)
     guarantee = (
-        f"at least {100 * confidence:g}% (finite-sample), and never wider, for independent "
+        f"at least {percent(confidence)} (finite-sample), and never wider, for independent "
         f"trials of any distribution between {low:g} and {high:g} ({NAMES[kind]})"
     )
     return Need(n, n, n, h, functional.estimand, guarantee)
@@ -309,28 +336,36 @@ def _guaranteed(
     )
     n = smallest(lambda n: width(z, n), h, 100)
     guarantee = (
-        f"at least {100 * confidence:g}% (finite-sample), for independent trials of any "
+        f"at least {percent(confidence)} (finite-sample), for independent trials of any "
         f"distribution; so narrow if they vary like the {len(z)} of the pilot"
     )
-    ends = span(z, n, lambda part: width(part, n))
+    if functional.of == "quantile":
+        low, high = span(z, n, lambda part: width(part, n))
+        # With fewer trials there is no interval between two scores at all.
+        ends = first_finite(lambda n: width(z, n), min(low, n), n), high
+    else:
+        ends = guaranteed_span(
+            functional, z, n, h, confidence=confidence, support=support, kind=kind
+        )
     return Need(n, *ends, h, functional.estimand, guarantee)
 
 
 def _asymptotic(functional: Functional, h: float, z: Floats, confidence: float) -> Need:
-    if functional.of == "quantile":
-        raise CurvewiseError(
-            "A quantile needs no asymptotic interval: order statistics are exact. Pass "
-            "method='guaranteed'."
-        )
-    if is_constant(functional.contributions(z), z):
+    averaged = functional.least_averaged(confidence)
+    if not functional.varies(z):
         raise CurvewiseError(
             f"The {len(z)} scores of the pilot do not vary, so nobody knows how much "
             f"scores do. Pass a larger pilot, or method='guaranteed'."
         )
-    n = smallest(lambda n: asymptotic_width(functional, z, n, confidence), h, 10)
+    width = partial(asymptotic_width, functional, confidence=confidence)
+    n = smallest(lambda n: width(z, n), h, 10)
     guarantee = (
-        f"{100 * confidence:g}%, for many independent trials (Student); so narrow if they "
+        f"{percent(confidence)}, for many independent trials (Student); so narrow if they "
         f"vary like the {len(z)} of the pilot"
     )
-    ends = span(z, n, lambda part: asymptotic_width(functional, part, n, confidence))
+    # Fewer than `least` are never enough; the pilot's spread alone may ask for less.
+    least = math.ceil(averaged / functional.mass - 1e-9)
+    by_spread = n * (width(z, n) / h) ** 2
+    low, high = span(z, by_spread, lambda part: width(part, n))
+    ends = min(max(low, least), n), max(high, n)
     return Need(n, *ends, h, functional.estimand, guarantee)

@@ -4,9 +4,13 @@ import math
 
 from curvewise.errors import CurvewiseError
 from curvewise.stats import bands
-from curvewise.stats._sample import checked_confidence, checked_size
+from curvewise.stats._sample import (
+    checked_confidence,
+    checked_half_width,
+    checked_size,
+    is_number,
+)
 from curvewise.stats.bands import Kind, Side
-from curvewise.stats.planning._checks import checked_half_width, is_number
 from curvewise.stats.planning._pilots import smallest
 
 
@@ -60,7 +64,7 @@ def trials_for_band(
 
     width(1)  # refuses what is no kind, before anything is searched
     sides = 2 if side == "both" else 1
-    guess = math.log(sides / (1 - level)) / (2 * h * h)
+    guess = math.log(sides / (1 - level)) / 2 / h / h
     return smallest(width, h, guess, least=start if kind == "anytime" else 1)
 
 

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 
 from curvewise.stats import bands
-from curvewise.stats._sample import checked_confidence, checked_size
-from curvewise.stats.planning._checks import checked_looks
+from curvewise.stats._sample import checked_confidence, checked_looks, checked_size
+from curvewise.stats.comparison.family import shared_confidence
 from curvewise.stats.planning.shape import trials_for_band
 
 
@@ -187,7 +187,7 @@ def looks_cost(
     size, k = checked_size(n), checked_looks(looks)
     level = checked_confidence(confidence)
     first = -(-size // 16) if start is None else checked_size(start, "start")
-    each = 1 - (1 - level) / k
+    each = shared_confidence(level, k)
     fixed = bands.half_width(size, confidence=level)
     return LooksCost(
         size,

@@ -6,28 +6,21 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from curvewise.errors import CurvewiseError
+from curvewise.stats._enough import warn_if_few
 from curvewise.stats._sample import Floats, checked_confidence, one_of
-from curvewise.stats.comparison._common import (
-    METHODS,
-    Method,
-    asymptotic,
-    cannot_tell,
-    finite_sample,
-    t_quantile,
-    two_samples,
-    warn_if_few,
-)
+from curvewise.stats._student import t_quantile
+from curvewise.stats._words import APART, asymptotic, cannot_tell, finite_sample
+from curvewise.stats.comparison._common import two_samples
 from curvewise.stats.comparison._pool import Scores, by_task
 from curvewise.stats.comparison._wins import (
     convex,
     degenerate,
     in_shape_of_score,
+    is_all_alike,
     placements,
+    variance,
 )
-from curvewise.stats.interval import Interval
-
-# With fewer runs of a task the interval was seen to cover less than .93 of the time.
-ENOUGH = 3
+from curvewise.stats.interval import METHODS, Interval, Method
 
 
 def improvement_over_tasks(
@@ -91,12 +84,14 @@ def improvement_over_tasks(
     if fewest == 1:
         why = cannot_tell("one run of a task does not show how much runs differ")
         return Interval(0.0, 1.0, estimand, why, value)
+    given = "" if paired else APART
     if method == "guaranteed":
         ends = convex(value, tasks * fewest, confidence)
-        name = "runs of any distribution (binomial CVaR over all tasks)"
-        return Interval(*ends, estimand, finite_sample(confidence, name), value)
-    warn_if_few(fewest, ENOUGH, "The interval", of="runs of a task")
-    guarantee = asymptotic(confidence, "studentised placements, stratified by task")
+        how = f"runs of any distribution{given} (binomial CVaR over all tasks)"
+        return Interval(*ends, estimand, finite_sample(confidence, how), value)
+    warn_if_few(fewest, "improvement over tasks", "The interval", of="runs of a task")
+    name = "studentised placements, stratified by task"
+    guarantee = asymptotic(confidence, name, given)
     if not 0 < value < 1:
         ends = degenerate(value, tasks * fewest, confidence)
     else:
@@ -111,9 +106,9 @@ def _stratified(
     confidence: float,
 ) -> tuple[float, float]:
     parts = np.array([part for own in placed for part in _variances(own, confidence)])
-    variance, df = parts[:, 0] / len(placed) ** 2, parts[:, 1]
-    freedom = variance.sum() ** 2 / (variance**2 / df).sum()
-    reach = t_quantile(confidence, float(freedom)) * math.sqrt(variance.sum())
+    own, df = parts[:, 0] / len(placed) ** 2, parts[:, 1]
+    freedom = own.sum() ** 2 / (own**2 / df).sum()
+    reach = t_quantile(confidence, float(freedom)) * math.sqrt(own.sum())
     return in_shape_of_score(value, reach, pairs, confidence)
 
 
@@ -121,10 +116,9 @@ def _variances(
     placed: tuple[Floats, ...], confidence: float
 ) -> list[tuple[float, float]]:
     """Return the variances that one task adds, with their degrees of freedom."""
-    parts = [(float(x.var(ddof=1)) / len(x), len(x) - 1.0) for x in placed]
-    if sum(variance for variance, _ in parts) > 1e-24:
-        return parts
     value, fewest = float(placed[0].mean()), min(len(x) for x in placed)
+    if not is_all_alike(*placed):
+        return [(variance(x, value, confidence), len(x) - 1.0) for x in placed]
     low, high = degenerate(value, fewest, confidence)  # all won, all lost or all tied
     error = max(high - value, value - low) / t_quantile(confidence, math.inf)
     return [(error**2, fewest - 1.0)]

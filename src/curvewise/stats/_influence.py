@@ -5,15 +5,10 @@ a mean of n values; their sample variance is then its variance, and the covarian
 two such values carries what pairing gains.
 """
 
-from typing import Literal, TypeAlias
-
 import numpy as np
 
 from curvewise.stats._sample import Floats, rank
-from curvewise.stats.distribution import Tail
-
-Statistic: TypeAlias = Literal["mean", "cvar", "quantile"]
-STATISTICS = ("mean", "cvar", "quantile")
+from curvewise.stats.interval import Statistic, Tail
 
 
 def contributions(z: Floats, of: Statistic, alpha: float, tail: Tail) -> Floats:
@@ -32,12 +27,6 @@ def contributions(z: Floats, of: Statistic, alpha: float, tail: Tail) -> Floats:
     q = np.partition(z, at)[at]
     spread: Floats = q + np.maximum(z - q, 0) / (1 - alpha)
     return spread
-
-
-def trials_in_tail(n: int, of: Statistic, alpha: float, tail: Tail) -> float:
-    """Return how many trials a mean or CVaR averages; its degrees of freedom are less."""
-    share = 1.0 if of == "mean" else 1 - alpha if tail == "upper" else alpha
-    return n * share
 
 
 def trimmed_mean(z: Floats, weights: Floats, cut: float) -> Floats:
@@ -64,10 +53,15 @@ def trimmed_influence(z: Floats, weights: Floats, cut: float) -> Floats:
     r"""Return what each score contributes to a trimmed mean, up to a constant.
 
     .. math:: \frac{\min(\max(z, q_c), q_{1-c})}{1-2c}
+
+    Where two scores are such a quantile, it is the one that is farther out, at both ends:
+    scores with the other sign contribute the same with the other sign.
     """
-    reached = np.cumsum(weights)
     # Sums of weights carry a few units of rounding; a share met up to those is met.
-    ends = np.searchsorted(reached, [cut - 1e-12, 1 - cut - 1e-12])
-    low, high = z[np.minimum(ends, len(z) - 1)]
+    from_below, from_above = (
+        min(int(np.searchsorted(np.cumsum(w), cut - 1e-12)), len(z) - 1)
+        for w in (weights, weights[::-1])
+    )
+    low, high = z[from_below], z[len(z) - 1 - from_above]
     influence: Floats = np.clip(z, low, high) / (1 - 2 * cut)
     return influence

@@ -6,19 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise.stats._sample import Floats, checked_confidence
-from curvewise.stats.comparison._common import (
-    asymptotic,
-    cannot_tell,
-    few,
-    two_samples,
-    warn_if_few,
-)
-from curvewise.stats.comparison._pool import checked_chance, percentile
+from curvewise.stats._enough import warn_if_few
+from curvewise.stats._sample import Floats, checked_chance, checked_confidence
+from curvewise.stats._student import unit_of
+from curvewise.stats._words import APART, asymptotic, cannot_tell
+from curvewise.stats.comparison._common import few, two_samples
+from curvewise.stats.comparison._pool import percentile
 from curvewise.stats.interval import Interval
 
-# Below so many trials the bound was seen to hold less than .93 of the time.
-ENOUGH = 50
 _BATCH = 1 << 20  # numbers held at a time
 
 
@@ -65,6 +60,9 @@ def dominance(
     of the trials that may have gone unseen: where samples are separated, every resample
     is, and the others would claim certainty from two trials.
 
+    Resamples of A and of B are drawn apart, as if the trials of A were independent of
+    those of B.
+
     Samples that do not differ at all, or one trial of either, say nothing: the interval
     is 0 to 1.
 
@@ -85,6 +83,8 @@ def dominance(
     """
     one, other = (np.sort(z) for z in two_samples(a, b, paired=False))
     level = checked_confidence(confidence)
+    unit = unit_of(one, other)  # a ratio of squares, which must not overflow or vanish
+    one, other = one / unit, other / unit
     n, m = len(one), len(other)
     checked_chance(resamples, rng)
     steps = _Steps.of(n, m)
@@ -92,14 +92,15 @@ def dominance(
     estimand = "violation ratio of A dominating B stochastically"
     if min(n, m) == 1:
         return Interval(0.0, 1.0, estimand, cannot_tell(few(n, m)), value)
-    if n == m and (one == other).all():
+    if (one[steps.first] == other[steps.second]).all():
         why = cannot_tell("the samples do not differ")
         return Interval(0.0, 1.0, estimand, why, value)
-    warn_if_few(min(n, m), ENOUGH, "The bound")
+    warn_if_few(min(n, m), "dominance", "The bound")
     ratios = _resampled(steps, one, other, resamples, rng)
     upper, error = _upper(value, ratios, level, min(n, m))
     name = f"one-sided bootstrap, {resamples} resamples"
-    return Interval(0.0, upper, estimand, asymptotic(level, name), value, error)
+    guarantee = asymptotic(level, name, APART)
+    return Interval(0.0, upper, estimand, guarantee, value, error)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
