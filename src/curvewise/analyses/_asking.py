@@ -117,7 +117,7 @@ def metric_of(trials: Trials, metric: str | None) -> str:
 def failed_score(metric: Metric, failed: Failed) -> str:
     """Return what a failed trial scores, in words."""
     if failed == "worst" and not math.isfinite(metric.worst):
-        return "as bad as the worst of their task"
+        return "as bad as the worst of their task, which bands take as given"
     score = metric.worst if failed == "worst" else failed
     return score if isinstance(score, str) else f"{score:g}"
 

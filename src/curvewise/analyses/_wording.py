@@ -50,10 +50,8 @@ def notes_of(answer: "Performance") -> list[str]:
 
 
 def _bootstrap_note(answer: "Performance") -> str:
-    share, each = (
-        min(answer.alpha, 1 - answer.alpha),
-        answer.distributions[0].band.confidence,
-    )
+    share = min(answer.alpha, 1 - answer.alpha)
+    each = answer.distributions[0].band.confidence
     least = min(len(d.scores) * share for d in answer.distributions)
     few = f"; {least:g} in a tail are too few, and intervals too short" * (least < FEW)
     return (

@@ -84,19 +84,21 @@ def performance(
     """
     import curvewise as cw
 
-    answer = cw.performance(
-        read_source(**keywords),
-        metric,
-        alpha=alpha,
-        threshold=threshold,
-        at=number_or_word(at),
-        failed=number_or_word(failed),
-        confidence=confidence,
-        band=band,
-        family=family,
-        over_tasks=over_tasks,
-        seed=seed,
-    )
+    trials = read_source(**keywords)
+    with working("comparing"):
+        answer = cw.performance(
+            trials,
+            metric,
+            alpha=alpha,
+            threshold=threshold,
+            at=number_or_word(at),
+            failed=number_or_word(failed),
+            confidence=confidence,
+            band=band,
+            family=family,
+            over_tasks=over_tasks,
+            seed=seed,
+        )
     click.echo(answer.to_json() if as_json else str(answer))
     leave(sum(d.failed for d in answer.distributions))
 

@@ -63,9 +63,10 @@ def robustness(
     """
     from curvewise.analyses.robustness import robustness as gains
 
+    trials = read_source(**keywords)
     try:
         answer = gains(
-            read_source(**keywords),
+            trials,
             metric,
             pairs=_pairs(pairs),
             alpha=alpha,
