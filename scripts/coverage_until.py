@@ -9,7 +9,6 @@ a budget that were not divided would be seen.
     python scripts/coverage_until.py [runs]
 """
 
-import functools
 import sys
 import time
 
@@ -20,7 +19,6 @@ from curvewise.analyses._asking import Sample
 from curvewise.flow.until import until
 from curvewise.flow.until.looks import Budget
 from curvewise.metrics import find
-from curvewise.stats import bounds
 from curvewise.stats.planning import looks_cost, planned_looks
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
@@ -64,10 +62,6 @@ RANKINGS = [
     ("ranking mean within 0.01 method asymptotic", "beta beta fails"),
     ("ranking cvar 0.5 within 0.01 method asymptotic", "beta beta high"),
 ]
-
-
-# Which order statistics surround a quantile depends on n and level only.
-bounds._order_statistics = functools.cache(bounds._order_statistics)
 
 
 def main():

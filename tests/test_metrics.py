@@ -287,3 +287,9 @@ def test_counts_must_be_numbers(bad):
         match=r"Confusion counts are not numbers\. Pass counts >= 0, shape",
     ):
         metrics.f1(bad)
+
+
+def test_a_range_is_turned_with_the_scores():
+    up, down = Metric("a", "higher", (0, 2)), Metric("b", "lower", (0, math.inf))
+    assert (up.upward, down.upward) == ((0, 2), (-math.inf, 0))
+    assert (up.is_bounded, down.is_bounded) == (True, False)

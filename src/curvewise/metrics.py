@@ -79,6 +79,17 @@ class Metric:
         return 1 if self.direction == "higher" else -1
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether its range ends on both sides."""
+        return all(map(math.isfinite, self.range))
+
+    @property
+    def upward(self) -> tuple[float, float]:
+        """The range of scores that were multiplied by `sign`."""
+        low, high = self.range
+        return (low, high) if self.sign > 0 else (-high, -low)
+
+    @property
     def worst(self) -> float:
         """The worst possible score; infinite where the metric has no bound there."""
         return self.range[0] if self.direction == "higher" else self.range[1]

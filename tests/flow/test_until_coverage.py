@@ -21,7 +21,6 @@ from curvewise.flow.until import until
 from curvewise.flow.until.looks import Budget
 from curvewise.flow.until.stopping import plans_before
 from curvewise.metrics import find
-from curvewise.stats import bounds
 from curvewise.stats.planning import planned_looks
 
 ACCURACY = find("accuracy")
@@ -109,13 +108,6 @@ MISTAKES = {
 }
 
 
-@pytest.fixture
-def ranks_once(monkeypatch):
-    """Which order statistics surround a quantile depends on n and level only."""
-    ranks = functools.cache(bounds._order_statistics)
-    monkeypatch.setattr(bounds, "_order_statistics", ranks)
-
-
 def all_hold(tight, budget, runs, seed=5, trials=1600):
     """Return in how many runs all intervals of all cells hold at all five looks."""
     asked, rng = (
@@ -133,7 +125,6 @@ def all_hold(tight, budget, runs, seed=5, trials=1600):
 
 
 @pytest.mark.parametrize("name", TIGHT)
-@pytest.mark.usefixtures("ranks_once")
 def test_all_cells_hold_at_all_looks_and_hardly_more_often_than_promised(name):
     """250 runs: fails from 51 misses on, where 25 are allowed; a look that gets all that
     the plan may spend misses about 71 times."""
@@ -144,7 +135,6 @@ def test_all_cells_hold_at_all_looks_and_hardly_more_often_than_promised(name):
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-@pytest.mark.usefixtures("ranks_once")
 def test_a_budget_that_is_not_divided_would_be_seen(mistake):
     hits = all_hold(TIGHT["quantile"], MISTAKES[mistake], 250)
     with pytest.raises(AssertionError, match=r"at least 0\.9 asked"):
@@ -153,7 +143,6 @@ def test_a_budget_that_is_not_divided_would_be_seen(mistake):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TIGHT)
-@pytest.mark.usefixtures("ranks_once")
 def test_all_cells_hold_at_all_looks_of_2000_runs(name):
     """Fails from 268 misses on, 13.4 %, where 200 are allowed."""
     tight = TIGHT[name]
@@ -167,7 +156,6 @@ def test_all_cells_hold_at_all_looks_of_2000_runs(name):
             assert_at_least(hits, 400, FIRST_PLAN)
 
 
-@pytest.mark.usefixtures("ranks_once")
 def test_a_guaranteed_ranking_is_read_off_the_intervals_of_all_cells():
     tight = Tight("", 2, 3)
     drawn = tight.drawn(np.random.default_rng(1), 400)
@@ -228,7 +216,6 @@ def all_plans_hold(asked, plans, budgets, runs, seed=6):
 EXTENDED = [(400, "abcde"), (1600, "abcde"), (6400, "abcde")]
 
 
-@pytest.mark.usefixtures("ranks_once")
 def test_all_looks_of_a_plan_that_is_extended_twice_hold(tmp_path):
     """80 runs: fails from 36 misses on, where 16 are allowed.
 
@@ -248,7 +235,6 @@ def test_all_looks_of_a_plan_that_is_extended_twice_hold(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", [NEVER, LATE])
-@pytest.mark.usefixtures("ranks_once")
 def test_all_looks_of_2000_plans_that_are_extended_twice_hold(text, tmp_path):
     """Fails from 488 misses on, where 400 are allowed; measured: 172."""
     asked = plan_of(text)
@@ -271,7 +257,6 @@ def twelve_plans(path, runs):
     return hits, forgetful
 
 
-@pytest.mark.usefixtures("ranks_once")
 def test_plans_with_other_algorithms_hold_together_and_would_not_if_they_forgot(
     tmp_path,
 ):
@@ -283,7 +268,6 @@ def test_plans_with_other_algorithms_hold_together_and_would_not_if_they_forgot(
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("ranks_once")
 def test_plans_with_other_algorithms_hold_together_in_2000_runs(tmp_path):
     """Fails from 488 misses on, where 400 are allowed."""
     hits, forgetful = twelve_plans(tmp_path / "runs.db", 2000)

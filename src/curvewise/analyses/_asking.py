@@ -12,8 +12,6 @@ import numpy as np
 from curvewise._text import Cell
 from curvewise.errors import CurvewiseError, CurvewiseWarning, listed
 from curvewise.metrics import Floats, Metric
-from curvewise.stats import comparison
-from curvewise.stats.functionals import Functional
 from curvewise.trials import Trials, doors
 from curvewise.trials.columns import Ints
 from curvewise.trials.doors import At
@@ -125,15 +123,6 @@ def failed_score(metric: Metric, failed: Failed) -> str:
 def plain_setting(value: At | Failed) -> Cell:
     """Return `at` or `failed` as a setting to print."""
     return value if isinstance(value, str) else float(value)
-
-
-def has_few(functional: Functional, n: int, confidence: float) -> bool:
-    """Return whether `n` trials are fewer than the central limit theorem needs.
-
-    As was measured for single intervals, and for the higher confidence of many that are
-    to hold together.
-    """
-    return comparison.has_few(functional, n, confidence=confidence)
 
 
 def are_paired(one: Sample, other: Sample) -> bool:

@@ -4,12 +4,13 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from curvewise.analyses._asking import Sample, are_paired, has_few, quietly
+from curvewise.analyses._asking import Sample, are_paired, quietly
 from curvewise.analyses._distribution import best_tail
 from curvewise.metrics import Metric
 from curvewise.stats.bands import Kind, cdf_band
 from curvewise.stats.comparison import (
     difference,
+    has_few,
     probability_of_improvement,
     shared_confidence,
 )
@@ -182,7 +183,7 @@ def _contrast(
         replace(gap, estimand=estimand),
         guaranteed,
         # Skewness cancels between samples of a size, and looks between them need bands.
-        has_few(best, min(len(a), len(b)), confidence)
+        has_few(best, min(len(a), len(b)), confidence=confidence)
         or max(len(a), len(b)) > _UNEQUAL * min(len(a), len(b))
         or not is_fixed,
     )

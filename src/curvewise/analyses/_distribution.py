@@ -119,8 +119,7 @@ class Distribution:
         On average; where nothing bounds the metric, in half of the cases (its median).
         """
         up = self.metric.sign
-        low, high = self.metric.range
-        p = None if all(map(math.isfinite, (low, high))) else 0.5
+        p = None if self.metric.is_bounded else 0.5
         try:
             found = tuning_curve(
                 up * self.scores,
@@ -128,7 +127,7 @@ class Distribution:
                 quantile=p,
                 confidence=self.band.confidence,
                 kind=self.band.kind,
-                support=(low, high) if up > 0 else (-high, -low),
+                support=self.metric.upward,
             )
         except CurvewiseError:  # too few trials for any end, but there is an estimate
             found = _unbounded(up * self.scores, k, p)

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from curvewise.analyses._asking import Sample, are_paired, has_few, quietly
+from curvewise.analyses._asking import Sample, are_paired, quietly
 from curvewise.analyses._stretches import Comparison, comparison_of
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.metrics import Floats, Metric
-from curvewise.stats.bands import Kind, Support, tail_kind
-from curvewise.stats.comparison import difference
+from curvewise.stats.bands import Kind, tail_kind
+from curvewise.stats.comparison import difference, has_few
 from curvewise.stats.functionals import Functional
 from curvewise.stats.interval import Interval
 
@@ -183,11 +183,11 @@ def _gain(
         tail=f.tail,
         confidence=confidence,
         paired=is_paired,
-        support=_support(metric),
+        support=metric.upward,
     )
     with quietly():
         interval = ask(method="asymptotic")
-    if f.lacks(_support(metric)):
+    if f.lacks(metric.upward):
         reason = f"cannot tell: {metric.label} has no bounds"
         guaranteed = Interval(-math.inf, math.inf, interval.estimand, reason)
     else:
@@ -198,7 +198,7 @@ def _gain(
         metric.sign * f.value(a),
         interval,
         guaranteed,
-        is_few=has_few(f, min(len(a), len(b)), confidence),
+        is_few=has_few(f, min(len(a), len(b)), confidence=confidence),
     )
 
 
@@ -209,11 +209,6 @@ def functional_of(statistic: Statistic, alpha: float) -> Functional:
     if statistic == "median":
         return Functional("quantile", 0.5)
     return Functional("cvar", alpha, "upper" if statistic == "cvar_best" else "lower")
-
-
-def _support(metric: Metric) -> Support:
-    low, high = metric.range
-    return (low, high) if metric.sign > 0 else (-high, -low)
 
 
 def _shift(

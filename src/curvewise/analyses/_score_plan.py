@@ -194,8 +194,7 @@ def _span(least: int, most: int) -> str:
 
 def support_of(metric: Metric, functional: Functional) -> Support:
     """Return the range of scores as `functional` takes them."""
-    low, high = metric.range
-    return (low, high) if sign_of(metric, functional) > 0 else (-high, -low)
+    return metric.range if functional.of == "quantile" else metric.upward
 
 
 def sign_of(metric: Metric, functional: Functional) -> int:

@@ -18,7 +18,7 @@ Stretch: TypeAlias = tuple[float, float]
 
 _MOST = 1000  # quantiles to draw
 _GRID = np.linspace(0, 1, 2001)
-_WORTH_A_WORD = 0.05  # of the quantiles; ragged ends of a stretch are shorter
+WORTH_A_WORD = 0.05  # of the quantiles; ragged ends of a stretch are shorter
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,7 +149,7 @@ def where(stretches: Sequence[Stretch]) -> str:
     'over its worst 12 % and over its best 50 %'
     """
     longest = max(stretches, key=lambda s: s[1] - s[0])
-    told = [s for s in stretches if s == longest or s[1] - s[0] >= _WORTH_A_WORD]
+    told = [s for s in stretches if s == longest or s[1] - s[0] >= WORTH_A_WORD]
     return " and ".join(_stretch(a, b) for a, b in told)
 
 

@@ -370,7 +370,7 @@ def performance(
     rng = np.random.default_rng(whole(seed, "seed", 0))
     by_task = samples(trials, name, at, failed)
     if over_tasks is None:
-        over_tasks = all(map(math.isfinite, meant.range))
+        over_tasks = meant.is_bounded
     elif over_tasks:
         _refuse_gaps(by_task)
     cells = sum(map(len, by_task.values()))

@@ -20,7 +20,7 @@ from curvewise.analyses._gaps import (
     no_pairs,
     tuned_pairs,
 )
-from curvewise.analyses._stretches import length, where
+from curvewise.analyses._stretches import WORTH_A_WORD, length, where
 from curvewise.analyses._tables import interval_cell
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.metrics import Metric
@@ -31,8 +31,6 @@ from curvewise.stats.interval import Interval
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
-
-_WORTH_A_WORD = 0.05  # of the quantiles
 
 __all__ = ["Gain", "Gap", "Robustness", "robustness", "tuned_pairs"]
 
@@ -206,7 +204,7 @@ def _verdict(g: Gap, margin: float | None) -> str:
 
 
 def _where(g: Gap) -> str:
-    if length(g.shift.better) < _WORTH_A_WORD:
+    if length(g.shift.better) < WORTH_A_WORD:
         return ""
     return f"; quantile by quantile, that is sure {where(g.shift.better)}"
 

@@ -1,6 +1,5 @@
 """Pictures of `Performance`: scores, their best share, the best of k, all tasks."""
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -106,8 +105,9 @@ def tuning_chart(answer: Performance, task: str | None = None) -> Chart:
     for d in chosen:
         k = np.unique(np.geomspace(1, min(len(d.scores), _MOST), 60).astype(int))
         series.append(_series(answer, d.algorithm, d.tuning_curve(k)))
-    is_bounded = all(map(math.isfinite, answer.metric.range))
-    average = "on average" if is_bounded else "in half of the cases (median)"
+    average = (
+        "on average" if answer.metric.is_bounded else "in half of the cases (median)"
+    )
     return Chart(
         title=f"The best of k trials on {task}",
         x_label="k, how many random settings are tried",

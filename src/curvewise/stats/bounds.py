@@ -16,7 +16,7 @@ from curvewise.stats._guarantees import (
     refuse_infinite,
     simultaneous,
 )
-from curvewise.stats._ranks import order_statistics as _order_statistics
+from curvewise.stats._ranks import order_statistics
 from curvewise.stats._sample import (
     Floats,
     checked_alpha,
@@ -329,7 +329,7 @@ def quantile_interval(
     level = checked_confidence(confidence)
     low, high = checked_support(support, z)
     ends = np.concatenate(([low], z, [high]))
-    first, last = _order_statistics(len(z), share, level)
+    first, last = order_statistics(len(z), share, level)
     lower, upper = float(ends[first]), float(ends[last])
     estimand = words_for("quantile", share, "upper")
     refuse_infinite(estimand, "both", (lower, upper), support, "run more trials")

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from curvewise.analyses._asking import Sample
-from curvewise.errors import CurvewiseError
+from curvewise.analyses._score_plan import sign_of, support_of
 from curvewise.metrics import Floats, Metric
-from curvewise.stats.bands import Kind, Support, local_level
+from curvewise.stats.bands import Kind, Support, tail_kind
 from curvewise.stats.comparison import difference
 from curvewise.stats.functionals import ENOUGH, Functional, flipped
 from curvewise.stats.interval import Interval, Method
@@ -35,24 +35,17 @@ class Question:
 
     def band_for(self, n: int, confidence: float) -> Kind:
         """Return which band is used for so many trials."""
-        if self.band is not None:
-            return self.band
-        try:
-            local_level(n, confidence=confidence)
-        except CurvewiseError:
-            return "kolmogorov"
-        return "equal_local_levels"
+        return self.band or tail_kind(n, confidence=confidence)
 
     @property
     def sign(self) -> int:
         """What scores are multiplied by: the best are on top, but quantiles stay."""
-        return 1 if self.functional.of == "quantile" else self.metric.sign
+        return sign_of(self.metric, self.functional)
 
     @property
     def support(self) -> Support:
         """The range of the scores so multiplied."""
-        low, high = self.metric.range
-        return (low, high) if self.sign > 0 else (-high, -low)
+        return support_of(self.metric, self.functional)
 
     @property
     def lacks(self) -> tuple[str, ...]:
