@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -240,8 +241,23 @@ def test_a_worker_that_dies_while_it_has_nothing_to_do_is_replaced():
     assert other != pid
 
 
+@pytest.mark.parametrize("pause", [0.25, 1.0])  # its pool has not noticed, and has
+def test_a_worker_that_leaves_quietly_after_its_trial_is_replaced(pause):
+    def leaves_later(params, data, rng):
+        threading.Timer(0.2, os._exit, [0]).start()
+        yield 0, {"pid": os.getpid()}
+
+    algorithm = cw.Algorithm("a", {}, leaves_later)
+    experiment = cw.Experiment([nowhere], [algorithm], 1, 1, metrics=[cw.Metric("pid")])
+    with Local(1) as pool:
+        (pid,) = cw.run(experiment, executor=pool, progress=False).scores("pid")["a"]
+        time.sleep(pause)
+        (other,) = cw.run(experiment, executor=pool, progress=False).scores("pid")["a"]
+    assert other != pid
+
+
 def test_what_cannot_travel_is_named():
-    lock = __import__("threading").Lock()
+    lock = threading.Lock()
 
     def run(params, data, rng):
         with lock:

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from multiprocessing.synchronize import Lock
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,6 +91,10 @@ def _board(folder: str) -> Board:
 # --- once for each process ---------------------------------------------------------------
 
 
+# Seconds in which the driver ends a pool whose process died. A replacement that left
+# sooner would be replaced in turn, again and again, and each start costs time of a core.
+_FAREWELL = 1.0
+
 _logs: list[Path] = []
 
 
@@ -99,7 +104,7 @@ def _forget_what_was_said() -> None:
             os.truncate(path, 0)
 
 
-def settle(folder: str, driver: int) -> None:
+def settle(folder: str, driver: int, seat: Lock) -> None:
     """Make this process fit for other people's code, before its first trial.
 
     Parameters
@@ -108,7 +113,15 @@ def settle(folder: str, driver: int) -> None:
         Where driver and workers meet.
     driver : int
         The process that started this one.
+    seat : multiprocessing.Lock
+        What the first process of a pool takes, and nobody gives back.
     """
+    # A pool replaces a dead process at once. The new one must not go on with the next
+    # batch: if it died there, too, before the driver has seen to the first death, nobody
+    # could say whether its trial or the end of the pool had killed it.
+    if not seat.acquire(block=False):
+        time.sleep(_FAREWELL)
+        os._exit(1)
     main_guard.this_is_a_worker()
     threading.Thread(target=_die_with, args=(driver,), daemon=True).start()
     if hasattr(os, "setsid"):  # a group of its own, so that a kill takes children along

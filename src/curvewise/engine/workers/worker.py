@@ -53,7 +53,8 @@ class Worker:
     """A process in a pebble pool of its own.
 
     A pool of many shares pipe and lock among its workers, and one that is killed while
-    it holds them takes the others along. In a pool of one, a death costs that pool.
+    it holds them takes the others along. In a pool of one, a death costs that pool, and
+    no second process ever works in it: there is one death to see to, at one trial.
     """
 
     def __init__(self, folder: Path, board: Board, slots: range) -> None:
@@ -88,11 +89,12 @@ class Worker:
 
         if self._pool is None:
             resource_tracker.ensure_running()  # it would let Ctrl-C through again
+            context = get_context("spawn")
             self._pool = ProcessPool(
                 max_workers=1,
                 initializer=settle,
-                initargs=(self._folder, os.getpid()),
-                context=get_context("spawn"),
+                initargs=(self._folder, os.getpid(), context.Lock()),
+                context=context,
             )
         return self._pool
 
@@ -115,12 +117,12 @@ class Worker:
                 # Its pool needs a moment to notice, and misses one that exits with 0.
                 wait([job.future], timeout=_GRACE)
                 if not job.future.done():
-                    yield from self._bury(job, ledger, 0)
+                    yield from self._bury(ledger, 0)
                     return
             try:
                 done: Done = job.future.result()
             except (ProcessExpired, BrokenProcessPool, CancelledError) as problem:
-                yield from self._bury(job, ledger, getattr(problem, "exitcode", None))
+                yield from self._bury(ledger, getattr(problem, "exitcode", None))
                 return
             if done.refused:
                 raise CurvewiseError(
@@ -146,14 +148,19 @@ class Worker:
             _kill(notice.pid)
         return not _is_alive(notice.pid) and not job.future.done()
 
-    def _bury(self, job: _Job, ledger: Ledger, code: int | None) -> Iterator[Finished]:
-        """Charge the trial that a dead process was at, and put the others back."""
+    def _bury(self, ledger: Ledger, code: int | None) -> Iterator[Finished]:
+        """Charge the trial that the dead process was at, and put the others back."""
+        # It was at the batch that it began last. One before that is done, but a pool
+        # that sees the death first drops the result, and blames the wrong batch.
+        begun = [job for job in self.jobs if self._board.read(job.slot)]
+        job = begun[-1] if begun else self.jobs[0]
         notice = self._board.read(job.slot)
         log = _said(self._folder, notice.pid if notice else 0)
         overdue, jobs = self._overdue, list(self.jobs)
         self.renew()
-        for later in jobs[1:]:
-            ledger.queue.give_back(later.batch)
+        for other in jobs:
+            if other is not job:
+                ledger.queue.give_back(other.batch)
         if notice is None or notice.place == LOADING:
             self._stillborn(job, ledger, f"{_how(code)} {log}")
             return
@@ -202,9 +209,7 @@ class Worker:
             self._pool.stop()
             self._pool.join()
             self._pool = None
-        # After the pool, which replaces a dead process at once: the new one may have
-        # begun with the next batch, and its trial may have started processes, too.
-        self.kill()
+        self.kill()  # after the pool, which ends its process but not what that started
         self._pids.clear()
 
     def kill(self) -> None:
