@@ -86,7 +86,7 @@ def eats(params, data, rng):
     yield 0, FIRST
     food = []
     while True:
-        food.append(np.ones(1_000_000))
+        food.append(np.empty(10_000_000))  # asked for, never touched: quick
 
 
 def forks(params, data, rng):
