@@ -3,11 +3,12 @@
 import numpy as np
 
 import curvewise as cw
-from curvewise.stats import comparison, variance
+from curvewise.stats import anova, comparison, deals, variance
 from curvewise.stats.bootstrap import bootstrap_interval
 
 SCORES = np.random.default_rng(0).normal(size=120)
 TASKS = [SCORES[:60], SCORES[60:] ** 2]
+LINES = {"a": SCORES[:40].reshape(10, 4), "b": 0.4 + SCORES[40:80].reshape(10, 4)}
 
 
 def a_seed(rng):
@@ -106,19 +107,106 @@ def drawn_performance(*, rng):
     return cw.performance(trials, seed=a_seed(rng)).rows()
 
 
+def drawn_deals(*, rng):
+    return np.concatenate(list(deals.random_deals((10, 10), 50, rng=rng)))
+
+
+def drawn_anova(*, rng):
+    found = anova.randomized_anova(LINES, exact=False, shuffles=199, rng=rng)
+    return found.null_values("algorithm"), found.tests["interaction"].flips.values
+
+
+def drawn_where(*, rng):
+    return anova.where_different(LINES, flips=199, rng=rng).p
+
+
+def drawn_effect_shares(*, rng):
+    found = anova.effect_shares(LINES, shuffles=199, rng=rng)
+    return found.cumulated_lower, found.cumulated_upper
+
+
+def drawn_difference_band(*, rng):
+    return anova.difference_band(*LINES.values(), flips=199, rng=rng).lower
+
+
+def drawn_mean_band(*, rng):
+    return anova.mean_band(LINES["a"], flips=199, rng=rng).lower
+
+
+def drawn_pairs(*, rng):
+    lines = LINES | {"c": LINES["a"] * 2}
+    return [
+        (pair.p("algorithm"), pair.p("interaction"))
+        for pair in anova.all_pairs(lines, exact=False, shuffles=199, rng=rng)
+    ]
+
+
+def drawn_contrast(*, rng):
+    found = anova.contrast(LINES, (1, -1), flips=199, rng=rng)
+    return found.p("algorithm"), found.p("interaction")
+
+
+def drawn_over_tasks(*, rng):
+    weak = {"a": LINES["a"], "b": LINES["b"] - 0.3}
+    tasks = {"t": weak, "u": {name: own[:, :2] for name, own in weak.items()}}
+    found = anova.over_tasks(tasks, exact=False, shuffles=199, rng=rng)
+    return found.whole.p, found.somewhere.p
+
+
+def drawn_stretch_power(*, rng):
+    found = anova.stretch_power(
+        LINES["b"] + 5, 1.1, size=5, null_draws=500, draws=100, rng=rng
+    )
+    return found.algorithm_critical, found.interaction_critical
+
+
+def drawn_line_plan(*, rng):
+    return anova.lines_for_power(LINES, shift=0.8, rng=rng).powers.tolist()
+
+
+def curve_trials():
+    return cw.Trials(
+        cw.Trial("t", name, i, {"return": line})
+        for name, table in LINES.items()
+        for i, line in enumerate(table)
+    )
+
+
+def drawn_difference(*, rng):
+    answer = cw.difference(curve_trials(), exact=False, shuffles=199, seed=a_seed(rng))
+    return answer.window_rows()
+
+
+def drawn_lines_plan(*, rng):
+    return cw.plan.lines(curve_trials(), shift=0.8, seed=a_seed(rng)).rows()
+
+
 RANDOM = {
     "curvewise.engine.seeding.stream": drawn_stream,
     "curvewise.engine.spaces.draw": drawn_params,
     "curvewise.engine.supervised.data.split": drawn_split,
     "curvewise.zoo.estimators.experiment": drawn_trials,
+    "curvewise.analyses.difference.difference": drawn_difference,
     "curvewise.analyses.performance.performance": drawn_performance,
+    "curvewise.analyses.plan.lines": drawn_lines_plan,
     "curvewise.analyses.variance.variance_shares": drawn_variance_shares,
     "curvewise.flow.slices.quantile_slices": drawn_slices,
+    "curvewise.stats.anova.band.difference_band": drawn_difference_band,
+    "curvewise.stats.anova.contrasts.contrast": drawn_contrast,
+    "curvewise.stats.anova.means.mean_band": drawn_mean_band,
+    "curvewise.stats.anova.pairs.all_pairs": drawn_pairs,
+    "curvewise.stats.anova.planning.lines_for_power": drawn_line_plan,
+    "curvewise.stats.anova.power.stretch_power": drawn_stretch_power,
+    "curvewise.stats.anova.randomized.randomized_anova": drawn_anova,
+    "curvewise.stats.anova.shares.effect_shares": drawn_effect_shares,
+    "curvewise.stats.anova.tasks.over_tasks": drawn_over_tasks,
+    "curvewise.stats.anova.where.where_different": drawn_where,
     "curvewise.stats.bootstrap.bootstrap_interval": drawn_bootstrap,
     "curvewise.stats.comparison.aso.dominance": drawn_dominance,
     "curvewise.stats.comparison.profiles.performance_profile_bootstrap": drawn_profile,
     "curvewise.stats.comparison.tasks.iqm_bootstrap": drawn_iqm,
     "curvewise.stats.comparison.tasks.mean_over_tasks_bootstrap": drawn_mean,
     "curvewise.stats.comparison.tasks.optimality_gap_bootstrap": drawn_gap,
+    "curvewise.stats.deals.random_deals": drawn_deals,
     "curvewise.stats.variance.share_intervals": drawn_shares,
 }

@@ -109,8 +109,8 @@ def test_curves_in_one_file_and_labels_in_another(control, tmp_path):
     answer = cw.performance(trials, "return")
     assert len(answer.rows()) == len(trials.tasks) * len(trials.algorithms)
     page = cw.report.write(trials, tmp_path / "page.html")
-    # Quantiles, the best trials and the best of k on each task.
-    assert page.read_text().count("<figure>") == 3 * len(trials.tasks)
+    # Quantiles, best trials, best of k, lines and where they differ, on each task.
+    assert page.read_text().count("<figure>") == 5 * len(trials.tasks)
 
 
 def test_the_same_from_a_shell(search, control, tmp_path):

@@ -12,6 +12,7 @@ from curvewise._version import __version__
 if TYPE_CHECKING:
     from curvewise import figures, metrics, report, stats, store, zoo
     from curvewise.analyses import plan
+    from curvewise.analyses.difference import Difference, difference
     from curvewise.analyses.performance import Performance, performance
     from curvewise.analyses.robustness import Robustness, robustness
     from curvewise.analyses.slices import Slices
@@ -47,6 +48,7 @@ __all__ = [
     "Algorithm",
     "CurvewiseError",
     "CurvewiseWarning",
+    "Difference",
     "Experiment",
     "Metric",
     "Performance",
@@ -59,6 +61,7 @@ __all__ = [
     "__version__",
     "check",
     "choice",
+    "difference",
     "example",
     "figures",
     "from_configspace",
@@ -105,6 +108,7 @@ _HOMES = {
     "Algorithm": "curvewise.engine.experiment",
     "CurvewiseError": "curvewise.errors",
     "CurvewiseWarning": "curvewise.errors",
+    "Difference": "curvewise.analyses.difference",
     "Experiment": "curvewise.engine.experiment",
     "Metric": "curvewise.metrics",
     "Performance": "curvewise.analyses.performance",
@@ -116,6 +120,7 @@ _HOMES = {
     "VarianceShares": "curvewise.analyses.variance",
     "check": "curvewise.exchange.check",
     "choice": "curvewise.engine.spaces",
+    "difference": "curvewise.analyses.difference",
     "example": "curvewise.examples",
     "from_configspace": "curvewise.engine.spaces",
     "from_optuna": "curvewise.engine.spaces",

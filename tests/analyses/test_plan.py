@@ -8,6 +8,7 @@ import pytest
 
 import curvewise as cw
 from curvewise.analyses import plan
+from curvewise.stats.anova.planning import lines_for_power
 from curvewise.stats.bands import half_width
 from curvewise.stats.planning import (
     trials_for_band,
@@ -223,6 +224,147 @@ def test_the_top():
     assert found.rows() == [{"share": 0.05, "confidence": 0.95, "trials": 59}]
 
 
+# --- lines -------------------------------------------------------------------------------
+
+CURVES = cw.example("curves")
+HILL = CURVES.where(task="hill", algorithm=["slow", "fast"])
+STATED = plan.lines(HILL, shift=50)
+
+
+def test_lines_have_one_row_per_task_and_pair(monkeypatch):
+    monkeypatch.setattr("curvewise.analyses._line_plan.SIMULATIONS", 100)
+    found = plan.lines(CURVES, "return")
+    rows = found.rows()
+    assert [(r["task"], r["one"], r["other"]) for r in rows] == [
+        (task, *pair)
+        for task in ("hill", "swamp")
+        for pair in (("slow", "fast"), ("slow", "early"), ("fast", "early"))
+    ]
+    for row in rows:
+        lines = CURVES.where(task=row["task"]).lines("return")
+        apart = lines[row["one"]].mean(axis=0) - lines[row["other"]].mean(axis=0)
+        assert row["difference"] == pytest.approx(apart.mean())
+        assert row["shape_difference"] == pytest.approx(apart.std())
+        assert (row["lines_one"], row["lines_other"]) == (8, 8)
+        assert row["lines_least"] == 4
+        assert row["lines_lower"] <= row["lines"]
+        assert row["lines_upper"] is None or row["lines"] <= row["lines_upper"]
+    weak = rows[-1]  # two that are close on the noisier task
+    assert weak["power_now"] < 0.6
+    assert weak["lines"] > 12
+    text = str(found)
+    for words in (
+        "Lines of return for a power of 0.8 (level 0.05)",
+        "slow - fast",
+        "8 and 8",
+        "lines for 0.8: with so many lines (runs) of each algorithm",
+        "if the difference is as large as the pilot suggests",
+        "better plan for the smallest one worth finding, with shift=",
+        "With fewer than 4 lines of each no result could be significant",
+        "whoever tests all 3 of a task plans with level=0.017",
+        "21 steps from 0 to 100000, as recorded",
+    ):
+        assert words in text
+    assert repr(found) == text
+
+
+def test_lines_for_a_stated_difference_are_what_the_statistics_say():
+    (row,) = STATED.rows()
+    lines = HILL.lines("return")
+    found = lines_for_power(
+        {"slow": lines["slow"], "fast": lines["fast"]},
+        shift=50,
+        simulations=600,
+        rng=np.random.default_rng(0),
+    )
+    assert row["lines"] == found.lines
+    assert row["lines_lower"] == found.interval.lower
+    assert row["power_now"] == found.now
+    text = str(STATED)
+    assert "if the difference is 50 and" in text
+    assert "what the pilot leaves open about noise" in text
+    assert "Each pair by itself" not in text  # there is only one
+    assert STATED.provenance.seed == 0
+    settings = STATED.provenance.settings
+    assert (settings["shift"], settings["fill"], settings["grid"]) == (
+        50,
+        "error",
+        None,
+    )
+    again = plan.lines(HILL, shift=50)
+    assert again.rows() == STATED.rows()
+    other = plan.lines(HILL, shift=50, seed=1)
+    assert other.rows() != STATED.rows()
+
+
+def test_lines_come_on_a_grid_and_say_how(monkeypatch):
+    monkeypatch.setattr("curvewise.analyses._line_plan.SIMULATIONS", 100)
+    found = plan.lines(HILL, shift=50, grid=8)
+    assert found.provenance.settings["fill"] == "linear"
+    assert "8 steps from 0 to 100000, interpolated linearly" in str(found)
+    found = plan.lines(HILL, shift=50, grid=[0, 40_000, 90_000], fill="last")
+    assert found.provenance.settings["fill"] == "last"
+    assert found.provenance.settings["grid"] == "0, 40000, 90000"
+    assert "3 steps from 0 to 90000" in str(found)
+
+
+def curves(of, **keywords):
+    """Return trials of algorithms a and b from arrays of shape (line, step)."""
+    return cw.Trials(
+        cw.Trial(
+            *("t", name, i, {"reward": line}),
+            **{key: value(name, i) for key, value in keywords.items()},
+        )
+        for name, lines in of.items()
+        for i, line in enumerate(lines)
+    )
+
+
+def test_where_a_pilot_shows_nothing_that_is_said(monkeypatch):
+    monkeypatch.setattr("curvewise.analyses._line_plan.SIMULATIONS", 100)
+    lines = HILL.lines("return")["slow"]
+    same = curves({"a": lines, "b": lines + 1e-9})
+    found = plan.lines(same)
+    (row,) = found.rows()
+    assert (row["lines"], row["lines_upper"], row["power_now"]) == (None, None, None)
+    text = str(found)
+    assert "cannot be said" in text
+    assert "cannot be said: chance alone shows as much as this pilot does." in text
+    assert json.loads(found.to_json())["rows"][0]["lines"] is None
+
+
+def test_failed_lines_are_counted_and_crossed_ones_refused(monkeypatch):
+    monkeypatch.setattr("curvewise.analyses._line_plan.SIMULATIONS", 100)
+    lines = dict(
+        zip("ab", np.random.default_rng(4).normal(size=(2, 8, 5)), strict=True)
+    )
+
+    def status(name, i):
+        return "failed" if (name, i) == ("b", 3) else "ok"
+
+    broken = curves(lines, status=status)
+    with pytest.raises(cw.CurvewiseError, match="failed"):
+        plan.lines(broken)
+    found = plan.lines(broken, failed=-5.0, shift=1)
+    assert found.failed == 1
+    assert "1 failed trial counted with score -5 from where" in str(found)
+    crossed = curves(lines, labels=lambda _, i: {"params": i // 4, "seed": i % 4})
+    with pytest.raises(
+        cw.CurvewiseError, match=r"^These trials are crossed \(params x se"
+    ):
+        plan.lines(crossed)
+
+
+def test_lines_of_shapes_and_of_both(monkeypatch):
+    monkeypatch.setattr("curvewise.analyses._line_plan.SIMULATIONS", 100)
+    shape = plan.lines(HILL, effect="interaction")
+    assert "that the shapes of their lines differ" in str(shape)
+    assert "strays from its mean" in str(shape)
+    both = plan.lines(HILL, effect="either")
+    assert "tested at half the level each" in str(both)
+    assert both.rows()[0]["lines_least"] == 5
+
+
 # --- all of them -------------------------------------------------------------------------
 
 
@@ -233,6 +375,7 @@ def test_the_top():
         plan.trials(0.1, of="mean", metric="accuracy"),
         plan.tell(50),
         plan.top(0.1),
+        STATED,
     ],
     ids=lambda answer: type(answer).__name__,
 )
@@ -281,6 +424,20 @@ def test_answers_are_tables_in_every_language(answer):
             lambda: plan.trials(0.1, of="mean", pilot=cw.Trials()),
             r"The pilot has no trials\. Check what was read\.",
         ),
+        (lambda: plan.lines("x.csv"), r"Trials were asked for, and str came\."),
+        (lambda: plan.lines(cw.Trials()), r"The pilot has no trials\. Check what"),
+        (
+            lambda: plan.lines(HILL.where(algorithm="slow")),
+            r"Task 'hill' has lines of one algorithm, and nothing to tell it from\. Leave "
+            r"the task out, or run another algorithm on it\.",
+        ),
+        (
+            lambda: plan.lines(HILL.where(number=[0, 1, 2])),
+            r"The pilot has 3 lines of 'slow', too few to judge noise from\.",
+        ),
+        (lambda: plan.lines(HILL, fill="x"), r"fill is 'x'\. Pass 'error', 'last'"),
+        (lambda: plan.lines(HILL, seed=-1), r"seed is -1"),
+        (lambda: plan.lines(HILL, power=2), r"power is 2\. Pass one between 0 and 1\."),
         (lambda: plan.tell(0), r"n is 0\. Pass a number of trials, at least 1\."),
         (lambda: plan.top(1), r"share is 1\. Pass one strictly between 0 and 1"),
     ],

@@ -68,12 +68,43 @@ def test_the_top():
     assert invoked("--top", 0.05).stdout == f"{planning.top(0.05)}\n"
 
 
+@pytest.fixture
+def curves(tmp_path):
+    path = tmp_path / "curves.csv"
+    text = example_text("curves").splitlines()
+    kept = [
+        line for line in text[1:] if line.startswith("hill") and ",early," not in line
+    ]
+    path.write_text("\n".join([text[0], *kept]) + "\n")
+    return path
+
+
+def test_power_prints_what_the_api_returns(curves):
+    done = invoked(curves, "--power", 0.8, "--shift", 50)
+    assert done.exit_code == 0, done.output
+    expected = planning.lines(cw.read(curves), shift=50)
+    assert done.stdout == f"{expected}\n"
+    assert "lines for 0.8" in done.stdout
+    options = ("--effect", "either", "--level", 0.01, "--grid", 6, "--fill", "last")
+    done = invoked(curves, "--power", 0.9, "--seed", 3, *options, "--json")
+    content = json.loads(done.stdout)
+    settings = content["provenance"]["settings"]
+    asked = ("power", "effect", "level", "grid", "fill", "shift")
+    assert [settings[name] for name in asked] == [0.9, "either", 0.01, 6, "last", None]
+    assert content["provenance"]["seed"] == 3
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
-        ((), 2, "Pass one of --half-width, --trials and --top."),
-        (("--half-width", 1, "--top", 0.1), 2, "Pass one of --half-width, --trials"),
-        (("x.csv", "--trials", 10), 2, "SOURCE goes with --half-width. Leave it out."),
+        ((), 2, "Pass one of --half-width, --power, --trials and --top."),
+        (("--half-width", 1, "--top", 0.1), 2, "Pass one of --half-width, --power"),
+        (("x.csv", "--trials", 10), 2, "SOURCE goes with --half-width or --power."),
+        (("--power", 0.8), 2, "--power takes a pilot: pass SOURCE, a few runs of each"),
+        (("--trials", 9, "--shift", 1), 2, "--shift goes with --power. Leave it out."),
+        (("--top", 0.1, "--grid", 9), 2, "--grid goes with --power. Leave it out."),
+        (("--power", 1), 2, "is not in the range 0<x<1"),
+        (("x.csv", "--power", 0.8), 1, "x.csv"),
         (
             ("x.csv", "--half-width", 0.1),
             1,

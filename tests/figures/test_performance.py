@@ -13,7 +13,7 @@ from curvewise.figures.performance import (
     shift_chart,
     tuning_chart,
 )
-from curvewise.figures.series import PALETTE, Chart, Mark, Series, style
+from curvewise.figures.series import PALETTE, Bar, Chart, Mark, Series, style
 from curvewise.report.charts import plotly_figure
 
 mpl.use("agg")
@@ -202,6 +202,32 @@ def test_marks_and_a_level_are_drawn_by_both():
     assert [t.get_text() for t in ax.texts] == ["here"]
     assert [a["text"] for a in layout["annotations"]] == ["here"]
     assert {s["x0"] for s in layout["shapes"]} == {1.0, 0}
+
+
+def test_bars_and_faint_lines_are_drawn_by_both():
+    at, none = np.arange(3.0), np.full(3, np.nan)
+    chart = Chart(
+        "t", "x", "y",
+        (
+            Series("a", at, at, at - 1, at + 1),
+            Series("one of many", at, 2 * at, none, none, look=0, is_faint=True),
+        ),
+        "c", axis="linear", bars=(Bar(0.5, 1.5, 0, 0, "here"), Bar(1, 2, 1, 1, "there")),
+    )  # fmt: skip
+    ax, figure = draw(chart, new_axes()), plotly_figure(chart)
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["a"]
+    assert ax.lines[1].get_alpha() < 1
+    assert [line["showlegend"] for line in figure["data"]] == [False, True, False]
+    assert "band" not in figure["data"][2]["hovertemplate"]
+    drawn = [p.get_bbox() for p in ax.patches]
+    assert [(b.x0, b.x1) for b in drawn] == [(0.5, 1.5), (1, 2)]
+    rects = figure["layout"]["shapes"]
+    assert [(r["x0"], r["x1"], r["y0"]) for r in rects] == [
+        (b.x0, b.x1, b.y0) for b in drawn
+    ]
+    # Room is made for the bars below the lowest end of a band.
+    assert ax.get_ylim()[0] < -1
+    assert figure["layout"]["yaxis"]["range"][0] < -1
 
 
 def test_an_algorithm_looks_the_same_on_every_task():

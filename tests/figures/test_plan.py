@@ -1,3 +1,5 @@
+import dataclasses
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
@@ -5,7 +7,7 @@ import pytest
 
 import curvewise as cw
 from curvewise import CurvewiseError
-from curvewise.figures.plan import plan_chart
+from curvewise.figures.plan import plan_chart, plot_power, power_chart
 from curvewise.stats.bands import half_width
 
 mpl.use("agg")
@@ -44,3 +46,52 @@ def test_it_falls_to_what_was_asked_for_where_the_answer_says():
 def test_it_draws_plans_only():
     with pytest.raises(CurvewiseError, match=r"int came\. Pass what curvewise\.plan"):
         cw.figures.plot_plan(3)
+
+
+HILL = cw.example("curves").where(task="hill", algorithm=["slow", "fast"])
+
+
+def test_the_chart_of_power_shows_what_each_number_of_lines_finds():
+    answer = cw.plan.lines(HILL, shift=50)
+    chart = power_chart(answer)
+    (series,) = chart.series
+    found = answer.pairs[0].plan
+    assert series.name == "slow - fast"
+    assert series.x.tolist() == found.sizes.tolist()
+    assert series.y.tolist() == found.powers.tolist()
+    assert (series.lower <= series.y).all()
+    assert (series.upper >= series.y).all()
+    assert (series.lower >= 0).all()
+    assert (series.upper <= 1).all()
+    assert (chart.level, chart.axis) == (0.8, "linear")
+    assert "0.8 that was asked for" in chart.caption
+    # It reaches what was asked for where the answer says.
+    assert series.y[series.x >= found.lines].min() >= 0.75
+    assert series.y[series.x < found.lines - 1].max() < 0.85
+    ax = plot_power(answer)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("lines of each algorithm", "power")
+    assert len(ax.lines) == 2
+
+
+def test_curves_far_apart_have_a_logarithmic_axis():
+    near, far = (cw.plan.lines(HILL, shift=shift) for shift in (50, 5))
+    assert power_chart(far).axis == "linear"  # one curve, however many lines
+    both = dataclasses.replace(near, pairs=near.pairs + far.pairs)
+    assert power_chart(both).axis == "log"
+
+
+def test_power_is_drawn_of_plans_for_lines_only():
+    with pytest.raises(
+        CurvewiseError, match=r"int came\. Pass what curvewise\.plan\.lin"
+    ):
+        plot_power(3)
+    rng = np.random.default_rng(1)
+    line = rng.normal(size=(8, 5))
+    nothing = cw.Trials(
+        cw.Trial("t", name, i, {"reward": line[i]}, steps=range(5))
+        for name in "ab"
+        for i in range(8)
+    )
+    answer = cw.plan.lines(nothing)
+    with pytest.raises(CurvewiseError, match=r"^No pair of this pilot shows more than"):
+        plot_power(answer)

@@ -98,6 +98,42 @@ def test_counts_alone_make_a_report():
     assert sum("How good" in h for h in headings) == 6
 
 
+def test_curves_have_a_section_of_their_own(page):
+    curves = render(cw.example("curves"))
+    headings = Outline(curves).headings
+    assert "Do the curves differ, and where? (return)" in headings
+    assert "Who differs on hill, and where?" in headings
+    assert "Curves over all 2 tasks" in headings
+    assert "fast is ahead of slow by" in curves
+    assert "Do the curves differ" not in page  # one score per trial is no curve
+
+
+def test_uneven_curves_are_compared_on_a_grid_that_is_told():
+    trials = Trials(
+        Trial(
+            "t", name, i, {"loss": np.arange(9.0)[i % 2 :] + i}, steps=range(i % 2, 9)
+        )
+        for name in "ab"
+        for i in range(6)
+    )
+    assert "60 steps from 1 to 8, interpolated linearly" in render(trials)
+
+
+def test_curves_that_cannot_be_compared_do_not_cost_the_page():
+    apart = Trials(
+        Trial("t", name, i, {"loss": [i, i + 1]}, steps=[10 * i, 10 * i + 1])
+        for name in "ab"
+        for i in range(4)
+    )
+    assert "These curves cannot be compared. The lines share no steps" in render(apart)
+    lonely = Trials(
+        Trial("t", name, i, {"loss": [i, i + 1]})
+        for name, runs in (("a", 5), ("b", 1))
+        for i in range(runs)
+    )
+    assert "Do the curves differ" not in render(lonely)
+
+
 def test_a_new_section_is_one_line(monkeypatch):
     extra = sections.Section("x", "What else?", "Nothing.", [], [], "by hand")
     monkeypatch.setattr(

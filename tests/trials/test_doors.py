@@ -575,6 +575,38 @@ def test_a_grid_and_a_fill_make_lines_comparable(options, steps, table):
     assert lines["a"].tolist() == table
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (
+            {"fill": "linear"},
+            "3 steps from 2 to 6, interpolated linearly in 2 of 2 lines; what comes "
+            "later, up to 8, is left out",
+        ),
+        (
+            {"fill": "last"},
+            "4 steps from 2 to 8, the last value carried forward in 2 of 2 lines, of "
+            "which 1 had ended before the last step",
+        ),
+        (
+            {"fill": "last", "grid": [4, 8]},
+            "2 steps from 4 to 8, the last value carried forward in 1 of 2 lines, of "
+            "which 1 had ended before the last step",
+        ),
+    ],
+    ids=str,
+)
+def test_lines_say_how_they_came_on_common_steps(options, words):
+    assert Trials(RAGGED).lines("loss", **options).rule == words
+
+
+def test_lines_that_nothing_was_done_to_say_so():
+    two = Trials(curves("loss", [4, 3, 2], [3, 2, 1]))
+    assert two.lines("loss").rule == "3 steps from 0 to 2, as recorded"
+    assert two.lines("loss", grid=2).rule == "2 steps from 0 to 2, as recorded"
+    assert two.lines("loss").failed == {"a": 0}
+
+
 def test_a_grid_of_steps_that_all_lines_have_needs_no_fill():
     some = [
         Trial("t", "a", 0, {"loss": [4, 3, 2]}, steps=[0, 1, 2]),

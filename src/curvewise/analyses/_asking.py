@@ -8,16 +8,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from curvewise._text import Cell
 from curvewise.errors import CurvewiseError, CurvewiseWarning, listed
 from curvewise.metrics import Floats, Metric
 from curvewise.trials import Trials, doors
 from curvewise.trials.columns import Ints
-from curvewise.trials.doors import At
+from curvewise.trials.doors import At, Lines
 from curvewise.trials.failures import Failed
+from curvewise.trials.grids import Fill
 from curvewise.trials.ragged import to_texts
-from curvewise.trials.values import scored
+from curvewise.trials.values import flat_values, scored
 
 _ROLES = ("params", "train", "test", "data", "seed")  # that an experiment may cross
 _LOOKED_AT = 2000  # trials; a crossing shows in fewer
@@ -62,13 +64,19 @@ def samples(
         Whether trials may share their draws; if not, those of a crossed design are
         refused.
     """
-    if not crossed and (factors := crossed_factors(trials)):
+    if not crossed:
+        refuse_crossed(trials)
+    return {task: _of_task(trials, task, metric, at, failed) for task in trials.tasks}
+
+
+def refuse_crossed(trials: Trials) -> None:
+    """Raise where trials share their draws."""
+    if factors := crossed_factors(trials):
         raise CurvewiseError(
             f"These trials are crossed ({' x '.join(factors)}): they share draws, and are "
             f"not independent, as all that is computed here takes them to be. Ask "
             f"curvewise.variance_shares, or keep one trial of each draw."
         )
-    return {task: _of_task(trials, task, metric, at, failed) for task in trials.tasks}
 
 
 def crossed_factors(trials: Trials) -> tuple[str, ...]:
@@ -125,6 +133,13 @@ def plain_setting(value: At | Failed) -> Cell:
     return value if isinstance(value, str) else float(value)
 
 
+def grid_setting(grid: int | ArrayLike | None) -> Cell:
+    """Return the steps that were asked for as a setting to print."""
+    if grid is None or isinstance(grid, int):
+        return grid
+    return f"{np.size(grid)} given steps"
+
+
 def are_paired(one: Sample, other: Sample) -> bool:
     """Return whether entry i of both is the same trial: those of one number met one data.
 
@@ -142,3 +157,67 @@ def quietly() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CurvewiseWarning)
         yield
+
+
+def how_to_fill(grid: int | ArrayLike | None, fill: Fill | None) -> Fill:
+    """Return how lines meet a grid: as stated, or interpolated where there is one."""
+    if fill is not None:
+        return fill
+    return "error" if grid is None else "linear"
+
+
+def lines_by_task(
+    trials: Trials,
+    metric: str,
+    grid: int | ArrayLike | None,
+    fill: Fill | None,
+    failed: Failed,
+) -> dict[str, Lines]:
+    """Return the lines of each algorithm on each task.
+
+    Parameters
+    ----------
+    trials : Trials
+    metric : str
+    grid, failed
+        As in `curvewise.Trials.lines`.
+    fill : {"error", "last", "linear"}, optional
+        If left out, lines that have to meet a grid are interpolated; without a grid
+        nothing is done to them.
+    """
+    refuse_crossed(trials)
+    rule = how_to_fill(grid, fill)
+    return {
+        task: trials.where(task=task).lines(metric, grid=grid, fill=rule, failed=failed)
+        for task in trials.tasks
+    }
+
+
+def with_lines(trials: Trials) -> Trials:
+    """Return the trials of tasks with curves of several algorithms, several of each."""
+    core = trials.core
+    cell = core.task.astype(np.int64) * len(trials.algorithms) + core.algorithm
+    curves = np.bincount(cell[core.lengths > 1], minlength=int(cell.max()) + 1)
+    keep = curves[cell] > 1
+    algorithms: dict[int, set[int]] = {}
+    for task, algorithm in {
+        *zip(core.task[keep].tolist(), core.algorithm[keep].tolist(), strict=True)
+    }:
+        algorithms.setdefault(task, set()).add(algorithm)
+    several = [task for task, own in algorithms.items() if len(own) > 1]
+    return trials.take(np.flatnonzero(keep & np.isin(core.task, several)))
+
+
+def have_same_steps(trials: Trials, metric: str) -> bool:
+    """Return whether the curves of every task were recorded at the same steps."""
+    _, known = flat_values(trials, metric)
+    core = trials.core
+    for task in range(len(trials.tasks)):
+        own = np.flatnonzero((core.task == task) & (core.status == 0))
+        steps = {
+            core.steps[a:b][known[a:b]].tobytes()
+            for a, b in zip(core.offsets[own], core.offsets[own + 1], strict=True)
+        }
+        if len(steps) > 1:
+            return False
+    return True

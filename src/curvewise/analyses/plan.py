@@ -1,8 +1,9 @@
-"""How many trials are enough? What they can tell, and what it takes to know more."""
+"""How many trials or lines are enough? What they tell, and what it takes to know more."""
 
 from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from curvewise._answer import Provenance
 from curvewise._text import Cell
@@ -13,10 +14,13 @@ from curvewise.analyses._asking import (
     samples,
 )
 from curvewise.analyses._band_plan import BandPlan, Plan, TopPlan
+from curvewise.analyses._line_pilots import lines_plan
+from curvewise.analyses._line_plan import LinesPlan, PairPlan
 from curvewise.analyses._score_plan import CellPlan, ScorePlan, sign_of, support_of
 from curvewise.analyses._telling import Telling
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Floats, Metric, find
+from curvewise.stats.anova.planning import Effect
 from curvewise.stats.bands import KINDS, Kind
 from curvewise.stats.checks import checked_confidence, one_of
 from curvewise.stats.comparison import shared_confidence
@@ -32,14 +36,18 @@ from curvewise.stats.planning import (
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
+from curvewise.trials.grids import Fill
 
 __all__ = [
     "BandPlan",
     "CellPlan",
+    "LinesPlan",
+    "PairPlan",
     "Plan",
     "ScorePlan",
     "Telling",
     "TopPlan",
+    "lines",
     "tell",
     "top",
     "trials",
@@ -251,6 +259,73 @@ def _cell(
         failed,
         need("guaranteed") if can else None,
         need("asymptotic") if varies else None,
+    )
+
+
+def lines(
+    pilot: Trials,
+    metric: str | None = None,
+    *,
+    power: float = 0.8,
+    level: float = 0.05,
+    effect: Effect = "algorithm",
+    shift: float | None = None,
+    grid: int | ArrayLike | None = None,
+    fill: Fill | None = None,
+    failed: Failed = "raise",
+    seed: int = 0,
+) -> LinesPlan:
+    """Return how many lines of each algorithm it takes to tell their curves apart.
+
+    Parameters
+    ----------
+    pilot : Trials
+        A few lines (runs that recorded a curve) of each algorithm to judge from: 4 or
+        more, better 8. One row per task and pair of algorithms.
+    metric : str, optional
+        May be left out where the pilot has only one.
+    power : float
+        How often the difference is to be found.
+    level : float
+        Of the test.
+    effect : {"algorithm", "interaction", "either"}
+        What is to be found: that means of lines differ, that their shapes do, or any of
+        both.
+    shift : float, optional
+        The difference that is worth finding, in units of the metric, at every step. If
+        left out it is the observed one, which few lines say little about.
+    grid : int or array_like of float, optional
+        Steps to bring all lines on, or how many; see `curvewise.Trials.lines`.
+    fill : {"error", "last", "linear"}, optional
+        What a line has at a step where it has no value. If left out: an error without a
+        grid, interpolation with one.
+    failed : {"raise", "worst"} or float
+        What a failed trial scores from where its curve breaks off.
+    seed : int
+        Of the simulated experiments.
+
+    See Also
+    --------
+    curvewise.stats.anova.planning.lines_for_power : How it is computed, and from what.
+
+    Examples
+    --------
+    >>> import curvewise as cw
+    >>> found = lines(cw.example("curves").where(task="hill"), shift=50)
+    >>> [(row["one"], row["other"], row["lines"]) for row in found.rows()]
+    [('slow', 'fast', 7), ('slow', 'early', 6), ('fast', 'early', 7)]
+    """
+    return lines_plan(
+        pilot,
+        metric,
+        power=power,
+        level=level,
+        effect=effect,
+        shift=shift,
+        grid=grid,
+        fill=fill,
+        failed=failed,
+        seed=seed,
     )
 
 

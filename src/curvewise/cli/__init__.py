@@ -6,7 +6,16 @@ import sys
 import click
 
 from curvewise._version import __version__
-from curvewise.cli import export, plan, replay, results, robustness, run, status
+from curvewise.cli import (
+    difference,
+    export,
+    plan,
+    replay,
+    results,
+    robustness,
+    run,
+    status,
+)
 from curvewise.cli.showing import INTERRUPTED
 from curvewise.errors import CurvewiseError
 
@@ -21,6 +30,7 @@ SECTIONS = {
         results.check,
         results.performance,
         robustness.robustness,
+        difference.difference,
         plan.plan,
         results.report,
         results.example,
@@ -31,7 +41,8 @@ SECTIONS = {
 _KEYWORDS = re.compile(
     r"\b(failed|at|metrics?|params|unit|trials?|step|status|on|runs|algorithm|task"
     r"|executor|timeout|memory|workers|retries|experiment|force|alpha|confidence|band"
-    r"|margin|threshold|tail|family|of|seed|half_width|over_tasks)="
+    r"|margin|threshold|tail|family|of|seed|half_width|over_tasks|grid|fill|windows|level"
+    r"|null|noise|shuffles|power|effect|shift|stretch)="
     r"(?:'([^']*)'|True\b)?(?!=)"
 )
 

@@ -4,6 +4,12 @@ Each function takes an answer and, if you like, an Axes, and returns the Axes: s
 style, saving and showing are matplotlib's business and yours.
 """
 
+from curvewise.figures.difference import (
+    plot_effect_shares,
+    plot_lines,
+    plot_null,
+    plot_where,
+)
 from curvewise.figures.performance import (
     plot_best,
     plot_profiles,
@@ -12,16 +18,20 @@ from curvewise.figures.performance import (
     plot_shift,
     plot_tuning,
 )
-from curvewise.figures.plan import plot_plan
+from curvewise.figures.plan import plot_plan, plot_power
 from curvewise.figures.robustness import plot_gains, plot_gains_by_task
 from curvewise.figures.slices import plot_slices
 from curvewise.figures.variance import plot_variance_shares
 
 __all__ = [
     "plot_best",
+    "plot_effect_shares",
     "plot_gains",
     "plot_gains_by_task",
+    "plot_lines",
+    "plot_null",
     "plot_plan",
+    "plot_power",
     "plot_profiles",
     "plot_quantiles",
     "plot_quantiles_by_task",
@@ -29,4 +39,5 @@ __all__ = [
     "plot_slices",
     "plot_tuning",
     "plot_variance_shares",
+    "plot_where",
 ]

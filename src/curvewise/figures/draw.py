@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curvewise.figures.series import Chart, looks
+from curvewise.figures.series import Chart, bar_height, looks, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,9 +49,13 @@ def draw(chart: Chart, ax: "Axes") -> "Axes":
             color=colour,
             linestyle=_DASHES[dash],
             marker="o" if len(series.x) == 1 else None,
-            label=literal(series.name),
+            linewidth=0.7 if series.is_faint else None,
+            alpha=0.35 if series.is_faint else None,
+            # matplotlib leaves names that begin with "_" out of the legend.
+            label="_faint" if series.is_faint else literal(series.name),
         )
     _draw_marks(chart, ax)
+    _draw_bars(chart, ax)
     ax.set(
         xlabel=literal(chart.x_label),
         ylabel=literal(chart.y_label),
@@ -62,7 +66,7 @@ def draw(chart: Chart, ax: "Axes") -> "Axes":
         ax.xaxis.set_major_formatter("{x:g}")  # 10, not a power of it
     ax.margins(x=0.01)
     ax.spines[["top", "right"]].set_visible(False)
-    _draw_legend(ax, len(chart.series))
+    _draw_legend(ax, sum(not series.is_faint for series in chart.series))
     return ax
 
 
@@ -94,6 +98,19 @@ def _draw_marks(chart: Chart, ax: "Axes") -> None:
             ha="right",
             fontsize="small",
             color="0.35",
+        )
+
+
+def _draw_bars(chart: Chart, ax: "Axes") -> None:
+    if not chart.bars:
+        return
+    low, high = ax.get_ylim()
+    room = bar_height(max(bar.row for bar in chart.bars) + 1)[0]
+    ax.set_ylim(low - room / (1 - room) * (high - low), high)
+    for bar in chart.bars:
+        bottom, top = bar_height(bar.row)
+        ax.axvspan(
+            bar.first, bar.last, bottom, top, color=style(bar.look)[0], linewidth=0
         )
 
 

@@ -1,17 +1,20 @@
-"""Pictures of `Plan`: how much is known from how many trials."""
+"""Pictures of plans: how much is known from how many trials, found with how many lines."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from curvewise._text import percent
-from curvewise.analyses.plan import Plan
+from curvewise.analyses.plan import LinesPlan, Plan
 from curvewise.errors import CurvewiseError
 from curvewise.figures.draw import draw, new_axes
 from curvewise.figures.series import Chart, Series, finite
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_TWO_SIDED = 1.96  # standard errors, for 95 %
+_FAR = 20  # times as many lines at one end, where curves need a logarithmic axis
 
 
 def plan_chart(answer: Plan) -> Chart:
@@ -57,3 +60,72 @@ def plot_plan(answer: Plan, ax: "Axes | None" = None) -> "Axes":
     'trials'
     """
     return draw(plan_chart(answer), new_axes() if ax is None else ax)
+
+
+def power_chart(answer: LinesPlan) -> Chart:
+    """Return the power of a test over the number of lines, as numbers to draw.
+
+    One curve per pair of algorithms and task, with what the chance of the simulation
+    leaves open.
+    """
+    if not isinstance(answer, LinesPlan):
+        raise CurvewiseError(
+            f"A figure shows an answer, and {type(answer).__name__} came. "
+            f"Pass what curvewise.plan.lines returns."
+        )
+    known = [pair for pair in answer.pairs if len(pair.plan.sizes)]
+    if not known:
+        raise CurvewiseError(
+            "No pair of this pilot shows more than chance does, so there is no power to "
+            "draw. State the difference that is worth finding, with shift=."
+        )
+    several = len({pair.task for pair in answer.pairs}) > 1
+    series = []
+    for pair in known:
+        plan = pair.plan
+        reach = _TWO_SIDED * plan.errors
+        name = f"{pair.one} - {pair.other}"
+        series.append(
+            Series(
+                f"{pair.task}, {name}" if several else name,
+                plan.sizes.astype(np.float64),
+                plan.powers,
+                np.maximum(plan.powers - reach, 0.0),
+                np.minimum(plan.powers + reach, 1.0),
+            )
+        )
+    far = max(one.x[-1] for one in series) / min(one.x[0] for one in series)
+    left = len(answer.pairs) - len(known)
+    without = f" {left} of {len(answer.pairs)} pairs show none." if left else ""
+    return Chart(
+        title="What more lines would find",
+        x_label="lines of each algorithm",
+        y_label="power",
+        series=tuple(series),
+        caption=f"How often a test at level {answer.level:g} would find the difference, "
+        f"with how many lines of each algorithm. Bands: what the simulation leaves open "
+        f"(95 %). The grey line is the {answer.power:g} that was asked for.{without}",
+        axis="log" if far > _FAR else "linear",
+        shape="line",
+        level=answer.power,
+    )
+
+
+def plot_power(answer: LinesPlan, ax: "Axes | None" = None) -> "Axes":
+    """Draw how often a difference is found with how many lines.
+
+    Parameters
+    ----------
+    answer : LinesPlan
+        What `curvewise.plan.lines` returns.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes if left out.
+
+    Examples
+    --------
+    >>> import curvewise as cw
+    >>> pilot = cw.example("curves").where(task="hill", algorithm=["slow", "fast"])
+    >>> plot_power(cw.plan.lines(pilot, shift=50)).get_ylabel()
+    'power'
+    """
+    return draw(power_chart(answer), new_axes() if ax is None else ax)

@@ -25,6 +25,9 @@ class Series:
         The band; NaN where it has no end.
     look : int, optional
         Whose colour and dash it has; its place in the chart if left out.
+    is_faint : bool
+        Whether it is one of many behind what the chart is about: thin, without a name in
+        the legend.
     """
 
     name: str
@@ -33,6 +36,7 @@ class Series:
     lower: Floats
     upper: Floats
     look: int | None = None
+    is_faint: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,29 @@ class Mark:
     """A place on the x axis worth a dashed line, and what it is."""
 
     x: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A stretch of the x axis, drawn as a bar along the lower edge of the chart.
+
+    Parameters
+    ----------
+    first, last : float
+        From where to where.
+    look : int
+        Whose colour it has.
+    row : int
+        Bars of one row are side by side, those of the next above them.
+    label : str
+        What it says.
+    """
+
+    first: float
+    last: float
+    look: int
+    row: int
     label: str
 
 
@@ -60,6 +87,7 @@ class Chart:
     marks : tuple of Mark
     level : float, optional
         A y value that means something, such as 0 for "no difference".
+    bars : tuple of Bar
     """
 
     title: str
@@ -71,6 +99,12 @@ class Chart:
     shape: Literal["step", "line"] = "step"
     marks: tuple[Mark, ...] = ()
     level: float | None = None
+    bars: tuple[Bar, ...] = ()
+
+
+def bar_height(row: int) -> tuple[float, float]:
+    """Return between which shares of the chart's height a row of bars is drawn."""
+    return 0.01 + 0.03 * row, 0.03 + 0.03 * row
 
 
 def looks(chart: Chart) -> list[tuple[Series, str, str]]:
@@ -84,6 +118,11 @@ def looks(chart: Chart) -> list[tuple[Series, str, str]]:
 def style(i: int) -> tuple[str, str]:
     """Return colour and dash of the i-th curve; no two of the first 28 look alike."""
     return PALETTE[i % len(PALETTE)], DASHES[i // len(PALETTE) % len(DASHES)]
+
+
+def without_band(values: Floats) -> Floats:
+    """Return the ends of a band that is not there."""
+    return np.full(len(values), np.nan)
 
 
 def finite(values: Floats) -> Floats:

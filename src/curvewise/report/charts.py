@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from curvewise.figures.series import Chart, Series, looks
+from curvewise.figures.series import Chart, Series, bar_height, looks, style
 from curvewise.metrics import Floats
 
 
@@ -13,7 +13,9 @@ def plotly_figure(chart: Chart) -> dict[str, Any]:
     """Return a chart as a Plotly figure: data and layout, ready for JSON."""
     data: list[dict[str, Any]] = []
     for series, colour, dash in looks(chart):
-        data += [_band(series, colour), _line(chart, series, colour, dash)]
+        if not series.is_faint:
+            data.append(_band(series, colour))
+        data.append(_line(chart, series, colour, dash))
     layout: dict[str, Any] = {
         "xaxis": {
             "title": {"text": _literal(chart.x_label)},
@@ -28,7 +30,12 @@ def plotly_figure(chart: Chart) -> dict[str, Any]:
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
     }
-    if chart.marks or chart.level is not None:
+    if chart.bars:
+        low, high = _reach(chart)
+        room = bar_height(max(bar.row for bar in chart.bars) + 1)[0]
+        below = room / (1 - room) * (high - low)
+        layout["yaxis"]["range"] = [low - below, high]
+    if chart.marks or chart.bars or chart.level is not None:
         layout |= {"shapes": _shapes(chart), "annotations": _annotations(chart)}
     return {"data": data, "layout": layout}
 
@@ -50,7 +57,23 @@ def _shapes(chart: Chart) -> list[dict[str, Any]]:
         across = {"type": "line", "xref": "paper", "x0": 0, "x1": 1}
         line = {"color": _GREY, "width": 1}
         lines.append(across | {"y0": chart.level, "y1": chart.level, "line": line})
+    for bar in chart.bars:
+        bottom, top = bar_height(bar.row)
+        lines.append({
+            "type": "rect", "yref": "paper", "y0": bottom, "y1": top,
+            "x0": bar.first, "x1": bar.last, "line": {"width": 0},
+            "fillcolor": style(bar.look)[0],
+        })  # fmt: skip
     return lines
+
+
+def _reach(chart: Chart) -> tuple[float, float]:
+    """Return from where to where the curves and bands of a chart go, and a bit more."""
+    ends = [v for s in chart.series for v in (s.y, s.lower, s.upper)]
+    seen = np.concatenate([*ends, [] if chart.level is None else [chart.level]])
+    low, high = float(np.nanmin(seen)), float(np.nanmax(seen))
+    margin = 0.05 * (high - low) or 1.0
+    return low - margin, high + margin
 
 
 def _annotations(chart: Chart) -> list[dict[str, Any]]:
@@ -61,6 +84,8 @@ def _annotations(chart: Chart) -> list[dict[str, Any]]:
 
 def _line(chart: Chart, series: Series, colour: str, dash: str) -> dict[str, Any]:
     where = "%{x:.1%}" if chart.axis == "share" else "%{x:.4g}"
+    has_band = bool(np.isfinite(series.lower).any())
+    band = "<br>band %{customdata[0]:.4g} to %{customdata[1]:.4g}" if has_band else ""
     return {
         "type": "scatter",
         "mode": "lines" if len(series.x) > 1 else "markers",
@@ -71,13 +96,14 @@ def _line(chart: Chart, series: Series, colour: str, dash: str) -> dict[str, Any
         "customdata": list(
             zip(_numbers(series.lower), _numbers(series.upper), strict=True)
         ),
-        "hovertemplate": f"%{{y:.4g}} at {where}<br>band %{{customdata[0]:.4g}} to "
-        "%{customdata[1]:.4g}",
+        "hovertemplate": f"%{{y:.4g}} at {where}{band}",
+        "showlegend": not series.is_faint,
+        "opacity": 0.35 if series.is_faint else 1,
         "line": {
             "color": colour,
             "dash": dash,
             "shape": "hvh" if chart.shape == "step" else "linear",
-            "width": 2,
+            "width": 0.8 if series.is_faint else 2,
         },
     }
 

@@ -105,7 +105,7 @@ def _refuse_to_replace(path: Path) -> None:
 
 
 def _label(chart: Chart) -> str:
-    names = ", ".join(series.name for series in chart.series)
+    names = ", ".join(s.name for s in chart.series if not s.is_faint)
     return f"{chart.title}: {chart.y_label} of {names}. The numbers are in the table below."
 
 

@@ -5,12 +5,18 @@ from dataclasses import dataclass
 
 from curvewise._text import Cell, count, percent
 from curvewise.analyses import plan
-from curvewise.analyses._asking import crossed_factors
+from curvewise.analyses._asking import (
+    crossed_factors,
+    have_same_steps,
+    with_lines,
+)
+from curvewise.analyses.difference import Difference, difference
 from curvewise.analyses.performance import Performance, performance
 from curvewise.analyses.robustness import robustness, tuned_pairs
 from curvewise.analyses.variance import variance_shares
-from curvewise.errors import listed
+from curvewise.errors import CurvewiseError, listed
 from curvewise.exchange.check import check
+from curvewise.figures.difference import lines_chart, where_chart
 from curvewise.figures.performance import (
     best_chart,
     profile_chart,
@@ -207,6 +213,74 @@ def robustness_sections(trials: Trials, settings: Settings) -> list[Section]:
     return out
 
 
+# --- do the curves differ ----------------------------------------------------------------
+
+
+def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
+    """Return whether and where curves differ, where there are curves to compare."""
+    trials = with_lines(trials)
+    if len(trials) == 0 or crossed_factors(trials):
+        return []
+    out: list[Section] = []
+    for metric in settings.metrics:
+        question = f"Do the curves differ, and where? ({trials.metric(metric).label})"
+        grid = None if have_same_steps(trials, metric) else _STEPS
+        try:
+            answer = difference(trials, metric, grid=grid, failed=settings.failed)
+        except CurvewiseError as problem:  # such as curves that share no steps
+            told = f"These curves cannot be compared. {problem}"
+            out.append(Section(f"difference-{len(out)}", question, told, [], [], ""))
+            continue
+        blocks = [b for task in answer.tasks for b in _difference_blocks(answer, task)]
+        if answer.overall:
+            blocks.append(
+                Block(
+                    f"Curves over all {len(answer.tasks)} tasks",
+                    "\n".join(answer.overall_verdicts()),
+                    None,
+                    answer.task_table(),
+                    "Each pair of algorithms over all tasks: Welch's z of each task, above "
+                    "0 where the first has higher scores, and p for all pairs at once",
+                )
+            )
+        out.append(
+            Section(
+                f"difference-{len(out)}",
+                question,
+                "Whole runs are compared, since points of one run hang together: in level "
+                "(their means over the steps) and in shape (how their distance changes).",
+                blocks,
+                answer.notes(),
+                str(answer.provenance),
+            )
+        )
+    return out
+
+
+_STEPS = 60  # at which curves of different steps are compared
+
+
+def _difference_blocks(answer: Difference, task: str) -> list[Block]:
+    label = answer.metric.label
+    whole, *pairs = answer.verdicts(task)
+    return [
+        Block(
+            f"Curves on {task}",
+            whole,
+            lines_chart(answer, task),
+            answer.table(task),
+            f"Analysis of variance of {label} on {task}; {answer.of(task).told}",
+        ),
+        Block(
+            f"Who differs on {task}, and where?",
+            "\n".join(pairs),
+            where_chart(answer, task),
+            answer.pair_table(task),
+            f"Each pair of algorithms on {task}, first minus second",
+        ),
+    ]
+
+
 # --- where the spread comes from ---------------------------------------------------------
 
 
@@ -293,6 +367,7 @@ def check_sections(trials: Trials, _settings: Settings) -> list[Section]:
 SECTIONS: tuple[Callable[[Trials, Settings], list[Section]], ...] = (
     performance_sections,
     robustness_sections,
+    difference_sections,
     variance_sections,
     space_sections,
     check_sections,

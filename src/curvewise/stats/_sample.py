@@ -96,6 +96,13 @@ def checked_confidence(confidence: Any) -> float:
     return float(confidence)
 
 
+def checked_level(level: Any) -> float:
+    """Return the level of a test; refuse what is none."""
+    if not is_number(level) or not 0 < level < 1:
+        raise CurvewiseError(f"level is {level!r}. Pass one between 0 and 1.")
+    return float(level)
+
+
 def checked_support(support: Any, *samples: Floats) -> tuple[float, float]:
     """Return between which scores are possible; refuse what is no range, or too small."""
     try:

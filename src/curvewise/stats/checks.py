@@ -4,7 +4,16 @@ from curvewise.stats._sample import (
     checked_alpha,
     checked_confidence,
     checked_half_width,
+    checked_level,
+    is_number,
     one_of,
 )
 
-__all__ = ["checked_alpha", "checked_confidence", "checked_half_width", "one_of"]
+__all__ = [
+    "checked_alpha",
+    "checked_confidence",
+    "checked_half_width",
+    "checked_level",
+    "is_number",
+    "one_of",
+]

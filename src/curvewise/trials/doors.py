@@ -17,7 +17,7 @@ from curvewise.trials.failures import (
     refuse_outside,
     score_of_failure,
 )
-from curvewise.trials.grids import Fill, common_steps, on_steps
+from curvewise.trials.grids import Fill, common_steps, on_steps, rule_in_words
 from curvewise.trials.trial import shown_key
 from curvewise.trials.values import flat_values, meaning
 
@@ -52,10 +52,22 @@ class _UnknownLinesError(CurvewiseError, KeyError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines(Mapping[str, Floats]):
-    """The lines of each algorithm on common steps: a mapping to (line, step) arrays."""
+    """The lines of each algorithm on common steps: a mapping to (line, step) arrays.
+
+    Parameters
+    ----------
+    steps : ndarray, shape (step,)
+    by_algorithm : dict of str to ndarray, shape (line, step)
+    rule : str
+        How the lines came on these steps, in words.
+    failed : dict of str to int
+        How many lines of each algorithm are of failed trials.
+    """
 
     steps: Floats
     by_algorithm: dict[str, Floats]
+    rule: str
+    failed: dict[str, int]
 
     def __getitem__(self, algorithm: str) -> Floats:
         if algorithm not in self.by_algorithm:
@@ -143,11 +155,14 @@ def lines(
     same = None if broken.any() else _on_same_steps(trials, values, known)
     if grid is None and same is not None:
         steps, table = same
+        rule = rule_in_words(steps)
     else:
-        steps, table = _gridded(trials, values, known, broken, grid, fill)
+        steps, table, rule = _gridded(trials, values, known, broken, grid, fill)
         # From where a failed run breaks off, it scores what a failure scores.
         table[broken] = np.where(np.isfinite(table[broken]), table[broken], score)
-    return Lines(steps, {a: table[r] for a, r in _rows_by_algorithm(trials).items()})
+    own = _rows_by_algorithm(trials)
+    failures = {a: int(broken[r].sum()) for a, r in own.items()}
+    return Lines(steps, {a: table[r] for a, r in own.items()}, rule, failures)
 
 
 def _on_same_steps(
@@ -170,8 +185,8 @@ def _gridded(
     broken: Bools,
     grid: int | ArrayLike | None,
     fill: Fill,
-) -> tuple[Floats, Floats]:
-    """Return the steps and each trial's line on them, NaN where a failed run has none."""
+) -> tuple[Floats, Floats, str]:
+    """Return steps, each trial's line on them and how; NaN where a failed run has none."""
     curves = [_curve(trials, row, values, known) for row in range(len(trials))]
     whole = [steps for (steps, _), bad in zip(curves, broken, strict=True) if not bad]
     begun = whole or [steps for steps, _ in curves if len(steps)]
@@ -195,7 +210,7 @@ def _gridded(
             f"curve goes from {own[0]:g} to {own[-1]:g}. Pass fill='last' or "
             f"fill='linear', or a grid that all lines reach."
         )
-    return steps, table
+    return steps, table, rule_in_words(steps, fill, begun)
 
 
 def count_failed(trials: "Trials", metric: str | None) -> int:

@@ -71,6 +71,35 @@ def on_steps(
     return out
 
 
+def rule_in_words(
+    steps: Floats, fill: Fill = "error", curves: Sequence[Floats] = ()
+) -> str:
+    """Return how curves came on these steps.
+
+    Parameters
+    ----------
+    steps : ndarray
+        The common ones.
+    fill : {"error", "last", "linear"}
+    curves : sequence of ndarray
+        The steps of each curve as it was recorded; none where all had the common ones.
+    """
+    span = f"from {steps[0]:g} to {steps[-1]:g}"
+    moved = [own for own in curves if not np.isin(steps, own).all()]
+    if not moved:
+        return f"{len(steps)} steps {span}, as recorded"
+    of = f"in {len(moved)} of {len(curves)} lines"
+    if fill == "linear":
+        end = max(own[-1] for own in curves)
+        cut = (
+            f"; what comes later, up to {end:g}, is left out" if end > steps[-1] else ""
+        )
+        return f"{len(steps)} steps {span}, interpolated linearly {of}{cut}"
+    short = sum(bool(own[-1] < steps[-1]) for own in curves)
+    ended = f", of which {short} had ended before the last step" if short else ""
+    return f"{len(steps)} steps {span}, the last value carried forward {of}{ended}"
+
+
 def _stated(grid: ArrayLike) -> Floats:
     try:
         steps = np.array(grid, dtype=np.float64)

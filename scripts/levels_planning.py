@@ -1,0 +1,146 @@
+"""Measures plans for numbers of lines: is the power reached that was planned for?
+
+    python scripts/levels_planning.py form
+    python scripts/levels_planning.py stated --pilots 200
+    python scripts/levels_planning.py observed --pilots 200
+
+form: the power of the test itself against its form for many lines. stated: the effect is
+known, noise is judged from 8 lines of each algorithm; the power that the planned number of
+lines really has. observed: effect and noise are judged from 8 lines. The numbers in the
+documentation come from here; each part takes about ten minutes.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from curvewise.stats.anova._lines.designs import checked_lines
+from curvewise.stats.anova._planning.pilot_effects import ManyLines
+from curvewise.stats.anova._planning.power_curve import (
+    Asked,
+    power_curve,
+    simulated_power,
+)
+from curvewise.stats.anova._planning.simulated import population
+from curvewise.stats.anova.planning import lines_for_power
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+import noisy_lines
+
+LEVELS = {"algorithm": (0.05, 0.0), "interaction": (0.0, 0.05)}
+CELLS = [
+    (kind, sds, effect)
+    for effect in LEVELS
+    for kind in ("walk", "t3")
+    for sds in ((1.0, 1.0), (1.0, 4.0))
+]
+
+
+def effects(effect, size):
+    return {"shift": size} if effect == "algorithm" else {"ramp": size}
+
+
+def truth(kind, sds, effect, size, rng):
+    """Return a population as good as known: 4,000 lines of each algorithm."""
+    lines = noisy_lines.lines(kind, (4000, 4000), rng, sds=sds)
+    design = checked_lines([g - g.mean(axis=0) for g in lines])
+    middles = np.zeros((2, design.values.shape[1]))
+    middles[1] = size if effect == "algorithm" else size * np.linspace(-1, 1, 8)
+    return population(design, middles, shapes=effect != "algorithm", pooled=False)
+
+
+def asked(effect, simulations):
+    return Asked(0.8, LEVELS[effect], True, 4, simulations)
+
+
+def form(rng, _):
+    print("effect       noise  sd   lines  simulated  form for many lines (error .008)")
+    for kind, sds, effect in CELLS:
+        for lines in (8, 20, 60, 120):
+            unit = sds[1] * (1.0 if effect == "algorithm" else 0.7)
+            size = 2.9 * unit / np.sqrt(lines) * (0.9 if sds[0] == sds[1] else 0.75)
+            source = truth(kind, sds, effect, size, rng)
+            found, _ = simulated_power(source, (lines, lines), asked(effect, 2500), rng)
+            many = ManyLines(source, LEVELS[effect], rng)
+            told = many.power(lines - 1, (1.0, 1.0))
+            print(
+                f"{effect:12} {kind:6} 1/{sds[1]:g} {lines:6} {found:10.3f} {told:8.3f}",
+                flush=True,
+            )
+
+
+def reached(source, effect, plans, rng):
+    """Return the power that numbers of lines really have."""
+    known = {}
+    for n in sorted({int(n) for n in plans}):
+        known[n], _ = simulated_power(source, (n, n), asked(effect, 1000), rng)
+    sizes = np.array(sorted(known))
+    powers = np.maximum.accumulate([known[int(n)] for n in sizes])
+    return np.interp(plans, sizes, powers)
+
+
+def stated(rng, pilots):
+    print("effect noise sd | lines that it takes | planned: 10 %, median, 90 % | power")
+    for kind, sds, effect in CELLS:
+        if effect == "interaction":
+            continue
+        size = 0.75 * np.mean(sds)
+        source = truth(kind, sds, effect, size, rng)
+        many = ManyLines(source, LEVELS[effect], rng)
+        best = power_curve(source, many, (1.0, 1.0), asked(effect, 4000), None, rng)
+        plans, inside = [], 0
+        for _ in range(pilots):
+            pilot = noisy_lines.lines(kind, (8, 8), rng, sds=sds)
+            found = lines_for_power(
+                pilot, shift=size, effect=effect, simulations=200, rng=rng
+            )
+            plans.append(found.lines)
+            inside += best.lines in found.interval
+        few = np.quantile(plans, [0.1, 0.5, 0.9])
+        near = np.unique(np.quantile(plans, np.linspace(0, 1, 12)).round())
+        power = np.interp(plans, near, reached(source, effect, near, rng))
+        print(
+            f"{effect:12} {kind:5} 1/{sds[1]:g} | {best.lines:.1f} | {few} | mean "
+            f"{power.mean():.3f}, 10 % {np.quantile(power, 0.1):.3f}, median "
+            f"{np.median(power):.3f} | interval holds it {inside / pilots:.2f}",
+            flush=True,
+        )
+
+
+def observed(rng, pilots):
+    print(
+        "effect noise sd | lines that it takes | none | planned 10 50 90 % | interval"
+    )
+    for kind, sds, effect in CELLS:
+        size = 0.9 * np.mean(sds) * (1.0 if effect == "algorithm" else 0.7)
+        source = truth(kind, sds, effect, size, rng)
+        many = ManyLines(source, LEVELS[effect], rng)
+        best = power_curve(source, many, (1.0, 1.0), asked(effect, 4000), None, rng)
+        plans, inside, ends = [], 0, 0
+        for _ in range(pilots):
+            pilot = noisy_lines.lines(
+                kind, (8, 8), rng, sds=sds, **effects(effect, size)
+            )
+            found = lines_for_power(pilot, effect=effect, simulations=200, rng=rng)
+            plans.append(np.inf if found.lines is None else found.lines)
+            inside += found.interval.lower <= best.lines <= found.interval.upper
+            ends += np.isfinite(found.interval.upper)
+        few = np.quantile(plans, [0.1, 0.5, 0.9], method="lower")
+        print(
+            f"{effect:12} {kind:5} 1/{sds[1]:g} | {best.lines:.1f} | "
+            f"{np.isinf(plans).mean():.2f} | {few} | holds it {inside / pilots:.2f}, has "
+            f"an end {ends / pilots:.2f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("part", choices=("form", "stated", "observed"))
+    parser.add_argument("--pilots", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    part = {"form": form, "stated": stated, "observed": observed}[arguments.part]
+    part(np.random.default_rng(arguments.seed), arguments.pilots)

@@ -1,0 +1,411 @@
+"""Do these learning curves differ, and where? Whole lines compared, task by task."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from curvewise._answer import Answer, Provenance
+from curvewise._checks import is_whole, whole
+from curvewise._text import Cell, count, html_table, percent, plain
+from curvewise.analyses import _line_tables as tables
+from curvewise.analyses import _line_words as words
+from curvewise.analyses._asking import (
+    failed_score,
+    grid_setting,
+    how_to_fill,
+    lines_by_task,
+    metric_of,
+    plain_setting,
+)
+from curvewise.analyses._line_tasks import (
+    FEWEST_TO_FLIP,
+    Asked,
+    LinePair,
+    LineTask,
+    line_task,
+)
+from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.metrics import Metric
+from curvewise.stats.anova import Noise, Null, OverTasks, over_tasks
+from curvewise.stats.checks import checked_level, is_number
+from curvewise.trials import Trials, must_be_trials
+from curvewise.trials.doors import Lines
+from curvewise.trials.failures import Failed
+from curvewise.trials.grids import Fill
+
+__all__ = ["Difference", "LinePair", "LineTask", "difference"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Difference(Answer):
+    """The answer of `difference`: one analysis of variance per task, and what follows.
+
+    Parameters
+    ----------
+    metric : Metric
+    level : float
+        Of each test; bands and intervals hold with confidence ``1 - level``.
+    margin : float or None
+        A difference that does not matter.
+    failed_score : str
+        What the rest of a failed line scores.
+    found : tuple of LineTask
+    overall : tuple of OverTasks
+        Each pair of algorithms that met on several tasks.
+    alone : tuple of str
+        Tasks with one algorithm only, which were left out.
+    provenance : Provenance
+    """
+
+    metric: Metric
+    level: float
+    margin: float | None
+    failed_score: str
+    found: tuple[LineTask, ...]
+    overall: tuple[OverTasks, ...]
+    alone: tuple[str, ...]
+    provenance: Provenance
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks, in the order of the trials."""
+        return tuple(one.task for one in self.found)
+
+    @property
+    def failed(self) -> int:
+        """How many lines are of failed trials."""
+        return sum(sum(one.lines.failed.values()) for one in self.found)
+
+    def of(self, task: str | None = None) -> LineTask:
+        """Return what was found on a task; it may be left out where there is one."""
+        if task is None:
+            if len(self.found) > 1:
+                raise CurvewiseError(
+                    f"Which task? The answer has {listed(self.tasks)}. Pass task=."
+                )
+            return self.found[0]
+        by_name = {one.task: one for one in self.found}
+        if task not in by_name:
+            raise unknown("task", task, self.tasks)
+        return by_name[task]
+
+    def pair(self, one: str, other: str, task: str | None = None) -> LinePair:
+        """Return what was found about two algorithms, in the order of the trials."""
+        own = self.of(task)
+        for name in (one, other):
+            if name not in own.algorithms:
+                raise unknown("algorithm", name, own.algorithms)
+        for pair in own.pairs:
+            if {pair.one, pair.other} == {one, other}:
+                return pair
+        raise CurvewiseError(f"A pair is of two algorithms, and '{one}' is one.")
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """Return the analysis of variance, one row per task and source of variation.
+
+        ``p`` is the larger one of ``p_shuffles`` and ``p_flips``; ``p_lower`` and
+        ``p_upper`` say what the number of draws leaves open in it. ``p_parametric`` is the
+        textbook's, which takes the steps of a line for independent.
+        """
+        return [row for one in self.found for row in tables.anova_rows(one)]
+
+    def pair_rows(self) -> list[dict[str, Cell]]:
+        """Return one row per task and pair of algorithms.
+
+        ``difference`` is the mean of the first less that of the second over all steps;
+        its interval, as all that ends in ``_lower`` and ``_upper``, holds for all pairs of
+        the task at once. ``level_p`` and ``shape_p`` are adjusted for all pairs of the
+        task; ``first_different`` and ``last_different`` bound where they differ.
+        """
+        return [
+            tables.pair_row(one.task, pair) for one in self.found for pair in one.pairs
+        ]
+
+    def window_rows(self) -> list[dict[str, Cell]]:
+        """Return one row per task, pair of algorithms and tested step or window."""
+        return [
+            row
+            for one in self.found
+            for pair in one.pairs
+            for row in tables.window_rows(one.task, pair)
+        ]
+
+    def task_rows(self) -> list[dict[str, Cell]]:
+        """Return one row per pair of algorithms, all tasks together; p adjusted."""
+        return tables.task_rows(self.overall)
+
+    def to_json(self) -> str:
+        """Return all tables and provenance as JSON; what is not finite becomes null."""
+        return self._json(
+            pairs=self.pair_rows(), windows=self.window_rows(), tasks=self.task_rows()
+        )
+
+    # --- for people ----------------------------------------------------------------------
+
+    def table(self, task: str) -> list[dict[str, Cell]]:
+        """Return the analysis of variance of one task, as it is printed."""
+        return tables.anova_table(self.of(task))
+
+    def pair_table(self, task: str) -> list[dict[str, Cell]]:
+        """Return the pairs of one task with headings for people."""
+        return tables.pair_table(self.of(task))
+
+    def task_table(self) -> list[dict[str, Cell]]:
+        """Return the pairs over all tasks with headings for people."""
+        return tables.task_table(self.overall)
+
+    def verdict(self, task: str) -> str:
+        """Return in words whether and where the algorithms differ on a task."""
+        return " ".join(self.verdicts(task))
+
+    def verdicts(self, task: str) -> list[str]:
+        """Return the same, a paragraph for all algorithms and one for each pair."""
+        own = self.of(task)
+        told = [
+            words.pair_verdict(pair, self.metric, self.level, self.margin)
+            for pair in own.pairs
+        ]
+        return [words.overall_verdict(own), *told]
+
+    def overall_verdicts(self) -> list[str]:
+        """Return in words what holds over all tasks, one sentence for each pair."""
+        adjusted = tables.adjusted_p(self.overall)
+        return [
+            words.tasks_verdict(one, p, self.level, self.metric)
+            for one, p in zip(self.overall, adjusted, strict=True)
+        ]
+
+    def notes(self) -> list[str]:
+        """Return what a reader must know to read the tables."""
+        return [note for note in _notes(self) if note]
+
+    def __str__(self) -> str:
+        lines = [f"{self.metric}, whole curves"]
+        for one in self.found:
+            lines += [
+                "",
+                f"task {one.task}: {one.told}",
+                plain(self.table(one.task), indent="  "),
+                "",
+            ]
+            lines += [plain(self.pair_table(one.task), indent="  "), ""]
+            lines += self.verdicts(one.task)
+        if self.overall:
+            lines += ["", f"all {len(self.found)} tasks"]
+            lines += [
+                plain(self.task_table(), indent="  "),
+                "",
+                *self.overall_verdicts(),
+            ]
+        return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return "".join(
+            html_table(self.table(t), f"Analysis of variance, {self.metric}, task {t}")
+            + html_table(self.pair_table(t), f"Pairs of algorithms, task {t}")
+            for t in self.tasks
+        )
+
+
+def _notes(answer: Difference) -> list[str]:
+    found = answer.found
+    n, failed = max(len(one.pairs) for one in found), answer.failed
+    several = f", adjusted for the {n} pairs of a task (Holm)" if n > 1 else ""
+    sharing = f" and for all {n} pairs of a task" if n > 1 else ""
+    turned = ", lower is better" if answer.metric.direction == "lower" else ""
+    notes = [
+        words.how_p_was_found(found[0].anova),
+        f"level: the mean over all steps, every step counting the same{turned}. shape: "
+        f"how the distance between algorithms changes along the steps.",
+        f"pairs: first minus second; p by draws within the pair{several}. in sd: the same "
+        f"in standard deviations of a line's mean. Intervals and steps hold at all steps "
+        f"at once{sharing}, with {percent(1 - answer.level)} confidence.",
+    ]
+    if any(one.fewest < FEWEST_TO_FLIP for one in found):
+        notes.append(words.FEW_LINES)
+    for one in found:
+        notes += [words.noise_note(one), words.disagreement(one)]
+        notes += words.where_notes(one)
+    if failed:
+        notes.append(
+            f"{count(failed, 'failed line')}: from where it broke off, such a line scores "
+            f"{answer.failed_score}."
+        )
+    if answer.alone:
+        notes.append(f"Left out, with one algorithm only: {listed(answer.alone)}.")
+    return [*notes, words.scope(answer.level)]
+
+
+def difference(
+    trials: Trials,
+    metric: str | None = None,
+    *,
+    grid: int | ArrayLike | None = None,
+    fill: Fill | None = None,
+    windows: int | None = None,
+    margin: float | None = None,
+    failed: Failed = "raise",
+    level: float = 0.05,
+    null: Null = "separate",
+    noise: Noise | None = None,
+    shuffles: int = 9999,
+    exact: bool | None = None,
+    seed: int = 0,
+) -> Difference:
+    """Return whether the learning curves of algorithms differ, which ones, and where.
+
+    Parameters
+    ----------
+    trials : Trials
+        Several runs of two or more algorithms, each with its whole curve.
+    metric : str, optional
+        May be left out where the trials have only one.
+    grid : int or array_like of float, optional
+        The steps at which curves are compared, or how many equally spaced ones over the
+        range that all share. Needed where runs were recorded at different steps.
+    fill : {"error", "last", "linear"}, optional
+        How a curve meets a step at which it was not recorded: not at all, with its last
+        value, or interpolated. If left out, "linear" with a grid, and "error" without.
+    windows : int, optional
+        In how many windows, of equally many steps, to look for where they differ. Choose
+        before you look: more windows tell more exactly where, and find less. If left out,
+        each step for itself, and 20 windows of more than 30 steps.
+    margin : float, optional
+        A difference that does not matter, in units of the metric: only with it may an
+        answer say that a difference is gone.
+    failed : {"raise", "worst"} or float
+        What a failed run scores from where its curve breaks off.
+    level : float
+        Of the tests. Bands and intervals have the confidence ``1 - level``.
+    null : {"separate", "joint"}
+        Whether level and shape are tested apart, or with both F of one table, as published
+        [1]_. That misleads where the other effect is real: see the explanation of curves.
+    noise : {"unequal", "equal"}, optional
+        Whether algorithms may be unequally noisy; they may, if it is left out. State that
+        they are not before you look, never after: the tests then find a little more.
+    shuffles : int
+        How often lines are dealt anew, and their noise flipped, unless all deals are few
+        enough to try. More are drawn where p is close to the level.
+    exact : bool, optional
+        Whether to try all deals; if left out, where there are a million or fewer.
+    seed : int
+        For shuffles and flips.
+
+    Returns
+    -------
+    Difference
+
+    See Also
+    --------
+    curvewise.performance : One score per run instead of its curve.
+    curvewise.plan.lines : How many runs it takes to show a difference.
+
+    Notes
+    -----
+    A line, that is a whole run, is what chance deals: points of a line hang together, and
+    tests that take them for independent find differences that are none [1]_. Every line is
+    split into its mean and its shape. Algorithms that differ in the first differ in level
+    ("Algorithm" in the table), in the second in shape ("Interaction").
+
+    References
+    ----------
+    .. [1] J. H. Piater, P. R. Cohen, X. Zhang and M. Atighetchi. "A randomized ANOVA
+       procedure for comparing performance curves." ICML, 1998.
+
+    Examples
+    --------
+    >>> import curvewise as cw
+    >>> trials = cw.example("curves").where(task="hill", algorithm=["slow", "fast"])
+    >>> answer = cw.difference(trials)
+    >>> answer.of().anova.decision("algorithm")
+    'rejected'
+    >>> answer.pair("slow", "fast").where.stretches
+    ((5000.0, 85000.0),)
+    """
+    must_be_trials(trials)
+    if len(trials) == 0:
+        raise CurvewiseError("There are no trials to compare. Check what was read.")
+    name = metric_of(trials, metric)
+    meant = trials.metric(name)
+    checked_level(level)
+    _check_margin(margin)
+    _check_windows(windows)
+    by_task = lines_by_task(trials, name, grid, fill, failed)
+    several = {task: own for task, own in by_task.items() if len(own) > 1}
+    if not several:
+        raise CurvewiseError(
+            f"These trials are of one algorithm, {listed(trials.algorithms)}. Pass those "
+            f"of two or more that met the same task."
+        )
+    asked = Asked(level, null, noise, windows, shuffles, exact)
+    source = np.random.SeedSequence(whole(seed, "seed", 0))
+    *of_tasks, of_all = (
+        np.random.default_rng(s) for s in source.spawn(len(several) + 1)
+    )
+    found = tuple(
+        line_task(task, own, asked, rng)
+        for (task, own), rng in zip(several.items(), of_tasks, strict=True)
+    )
+    settings: dict[str, Cell] = {
+        "metric": name,
+        "grid": grid_setting(grid),
+        "fill": how_to_fill(grid, fill),
+        "windows": windows,
+        "margin": margin,
+        "failed": plain_setting(failed),
+        "level": level,
+        "null": null,
+        "noise": found[0].anova.noise,
+        "shuffles": shuffles,
+        "exact": exact,
+    }
+    return Difference(
+        meant,
+        level,
+        margin,
+        failed_score(meant, failed),
+        found,
+        _overall(several, level, shuffles, exact, of_all),
+        tuple(task for task in by_task if task not in several),
+        Provenance.of(trials, "difference", settings, seed),
+    )
+
+
+def _overall(
+    by_task: Mapping[str, Lines],
+    level: float,
+    shuffles: int,
+    exact: bool | None,
+    rng: np.random.Generator,
+) -> tuple[OverTasks, ...]:
+    """Return each pair of algorithms over the tasks on which both were run."""
+    names = dict.fromkeys(name for own in by_task.values() for name in own)
+    out = []
+    for pair in combinations(names, 2):
+        met = {
+            task: {name: own[name] for name in pair}
+            for task, own in by_task.items()
+            if all(name in own for name in pair)
+        }
+        if len(met) > 1:
+            out.append(
+                over_tasks(met, shuffles=shuffles, exact=exact, level=level, rng=rng)
+            )
+    return tuple(out)
+
+
+def _check_margin(margin: float | None) -> None:
+    if margin is not None and not (is_number(margin) and margin > 0):
+        raise CurvewiseError(
+            f"margin is {margin!r}. Pass a difference above 0 that does not matter."
+        )
+
+
+def _check_windows(windows: int | None) -> None:
+    if windows is not None and not (is_whole(windows) and windows >= 1):
+        raise CurvewiseError(f"windows is {windows!r}. Pass how many, 8 to 30 at best.")

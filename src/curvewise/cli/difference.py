@@ -1,0 +1,106 @@
+"""The command that says whether and where learning curves differ."""
+
+from typing import Any
+
+import click
+
+from curvewise.cli.showing import as_json, leave, working
+from curvewise.cli.sources import number_or_word, read_source, source_options
+
+
+@click.command()
+@source_options
+@click.option("--metric", metavar="NAME", help="Which score the curves are of.")
+@click.option(
+    "--failed",
+    default="raise",
+    metavar="raise|worst|SCORE",
+    show_default=True,
+    help="What a failed run scores from where it broke off.",
+)
+@click.option(
+    "--grid",
+    type=int,
+    help="At how many steps to compare curves that were recorded at different ones.",
+)
+@click.option(
+    "--fill",
+    type=click.Choice(["error", "last", "linear"]),
+    help="How a curve meets a step at which it was not recorded.  [default: linear with "
+    "--grid, error without]",
+)
+@click.option(
+    "--windows",
+    type=int,
+    help="In how many windows to look for where they differ; choose before you look.  "
+    "[default: each step, 20 windows of more than 30 steps]",
+)
+@click.option("--margin", type=float, help="A difference that does not matter.")
+@click.option(
+    "--level", default=0.05, show_default=True, help="Of tests; 1 - level of intervals."
+)
+@click.option(
+    "--null",
+    type=click.Choice(["separate", "joint"]),
+    default="separate",
+    show_default=True,
+    help="Test level and shape apart, or as published, where one can fake the other.",
+)
+@click.option(
+    "--noise",
+    type=click.Choice(["unequal", "equal"]),
+    help="Whether algorithms may be unequally noisy; state 'equal' before you look.  "
+    "[default: unequal]",
+)
+@click.option(
+    "--shuffles", default=9999, show_default=True, help="How often lines are shuffled."
+)
+@click.option("--seed", default=0, show_default=True, help="For shuffles and flips.")
+@as_json
+def difference(
+    metric: str | None,
+    failed: str,
+    grid: int | None,
+    fill: Any,
+    windows: int | None,
+    margin: float | None,
+    level: float,
+    null: Any,
+    noise: Any,
+    shuffles: int,
+    seed: int,
+    as_json: bool,
+    **keywords: Any,
+) -> None:
+    """Do these learning curves differ, and where?
+
+    Compares whole curves of two or more algorithms, task by task: whether they differ in
+    level and in shape, which pairs, and at which steps of training. Whole runs are
+    shuffled, since points of one run hang together; algorithms may be unequally noisy.
+
+    \b
+    Example:
+      curvewise difference curves.csv --metric return
+      curvewise difference curves.csv --metric return --grid 60 --windows 12
+      curvewise difference curves.csv --metric loss --margin 0.01
+    """
+    from curvewise.analyses.difference import difference as compared
+
+    trials = read_source(**keywords)
+    with working("shuffling lines"):
+        answer = compared(
+            trials,
+            metric,
+            grid=grid,
+            fill=fill,
+            windows=windows,
+            margin=margin,
+            failed=number_or_word(failed),
+            level=level,
+            null=null,
+            noise=noise,
+            shuffles=shuffles,
+            seed=seed,
+        )
+    click.echo(answer.to_json() if as_json else str(answer))
+    leave(answer.failed)

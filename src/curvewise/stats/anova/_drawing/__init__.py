@@ -1,0 +1,1 @@
+"""Shuffles and flips: how they are made, judged and counted, and when they suffice."""

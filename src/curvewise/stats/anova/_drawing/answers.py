@@ -1,0 +1,266 @@
+"""What a randomised analysis of variance answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from curvewise.errors import CurvewiseError
+from curvewise.stats._sample import Floats, is_number, one_of, rank
+from curvewise.stats.anova._drawing.draws import Draws, is_within
+from curvewise.stats.anova.table import Anova
+from curvewise.stats.deals import assignments, number_of_deals
+from curvewise.stats.interval import Interval
+
+Null: TypeAlias = Literal["separate", "joint"]
+Noise: TypeAlias = Literal["unequal", "equal"]
+Decision: TypeAlias = Literal["rejected", "not rejected", "undecided", "cannot reject"]
+TESTED = ("interaction", "algorithm")
+_MISS = 0.01  # of intervals for p
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EffectTest:
+    """The test of one effect.
+
+    Parameters
+    ----------
+    effect : {"algorithm", "interaction"}
+    statistic : str
+        What was computed, in words.
+    shuffles : Draws or None
+        What it came to when whole lines were dealt anew; None where it was not asked.
+    flips : Draws or None
+        What it came to when whole residual lines changed sign; None where it was not.
+    """
+
+    effect: str
+    statistic: str
+    shuffles: Draws | None
+    flips: Draws | None
+
+    @property
+    def draws(self) -> tuple[Draws, ...]:
+        """What there is of shuffles and flips."""
+        return tuple(d for d in (self.shuffles, self.flips) if d is not None)
+
+    @property
+    def observed(self) -> float:
+        """The statistic of the lines as they came, as the first kind of draws has it."""
+        return self.draws[0].observed
+
+    @property
+    def p(self) -> float:
+        """The p value: the larger of those of shuffles and flips."""
+        return max(d.p for d in self.draws)
+
+    @property
+    def smallest_p(self) -> float:
+        """The smallest p that such draws can give."""
+        return max(d.smallest_p for d in self.draws)
+
+    def p_interval(self) -> Interval:
+        """Return where p lies: how much chance the number of draws has left in it."""
+        miss = _MISS / max(sum(not d.exact for d in self.draws), 1)
+        ends = [d.p_interval(miss) for d in self.draws]
+        low, high = (max(side) for side in zip(*ends, strict=True))
+        if all(d.exact for d in self.draws):
+            how = "exact: every possible draw was made"
+        else:
+            how = f"holds with probability {1 - _MISS:g} over the draws made"
+        estimand = f"p of the {self.effect} effect, were all possible draws made"
+        return Interval(low, high, estimand, how, self.p)
+
+    def decision(self, level: float) -> Decision:
+        """Return what follows at a level; "undecided" where draws did not suffice."""
+        if not is_within(self.smallest_p, level):
+            return "cannot reject"
+        sides = [d.side(level) for d in self.draws]
+        if 1 in sides:
+            return "not rejected"
+        return "undecided" if 0 in sides else "rejected"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RandomizedAnova:
+    """An analysis of variance whose p values come from shuffles of whole lines.
+
+    Parameters
+    ----------
+    anova : Anova
+        The table, with its parametric p values.
+    sizes : tuple of int
+        How many lines each algorithm has.
+    null : {"separate", "joint"}
+        What was shuffled: the means and the shapes of lines apart, or whole lines.
+    noise : {"unequal", "equal"}
+        Whether algorithms were allowed to be unequally noisy.
+    guarded : bool
+        Whether unequal noise was guarded against, by flips.
+    level : float
+        The level at which decisions were settled.
+    tests : mapping of str to EffectTest
+        Of "interaction" and "algorithm".
+    """
+
+    anova: Anova
+    sizes: tuple[int, ...]
+    null: Null
+    noise: Noise
+    guarded: bool
+    level: float
+    tests: Mapping[str, EffectTest]
+
+    def p(self, effect: str) -> float:
+        """Return the p value of an effect."""
+        return self._test(effect).p
+
+    def p_interval(self, effect: str) -> Interval:
+        """Return a 99 % interval for the p that all possible draws would give."""
+        return self._test(effect).p_interval()
+
+    def decision(self, effect: str) -> Decision:
+        """Return what follows at `level`.
+
+        "cannot reject" where the design, or so few draws, could not have given a p as
+        small as the level: then nothing was learned from not rejecting. "undecided"
+        where p is so close to the level that no more draws were allowed to tell.
+        """
+        test = self._test(effect)
+        return test.decision(self.level) if self._reaches(test) else "cannot reject"
+
+    def critical_value(
+        self,
+        effect: str,
+        level: float | None = None,
+        of: Literal["shuffles", "flips"] = "shuffles",
+    ) -> float:
+        """Return the smallest observed value with p at or below the level; inf if none.
+
+        An effect is rejected where the observed value reaches it, for the shuffles and,
+        where there are any, for the flips as well: these have values of their own, since
+        they judge another statistic.
+        """
+        one_of("of", of, ("shuffles", "flips"))
+        test = self._test(effect)
+        draws = test.shuffles if of == "shuffles" else test.flips
+        if draws is None:
+            have = "flips" if of == "shuffles" else "shuffles"
+            raise CurvewiseError(
+                f"The {effect} effect was not tested by {of}. Pass of='{have}'."
+            )
+        return draws.critical_value(
+            checked_level(self.level if level is None else level)
+        )
+
+    def null_values(self, effect: str) -> Floats:
+        """Return the statistic under all shuffles, sorted; flips where none were made."""
+        return np.sort(self._test(effect).draws[0].values)
+
+    @property
+    def smallest_p(self) -> float:
+        """The smallest p that any effect could have got, given lines and draws."""
+        draws = max(test.smallest_p for test in self.tests.values())
+        return max(draws, 1 / number_of_deals(self.sizes))
+
+    def can_reject(self, effect: str, level: float | None = None) -> bool:
+        """Return whether p could have been as small as the level."""
+        level = checked_level(self.level if level is None else level)
+        test = self._test(effect)
+        return is_within(test.smallest_p, level) and self._reaches(test, level)
+
+    def lines_to_reject(self, level: float | None = None) -> int:
+        """Return how many lines of each algorithm it takes to reach the level at all.
+
+        That many could reject; how many are likely to is a question of power.
+        """
+        level = checked_level(self.level if level is None else level)
+        m = len(self.sizes)
+        return next(n for n in count(2) if is_within(1 / assignments(m, n), level))
+
+    def paper_critical_value(self, effect: str, level: float = 0.05) -> float:
+        """Return the ((1 - level) z)-th of z sorted values, the 950th of 1000.
+
+        The published rule rejects an F above it, which an F of equal algorithms is with
+        probability 51/1001: slightly more often than asked. `critical_value` does not.
+        """
+        z = self._published(effect)
+        place = int(rank(len(z), np.asarray(1 - checked_level(level))))
+        return float(z[max(place, 1) - 1])
+
+    def paper_p(self, effect: str) -> float:
+        """Return (z - r) / z with r the rank of the shuffled F closest to the observed.
+
+        The published p. It is 0 with probability 1 / (z + 1), which no p may be, and
+        the closest F may be the larger neighbour. `p` has neither fault.
+        """
+        z = self._published(effect)
+        r = int(np.abs(z - self.tests[effect].observed).argmin()) + 1
+        return (len(z) - r) / len(z)
+
+    def rows(self) -> list[dict[str, str | int | float | None]]:
+        """Return the table with the p of draws, and the parametric one beside it."""
+        rows = []
+        for row in self.anova.rows():
+            test = self.tests.get(str(row["effect"]))
+            parametric = row.pop("p")
+            shuffles, flips = (test.shuffles, test.flips) if test else (None, None)
+            rows.append(row | {
+                "p": test.p if test else None,
+                "p_shuffles": shuffles.p if shuffles else None,
+                "p_flips": flips.p if flips else None,
+                "p_parametric": parametric,
+            })  # fmt: skip
+        return rows
+
+    def __str__(self) -> str:
+        p = {name: f"{self.tests[name].p:.3g}" for name in TESTED}
+        table = self.anova.printed(p | {"training": "-"})
+        return "\n".join([table, *(self._told(name) for name in TESTED)])
+
+    def _told(self, effect: str) -> str:
+        test = self.tests[effect]
+        kinds = (("shuffles", test.shuffles), ("flips", test.flips))
+        drawn = " and ".join(
+            f"{'all ' if d.exact else ''}{d.number:,} {kind}" for kind, d in kinds if d
+        )
+        note = ""
+        if self.noise == "unequal" and not self.guarded:
+            note = "; unequal noise not guarded"
+        if test.shuffles and test.flips:
+            sides = {is_within(d.p, self.level) for d in test.draws}
+            note = "; they disagree: the noise differs" if len(sides) > 1 else ""
+        decision = self.decision(effect)
+        if decision == "cannot reject":
+            note += f"; it takes {self.lines_to_reject()} lines of each algorithm"
+        title = effect.capitalize()
+        return (
+            f"{title}: {decision} at {self.level:g} ({test.statistic}, {drawn}{note})"
+        )
+
+    def _reaches(self, test: EffectTest, level: float | None = None) -> bool:
+        if test.shuffles is None:
+            return True
+        least = 1 / number_of_deals(self.sizes)
+        return is_within(least, self.level if level is None else level)
+
+    def _published(self, effect: str) -> Floats:
+        if self.null != "joint":
+            raise CurvewiseError(
+                "The published rule is about F under shuffles of whole lines. Ask "
+                "randomized_anova(..., null='joint') for it."
+            )
+        return self.null_values(effect)
+
+    def _test(self, effect: str) -> EffectTest:
+        one_of("effect", effect, TESTED)
+        return self.tests[effect]
+
+
+def checked_level(level: object) -> float:
+    """Return the level of a test; refuse what is none."""
+    if not is_number(level) or not 0 < level < 1:  # type: ignore[operator]
+        raise CurvewiseError(f"level is {level!r}. Pass one between 0 and 1.")
+    return float(level)  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Lines on common steps, and what chance makes of their means."""

@@ -1,0 +1,1 @@
+"""Experiments that nobody ran yet: what a pilot says about them."""

@@ -1,0 +1,244 @@
+import math
+
+import numpy as np
+import pytest
+from noisy_lines import lines
+from scipy import stats
+from support import assert_at_most, assert_rate
+
+from curvewise.errors import CurvewiseError
+from curvewise.stats.anova._lines.flips import random_signs
+from curvewise.stats.anova.contrasts import contrast
+from curvewise.stats.anova.randomized import randomized_anova
+
+WEIGHTS = (1, -0.5, -0.5)
+
+
+def three(seed=1, sizes=(6, 7, 8), **more):
+    return lines("walk", sizes, np.random.default_rng(seed), **more)
+
+
+def asked(own, weights=WEIGHTS, seed=2, **more):
+    return contrast(own, weights, rng=np.random.default_rng(seed), **more)
+
+
+def test_the_interval_of_a_pair_is_welchs():
+    own = three(sds=(1, 2, 3))
+    found = asked(own, (0, 1, -1), confidence=0.9).difference
+    x, y = own[1].mean(axis=1), own[2].mean(axis=1)
+    ends = stats.ttest_ind(x, y, equal_var=False).confidence_interval(0.9)
+    assert (found.lower, found.upper) == pytest.approx((ends.low, ends.high))
+
+
+def test_the_interval_of_more_is_satterthwaites():
+    own = three(sds=(1, 2, 3), shift=1)
+    found = asked(own).difference
+    x = [group.mean(axis=1) for group in own]
+    parts = [c**2 * g.var(ddof=1) / len(g) for c, g in zip(WEIGHTS, x, strict=True)]
+    df = sum(parts) ** 2 / sum(
+        p**2 / (len(g) - 1) for p, g in zip(parts, x, strict=True)
+    )
+    value = sum(c * g.mean() for c, g in zip(WEIGHTS, x, strict=True))
+    reach = stats.t.ppf(0.975, df) * math.sqrt(sum(parts))
+    assert found.value == pytest.approx(value)
+    assert (found.lower, found.upper) == pytest.approx((value - reach, value + reach))
+
+
+def test_a_pair_is_judged_as_a_pair():
+    own = three(shift=1.5, ramp=1)
+    found = asked(own, (0, 2, -2))
+    pair = randomized_anova(
+        own[1:], shuffles=9999, most=9999, rng=np.random.default_rng(2)
+    )
+    for effect in ("algorithm", "interaction"):
+        assert found.p(effect) == pair.p(effect)
+        assert found.p_shuffles(effect) == pair.tests[effect].shuffles.p
+        assert found.p_flips(effect) == pair.tests[effect].flips.p
+    assert found.note == "The larger one of shuffles and flips"
+
+
+def test_the_statistics_are_as_defined():
+    """The p value is the share of flips with a statistic as large, by the definition."""
+    own = three(sizes=(4, 5, 6), sds=(1, 2, 1), shift=1.5, ramp=1)
+    means = [g.mean(axis=1, keepdims=True) for g in own]
+    shapes = [g - x for g, x in zip(own, means, strict=True)]
+
+    def statistic(groups):
+        over = sum(c * g.mean(axis=0) for c, g in zip(WEIGHTS, groups, strict=True))
+        under = sum(
+            c**2 * np.trace(np.cov(g.T).reshape(g.shape[1], -1)) / len(g)
+            for c, g in zip(WEIGHTS, groups, strict=True)
+        )
+        return over @ over / under
+
+    found = asked(own, flips=999)
+    rng = np.random.default_rng(2)  # the same draws: signs come first of all
+    for effect, groups in (("algorithm", means), ("interaction", shapes)):
+        rest = [g - g.mean(axis=0) for g in groups]
+        signs = random_signs(999, 15, rng)
+        drawn = [
+            statistic([
+                s[:, None] * r
+                for s, r in zip(np.split(row, [4, 9]), rest, strict=True)
+            ])
+            for row in signs
+        ]  # fmt: skip
+        beyond = np.sum(np.array(drawn) >= statistic(groups) - 1e-12)
+        assert found.p(effect) == pytest.approx((1 + beyond) / 1000)
+    assert found.p_shuffles("algorithm") is None
+    assert found.note.startswith("Flips only")
+
+
+def test_weights_may_be_named_and_scaled():
+    own = dict(zip(("new", "old", "older"), three(shift=1), strict=True))
+    plain = asked(own)
+    named = asked(own, {"old": -0.5, "new": 1, "older": -0.5})
+    larger = asked(own, (1e10, -5e9, -5e9))
+    assert named.weights == plain.weights == (1, -0.5, -0.5)
+    assert named.difference == plain.difference
+    assert larger.difference.lower == pytest.approx(1e10 * plain.difference.lower)
+    for effect in ("algorithm", "interaction"):
+        assert plain.p(effect) == named.p(effect) == larger.p(effect)
+    x = [g.mean(axis=0) for g in own.values()]
+    assert plain.curve == pytest.approx(x[0] - (x[1] + x[2]) / 2)
+    assert plain.algorithms == ("new", "old", "older")
+
+
+def test_algorithms_without_a_weight_play_no_part():
+    own = three(shift=1)
+    loud = [*own, 1e9 * own[0][:2]]
+    with_it, without = asked(loud, (*WEIGHTS, 0)), asked(own)
+    assert with_it.difference.lower == pytest.approx(without.difference.lower)
+    assert with_it.p("interaction") == without.p("interaction")
+
+
+def test_shifts_and_ramps_are_told_apart():
+    own = three(shift=-8)
+    found = asked(own, (0.5, 0.5, -1))
+    assert found.is_rejected("algorithm")
+    assert not found.is_rejected("interaction")
+    found = asked(three(ramp=8), (0.5, 0.5, -1))
+    assert found.is_rejected("interaction")
+    assert not found.is_rejected("algorithm")
+
+
+def test_long_curves_are_no_different():
+    own = three(shift=1)
+    long = [np.repeat(group, 100, axis=1) for group in own]
+    assert asked(own).p("interaction") == asked(long).p("interaction")
+
+
+def test_few_lines_are_shuffled_or_not_tested():
+    few = three(sizes=(3, 4, 4))
+    pair = asked(few, (1, -1, 0))
+    assert pair.p_flips("algorithm") is None
+    assert "unequal noise is not guarded" in pair.note
+    assert pair.p("algorithm") == pair.p_shuffles("algorithm")
+    more = asked(few)
+    assert math.isnan(more.p("algorithm"))
+    assert not more.is_rejected("algorithm")
+    assert "No p value" in more.note
+    assert math.isfinite(more.difference.lower)
+
+
+def test_lines_without_spread():
+    flat = [np.full((4, 3), x) for x in (0.1, 0.2, 0.0)]
+    found = asked(flat)
+    assert found.p("algorithm") == 1
+    assert "cannot tell" in found.difference.guarantee
+    apart = [np.full((4, 3), x) for x in (3.0, 0.2, 0.0)]
+    assert asked(apart).p("algorithm") < 0.001
+
+
+def test_the_same_seed_gives_the_same_answer():
+    own = three(shift=0.5)
+    assert asked(own).flips == asked(own).flips
+    assert asked(own).flips != asked(own, seed=3).flips
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({"4": 1, "1": -1}, "There is no algorithm '4'"),
+        ((1, -1), r"weights are \(1, -1\), and there are 3 algorithms"),
+        (3, "weights are 3, and there are 3 algorithms"),
+        ((1, "a", -1), "Pass finite numbers"),
+        ((1, math.nan, -1), "Pass finite numbers"),
+        ((0, 0, 0), "All weights are 0"),
+        ((1, 1, -1), "The weights add up to 1, and a contrast's add up to 0"),
+    ],
+)
+def test_weights_are_checked(weights, message):
+    with pytest.raises(CurvewiseError, match=message):
+        asked(three(), weights)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"flips": 5}, "flips is 5. Pass at least 99"),
+        ({"level": 0}, "level is 0"),
+        ({"confidence": 1}, "confidence is 1"),
+    ],
+)
+def test_options_are_checked(more, message):
+    with pytest.raises(CurvewiseError, match=message):
+        asked(three(), **more)
+    with pytest.raises(CurvewiseError, match="effect is 'shape'"):
+        asked(three(), flips=99).p("shape")
+    with pytest.raises(CurvewiseError, match="'3': 1 line"):
+        asked(three(sizes=(5, 5, 1)))
+
+
+# --------------------------------------------------------------------------------- level
+
+
+def rejected(kind, sizes, sds, reps, seed, flips=199):
+    """Return rejections of a contrast that is 0 though algorithms differ, and coverage.
+
+    The last one: flips judged with the standard error of the lines as they came.
+    """
+    rng = np.random.default_rng(seed)
+    apart = np.linspace(-3, 3, 8) + 2
+    hits = np.zeros(4, int)
+    for _ in range(reps):
+        own = lines(kind, sizes, rng, sds=sds)
+        own[1], own[2] = own[1] + apart, own[2] - apart
+        found = contrast(own, WEIGHTS, flips=flips, rng=rng)
+        x = [g.mean(axis=1) for g in own]
+        rest = np.concatenate([
+            c * (g - g.mean()) / len(g) for c, g in zip(WEIGHTS, x, strict=True)
+        ])  # fmt: skip
+        drawn = np.abs(random_signs(flips, len(rest), rng) @ rest)
+        fixed = 1 + np.sum(drawn >= abs(found.difference.value))
+        hits += [
+            found.p("algorithm") <= 0.05,
+            found.p("interaction") <= 0.05,
+            0 in found.difference,
+            fixed / (1 + flips) <= 0.05,
+        ]
+    return hits
+
+
+def test_contrasts_keep_their_level_where_algorithms_differ():
+    n = 400
+    whole, shape, held, fixed = rejected("walk", (5, 5, 5), (4, 1, 1), n, 5)
+    assert_rate(whole, n, 0.05)
+    assert_at_most(shape, n, 0.08)
+    assert_rate(held, n, 0.95)
+    with pytest.raises(AssertionError):  # the negative control
+        assert_at_most(fixed, n, 0.06)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["iid", "walk", "t3", "skew"])
+@pytest.mark.parametrize(
+    ("sizes", "sds"),
+    [((5, 5, 5), (1, 1, 1)), ((10, 10, 10), (4, 1, 1)), ((5, 10, 15), (4, 1, 1))],
+)
+def test_contrasts_keep_their_level(kind, sizes, sds):
+    n = 4000
+    whole, shape, held, _ = rejected(kind, sizes, sds, n, 6, flips=399)
+    print(kind, sizes, sds, whole / n, shape / n, held / n)
+    assert_at_most(whole, n, 0.08)
+    assert_at_most(shape, n, 0.09)

@@ -1,0 +1,432 @@
+import csv
+import itertools
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from noisy_lines import lines as drawn_lines
+from scipy.stats import ttest_ind
+from support import assert_at_least, assert_at_most, data
+
+from curvewise.errors import CurvewiseError
+from curvewise.stats.anova.band import difference_band
+from curvewise.stats.anova.where import where_different
+
+SCRIPT = Path(__file__).parents[3] / "scripts" / "levels_where.py"
+simulation = SimpleNamespace(**runpy.run_path(str(SCRIPT)))
+Cell = simulation.Cell
+
+
+def chances(seed=1):
+    return np.random.default_rng(seed)
+
+
+def welch(groups):
+    """Return Welch's F at each step, from its textbook form."""
+    m = len(groups)
+    n = np.array([len(g) for g in groups])[:, None]
+    x = np.stack([g.mean(axis=0) for g in groups])
+    w = n / np.stack([g.var(axis=0, ddof=1) for g in groups])
+    middle = (w * x).sum(axis=0) / w.sum(axis=0)
+    h = ((1 - w / w.sum(axis=0)) ** 2 / (n - 1)).sum(axis=0)
+    between = (w * (x - middle) ** 2).sum(axis=0) / (m - 1)
+    return between / (1 + 2 * (m - 2) * h / (m**2 - 1))
+
+
+def p_of_all_flips(groups):
+    """Return stepped-down p from every flip there is, one flip at a time."""
+    observed = welch(groups)
+    rest = [g - g.mean(axis=0) for g in groups]
+    ends = np.cumsum([len(g) for g in groups])[:-1]
+    drawn = []
+    for signs in itertools.product((-1, 1), repeat=sum(map(len, groups))):
+        parts = np.split(np.array(signs)[:, None], ends)
+        drawn.append(welch([s * g for s, g in zip(parts, rest, strict=True)]))
+    drawn, order, p, most = np.array(drawn), np.argsort(-observed), {}, 0.0
+    for r, step in enumerate(order):
+        left = drawn[:, order[r:]].max(axis=1)
+        most = max(most, (left >= observed[step]).mean())
+        p[step] = most
+    return np.array([p[step] for step in range(len(observed))])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "sds"), [((4, 5), (1, 2)), ((4, 4, 4), (1, 1, 3))], ids=str
+)
+def test_p_is_that_of_all_flips_one_by_one(sizes, sds):
+    groups = drawn_lines("walk", sizes, chances(4), sds=sds, shift=1, ramp=3, steps=6)
+    exact = p_of_all_flips(groups)
+    flips = 40_000
+    found = where_different(groups, flips=flips, rng=chances())
+    assert exact.min() < 0.2 < exact.max()  # not all at an end
+    # Six standard errors; stepping down takes the largest of several.
+    within = 6 * np.sqrt(exact * (1 - exact) / flips) + 2 / flips
+    assert (np.abs(found.p - exact) <= within).all()
+
+
+def test_the_statistic_is_welchs():
+    one, other = drawn_lines("t3", (6, 9), chances(), sds=(1, 3))
+    found = where_different([one, other], flips=100, rng=chances())
+    t = ttest_ind(one, other, equal_var=False).statistic
+    np.testing.assert_allclose(found.statistic, t**2)
+    three = drawn_lines("t3", (6, 9, 5), chances(), sds=(1, 3, 2))
+    found = where_different(three, flips=100, rng=chances())
+    np.testing.assert_allclose(found.statistic, welch(three))
+
+
+def differing(at, steps=8, sizes=(10, 10), by=6.0):
+    """Return lines that clearly differ at some steps, with equal means at the others."""
+    groups = drawn_lines("iid", sizes, chances(2), steps=steps)
+    groups = [g - g.mean(axis=0) for g in groups]  # nothing is left to chance
+    groups[0][:, list(at)] += by
+    return {"A": groups[0], "B": groups[1]}
+
+
+def test_stretches_are_never_bridged():
+    found = where_different(differing([1, 2, 5, 7]), rng=chances())
+    assert found.different.tolist() == [0, 1, 1, 0, 0, 1, 0, 1]
+    assert found.stretches == ((1, 2), (5, 5), (7, 7))
+    assert (found.first_different, found.last_different) == (1, 7)
+    assert found.names == ("A", "B")
+    assert found.sizes == (10, 10)
+    assert found.guarded
+    assert found.sentence() == (
+        "'A' and 'B' differ at every tested step from 1 to 2, at step 5 and at step 7. "
+        "They still differ at step 7 or later."
+    )
+
+
+def test_steps_are_called_what_they_are():
+    steps = np.arange(8) * 250_000
+    found = where_different(differing([1, 2]), steps=steps, rng=chances())
+    assert found.stretches == ((250_000, 500_000),)
+    assert "from 250,000 to 500,000" in found.sentence()
+
+
+def test_windows_promise_no_single_step():
+    lines = differing([2, 3, 4, 5], steps=12)
+    found = where_different(lines, windows=6, rng=chances())
+    assert found.different.tolist() == [0, 1, 1, 0, 0, 0]
+    assert (found.first[1], found.last[2], found.steps[1]) == (2, 5, 2.5)
+    assert found.stretches == ((2, 5),)
+    # The means of steps 4 and 5 differ, and that may be due to step 4 alone.
+    assert (found.first_different, found.last_different) == (3, 4)
+    assert found.sentence() == (
+        "'A' and 'B' differ in every tested window from step 2 to 5. "
+        "They still differ at step 4 or later."
+    )
+    one = where_different(differing([2, 3], steps=12), windows=6, rng=chances())
+    assert "differ in the window from step 2 to 3." in one.sentence()
+
+
+def test_nothing_found_is_nothing_said():
+    found = where_different(differing([]), rng=chances())
+    assert found.stretches == ()
+    assert found.first_different is None
+    assert found.last_different is None
+    assert found.sentence() == (
+        "No difference between 'A' and 'B' was found at 8 tested steps."
+    )
+    wide = where_different(differing([]), windows=4, rng=chances())
+    assert wide.sentence().endswith("was found at 4 tested windows.")
+
+
+def test_what_remains_possible_is_said_with_a_band():
+    lines = differing([0, 1, 2])
+    found = where_different(lines, rng=chances())
+    band = difference_band(lines["A"], lines["B"], rng=chances())
+    most = max(np.abs(band.lower[3:]).max(), np.abs(band.upper[3:]).max())
+    assert found.still_possible_after(band) == most
+    assert found.sentence(band).endswith(
+        f"After step 2 no difference was found; differences up to {most:.4g} remain "
+        f"possible."
+    )
+    assert "gone" not in found.sentence(band, margin=most / 2)
+    assert found.sentence(band, margin=2 * most).endswith(
+        f"After step 2 the difference is gone: at no tested step is it larger than "
+        f"{2 * most:g}."
+    )
+
+
+def test_what_remains_possible_where_nothing_was_found():
+    lines = differing([])
+    found = where_different(lines, rng=chances())
+    band = difference_band(lines["A"], lines["B"], rng=chances())
+    most = found.still_possible_after(band)
+    assert most == max(np.abs(band.lower).max(), np.abs(band.upper).max())
+    assert found.sentence(band).endswith(
+        f"Differences up to {most:.4g} remain possible."
+    )
+    assert "There is none: at no tested step" in found.sentence(band, margin=9)
+
+
+def test_what_differs_to_the_end_leaves_nothing_to_say():
+    lines = differing([6, 7])
+    found = where_different(lines, rng=chances())
+    band = difference_band(lines["A"], lines["B"], rng=chances())
+    assert found.still_possible_after(band) is None
+    assert found.sentence(band, margin=1) == found.sentence()
+
+
+def test_gone_is_from_where_the_band_stays_inside():
+    lines = differing([0, 1, 4])
+    found = where_different(lines, rng=chances())
+    band = difference_band(lines["A"], lines["B"], rng=chances())
+    assert found.gone_after(band, 3) == 5
+    assert found.gone_after(band, 100) == 0
+    assert found.gone_after(band, 0.01) is None
+
+
+def test_a_band_in_windows_goes_with_windows():
+    lines = differing([2, 3, 4, 5], steps=12)
+    found = where_different(lines, windows=6, rng=chances())
+    band = difference_band(lines["A"], lines["B"], windows=6, rng=chances())
+    later = np.maximum(np.abs(band.lower), np.abs(band.upper))[3:].max()
+    assert found.still_possible_after(band) == later
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_band_leaves_out_0_at_no_other_steps(seed):
+    groups = drawn_lines("walk", (6, 8), chances(seed), sds=(1, 2), shift=1, ramp=1)
+    found = where_different(groups, rng=chances())
+    band = difference_band(*groups, rng=chances())
+    outside = (band.lower > 0) | (band.upper < 0)
+    assert (found.different | ~outside).all()
+
+
+@pytest.mark.parametrize("algorithms", [2, 3])
+def test_steps_at_which_nothing_varies_are_answered(algorithms):
+    groups = drawn_lines("walk", (10,) * algorithms, chances(), steps=5)
+    for i, g in enumerate(groups):
+        g[:, 0] = 0.1  # the same for all
+        g[:, 1] = 0.1 * (i + 1)  # nothing but the algorithm
+        g[:, 2] = 0.1 + 1e-15 * i  # the same but for rounding
+    groups[0][:, 3] = 0.1  # one algorithm does not vary
+    found = where_different(groups, rng=chances())
+    assert not np.isnan([found.statistic, found.p]).any()
+    assert found.p[[0, 2]].tolist() == [1, 1]
+    assert np.isinf(found.statistic[1])
+    assert found.p[1] == 1e-4
+    assert found.different[:3].tolist() == [False, True, False]
+    assert not found.hangs_on_one_line[:, :3].any()
+
+
+def test_lines_without_any_noise_are_answered():
+    found = where_different([np.ones((4, 3)), np.ones((4, 3))], rng=chances())
+    assert found.p.tolist() == [1, 1, 1]
+    other = where_different([np.ones((4, 3)), np.zeros((4, 3))], rng=chances())
+    assert other.different.all()
+
+
+def test_noise_that_is_rounding_is_none():
+    groups = drawn_lines("walk", (8, 8), chances(), steps=3)
+    groups[0][:, 1] = [0.1 + 0.2, 0.3] * 4  # one unit in the last place apart
+    groups[1][:, 1] = 0.3
+    groups[0][:, 2] = [0.1 + 0.2, 0.3, 0.3, 0.3] * 2
+    groups[1][:, 2] = 0.1 + 0.2
+    found = where_different(groups, rng=chances())
+    assert found.statistic[1:].tolist() == [0, 0]
+    assert found.p[1:].tolist() == [1, 1]
+    band = difference_band(*groups, rng=chances())
+    assert (band.upper - band.lower)[1:].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e130])
+def test_neither_unit_nor_origin_of_a_step_matters(unit):
+    groups = drawn_lines("walk", (6, 8), chances(), shift=1)
+    plain = where_different(groups, rng=chances())
+    scale, origin = np.ones(8), np.zeros(8)
+    scale[:2], origin[4] = unit, 1000
+    other = where_different([g * scale + origin for g in groups], rng=chances())
+    np.testing.assert_allclose(other.statistic, plain.statistic, rtol=1e-6)
+    assert (other.p == plain.p).all()
+
+
+def test_the_same_seed_gives_the_same_p():
+    groups = drawn_lines("walk", (10, 10), chances(), shift=1)
+    one, same, other = (where_different(groups, rng=chances(s)).p for s in (1, 1, 2))
+    assert (one == same).all()
+    assert (one != other).any()
+
+
+def test_lines_that_hang_on_one_are_marked():
+    groups = drawn_lines("iid", (8, 8), chances(), steps=3)
+    groups[1][0, 2] += 40
+    found = where_different({"A": groups[0], "B": groups[1]}, rng=chances())
+    assert found.hangs_on_one_line.tolist() == [[False] * 3, [False, False, True]]
+    assert found.notes == (
+        "One line of 'B' makes nearly all of its noise in 1 of 3 tests: what is found "
+        "there, or not, hangs on one run.",
+    )
+
+
+def test_the_mark_is_put_at_nine_tenths_of_what_is_possible():
+    def share_of_first(x):
+        values = np.array([x, -1, 1, -1, 1, -1, 1, -1.0])
+        rest = (values - values.mean()) ** 2
+        return rest.max() / rest.sum() / (1 - 1 / 8)
+
+    for x, expected in ((7.0, False), (9.5, True)):
+        assert (share_of_first(x) > 0.9) == expected  # the example is what it says
+        first = np.array([x, -1, 1, -1, 1, -1, 1, -1.0])
+        lines = [np.stack([first, first], axis=1), chances().normal(size=(8, 2))]
+        found = where_different(lines, flips=100, rng=chances())
+        assert found.hangs_on_one_line[0].tolist() == [expected] * 2
+
+
+def test_few_lines_and_many_steps_are_said_to_be_weak():
+    rng = chances()
+    weak = where_different(rng.normal(size=(2, 5, 100)), flips=100, rng=rng)
+    assert weak.is_weak
+    assert weak.notes[0] == (
+        "With 5 lines of an algorithm and 100 tested steps, false findings may be more "
+        "frequent than 0.05: test 8 to 30 windows instead."
+    )
+    assert not where_different(rng.normal(size=(2, 6, 100)), flips=100, rng=rng).is_weak
+    lines = rng.normal(size=(2, 5, 100))
+    assert not where_different(lines, windows=20, flips=100, rng=rng).is_weak
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options", "message"),
+    [
+        (
+            (5, 3, 2),
+            {},
+            r"Where algorithms differ takes 4 lines or more of each algorithm, and '2' has "
+            r"3, '3' has 2: flipping the signs of so few tells nothing about chance\. Run "
+            r"more seeds, or ask randomized_anova whether the curves differ at all\.",
+        ),
+        ((5, 5), {"level": 0}, r"level is 0\. Pass one between 0 and 1\."),
+        ((5, 5), {"level": "low"}, r"level is 'low'\. Pass one between 0 and 1\."),
+        (
+            (5, 5),
+            {"level": 0.001, "flips": 500},
+            r"500 flips never give a p of 0\.001\. Pass flips=1000 or more\.",
+        ),
+        ((5, 5), {"flips": 99}, r"flips is 99\. Pass at least 100\."),
+        ((5, 5), {"rng": None}, r"rng is None\. Pass a numpy Generator"),
+        ((5, 5), {"steps": [3, 2, 1]}, r"steps is \[3, 2, 1\]\. Pass 8 ascending"),
+        ((5, 5), {"windows": 0}, r"windows is 0\. Pass how many, at least 1\."),
+        ((5,), {}, "Lines of 1 algorithm came"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(sizes, options, message):
+    groups = drawn_lines("iid", sizes, chances())
+    with pytest.raises(CurvewiseError, match=message):
+        where_different(groups, **{"rng": chances(), **options})
+
+
+def test_bands_and_margins_that_do_not_fit_are_refused():
+    lines = differing([0])
+    found = where_different(lines, flips=100, rng=chances())
+    band = difference_band(lines["A"], lines["B"], flips=100, rng=chances())
+    wide = difference_band(lines["A"], lines["B"], windows=2, flips=100, rng=chances())
+    with pytest.raises(CurvewiseError, match=r"margin is -1\. Pass the largest diff"):
+        found.gone_after(band, -1)
+    with pytest.raises(CurvewiseError, match=r"margin is 'x'\. Pass the largest diff"):
+        found.sentence(band, margin="x")
+    with pytest.raises(CurvewiseError, match=r"margin is 1 and band is None\. Pass a"):
+        found.sentence(margin=1)
+    with pytest.raises(CurvewiseError, match=r"ends at step 5\.5, and algorithms were"):
+        found.still_possible_after(wide)
+    three = where_different([*lines.values(), lines["A"]], flips=100, rng=chances())
+    with pytest.raises(CurvewiseError, match="of two algorithms, and 3 were tested"):
+        three.still_possible_after(band)
+
+
+@pytest.mark.parametrize("early", [False, True])
+@pytest.mark.parametrize(
+    ("cell", "most", "n"),
+    [
+        (Cell("walk", (10, 10), (1, 4)), 0.05, 400),
+        (Cell("iid", (5, 5), (1, 4)), 0.065, 400),
+        *[
+            pytest.param(cell, most, 4000, marks=pytest.mark.slow)
+            for cell, most in (
+                (Cell("walk", (10, 10), (1, 1)), 0.055),
+                (Cell("walk", (10, 10), (1, 4)), 0.055),
+                (Cell("walk", (5, 5), (1, 4)), 0.06),
+                (Cell("iid", (5, 5), (1, 4)), 0.065),
+                (Cell("iid", (5, 15), (4, 1)), 0.07),
+                (Cell("walk", (5, 5, 5), (1, 1, 4)), 0.06),
+                (Cell("walk", (10, 10, 10, 10), (1, 1, 1, 4)), 0.055),
+            )
+        ],
+    ],
+    ids=str,
+)
+def test_false_findings_are_as_rare_as_documented(cell, most, n, early):
+    hits = simulation.false_findings(cell, n, chances(31), early=early)
+    print(f"{cell} {'early' if early else 'null'}: {hits / n:.4f}")
+    assert_at_most(hits, n, most)
+
+
+@pytest.mark.slow
+def test_many_independent_steps_of_few_lines_are_the_weak_spot():
+    """Documented, and said by `is_weak`: .09 where .05 was asked for."""
+    n, cell = 2000, Cell("iid", (5, 5), (1, 4), 100)
+    hits = simulation.false_findings(cell, n, chances(32))
+    print(f"{cell}: {hits / n:.4f}")
+    assert_at_most(hits, n, 0.11)
+    assert_at_least(hits, n, 0.06)
+
+
+def test_steps_tested_one_by_one_are_found_too_often():
+    """The negative control: no correction for the number of steps."""
+    n, cell = 2000, Cell("walk", (10, 10), (1, 4))
+    assert_at_least(simulation.uncorrected_findings(cell, n, chances(33)), n, 0.11)
+
+
+def test_shuffled_lines_find_too_much_where_noise_differs():
+    """The negative control: stepping down by shuffles, .16 where .05 was asked for."""
+    n, cell = 500, Cell("iid", (5, 5), (1, 4))
+    hits = simulation.shuffled_findings(cell, n, chances(34))
+    print(f"{cell}, shuffled: {hits / n:.4f}")
+    assert_at_least(hits, n, 0.10)
+    equal = simulation.shuffled_findings(Cell("iid", (5, 5), (1, 1)), n, chances(35))
+    assert_at_most(equal, n, 0.05)  # so that it is the noise, and no bug of ours
+
+
+def control_curves(env, algorithms):
+    """Return real lines, mean return in 60 windows of 50,000 steps."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(data("control_curves/curves.parquet"))
+    run, step, score = (table[c].to_numpy() for c in ("run", "step", "return"))
+    window = np.minimum((step - 1) // 50_000, 59)
+    lines = {name: [] for name in algorithms}
+    with data("control_curves/runs.csv").open() as file:
+        for row in csv.DictReader(file):
+            if row["env"] == env and row["algo"] in lines:
+                own = run == int(row["run"])
+                sums = np.bincount(window[own], score[own].astype(float), 60)
+                counts = np.bincount(window[own], minlength=60)
+                lines[row["algo"]].append(sums / counts)
+    return {name: np.array(values) for name, values in lines.items()}
+
+
+STEPS = np.arange(1, 61) * 50_000
+
+
+@pytest.mark.parametrize(
+    ("env", "pair", "stretches"),
+    [
+        ("Walker2d-v2", ("DDPG", "SAC"), ((50_000, 3_000_000),)),
+        ("Walker2d-v2", ("SAC", "TD3"), ()),
+        ("HalfCheetah-v2", ("DDPG", "SAC"), ((50_000, 150_000),)),
+        ("Hopper-v2", ("DDPG", "TD3"), ((500_000, 3_000_000),)),
+    ],
+    ids=str,
+)
+def test_real_curves_differ_where_one_sees_it(env, pair, stretches):
+    found = where_different(control_curves(env, pair), steps=STEPS, rng=chances())
+    assert found.stretches == stretches
+
+
+def test_a_failed_run_is_marked_in_real_curves():
+    lines = control_curves("HalfCheetah-v2", ("SAC", "TD3"))
+    found = where_different(lines, steps=STEPS, rng=chances())
+    assert found.hangs_on_one_line.any(axis=0).sum() == 25
