@@ -304,7 +304,7 @@ def test_lines_come_on_a_grid_and_say_how(monkeypatch):
     assert "8 steps from 0 to 100000, interpolated linearly" in str(found)
     found = plan.lines(HILL, shift=50, grid=[0, 40_000, 90_000], fill="last")
     assert found.provenance.settings["fill"] == "last"
-    assert found.provenance.settings["grid"] == "0, 40000, 90000"
+    assert found.provenance.settings["grid"] == "3 given steps"
     assert "3 steps from 0 to 90000" in str(found)
 
 
