@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from curvewise.stats._labels import labels_as_they_lie, random_labels
-from curvewise.stats.anova._drawing.draws import tolerances
+from curvewise.stats.anova._drawing.draws import least
 from curvewise.stats.anova._drawing.statistics import (
     flipped,
     observed_for_flips,
@@ -36,6 +36,7 @@ DRAWS = 399  # shuffles, and as many flips
 ENUMERATED = 1000  # deals that are all tried instead
 BLOCK = 25  # data sets that share their draws
 LEVEL = 0.05
+TIED = 1e-9  # what rounding may put apart, for such noise
 STEPS = 8
 EFFECTS = ("algorithm", "interaction")
 WAYS = ("plain", "shuffled", "flipped", "both")
@@ -160,7 +161,7 @@ def p_values(values, sizes, labels, signs) -> dict[str, np.ndarray]:
     every = len(labels) == number_of_deals(sizes)
 
     def counted(observed, drawn, extra):
-        above = (drawn >= (observed - tolerances(observed))[..., None]).sum(axis=-1)
+        above = (drawn >= least(observed, TIED)[..., None]).sum(axis=-1)
         return (extra + above) / (extra + drawn.shape[-1])
 
     def dealt(judged):

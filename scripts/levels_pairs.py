@@ -205,7 +205,7 @@ def contrast_errors(sizes, sds, kind, reps, rng, weights=(1, -0.5, -0.5)):
         own = lines(kind, sizes, rng, sds=sds)
         # The second is above and the third below: their mean is as the first.
         own[1], own[2] = own[1] + apart, own[2] - apart
-        found = contrast(own, weights, flips=DRAWS, rng=rng)
+        found = contrast(own, weights, draws=DRAWS, rng=rng)
         hits += [
             found.p("algorithm") <= LEVEL,
             found.p("interaction") <= LEVEL,
@@ -282,6 +282,27 @@ def tasks():
         reps = 1000 if 0 < max(effects) < 2 else 2000
         found = task_rates(kind, effects, sizes, sds, reps, rng)
         print(kind, effects, sizes, sds, found.round(3), flush=True)
+    print("\nrejected by the spread of z, the same difference on three tasks")
+    for effect in (0, 1, 2):
+        rate = spread_of_deviates(effect, (5, 10, 20), 2000, np.random.default_rng(57))
+        print(f"{effect} sd: {rate:.3f}", flush=True)
+
+
+def spread_of_deviates(effect, sizes, reps, rng, kind="walk"):
+    """Return how often z differ more than chance makes them, by chi squared.
+
+    A test that there is none of: the difference is the same on all tasks, which have
+    different numbers of lines.
+    """
+    from scipy.stats import chi2
+
+    shift, hits = effect * spread_of_mean(kind), 0
+    for _ in range(reps):
+        own = [lines(kind, (n, n), rng) for n in sizes]
+        own = [[one + shift, other] for one, other in own]
+        z = over_tasks(own, shuffles=99, exact=False, rng=rng).z
+        hits += ((z - z.mean()) ** 2).sum() > chi2.ppf(1 - LEVEL, len(z) - 1)
+    return hits / reps
 
 
 # ------------------------------------------------------------------------------- effects

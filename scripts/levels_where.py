@@ -17,6 +17,7 @@ from curvewise.errors import CurvewiseError
 from curvewise.stats.anova._lines.welch import evidence, welch_f
 from curvewise.stats.anova.band import difference_band
 from curvewise.stats.anova.where import where_different
+from curvewise.stats.comparison import holm
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from noisy_lines import noise
@@ -27,6 +28,9 @@ EARLY = 0.3  # the share of steps at which algorithms differ in a partial null
 # By how much, in standard deviations of the noisiest: so much that it is nearly always
 # found, which leaves the others the least protection. A smaller one costs fewer errors.
 SHIFT = 4.0
+# Where it is asked how much is found: the last steps, and by how much they differ, in
+# standard deviations of the noise.
+LATE, GAPS = 0.3, (1.0, 1.5, 2.0)
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,22 @@ def shuffled_findings(cell: Cell, sets: int, rng, *, shuffles: int = FLIPS) -> i
     return int(errors)
 
 
+def late_findings(cell: Cell, sets: int, rng, gap: float, *, flips=FLIPS):
+    """Return which share of the steps that differ is found, by flips and by Holm."""
+    from scipy.stats import ttest_ind
+
+    begin = cell.steps - int(LATE * cell.steps)
+    shift = np.where(np.arange(cell.steps) < begin, 0.0, gap)
+    by_flips = by_holm = 0.0
+    for one, other in cell.draw(sets, rng):
+        lines = [one, other + shift]
+        found = where_different(lines, level=LEVEL, flips=flips, rng=rng)
+        by_flips += found.different[begin:].mean()
+        p = holm(ttest_ind(*lines, axis=0, equal_var=False).pvalue)
+        by_holm += (p[begin:] <= LEVEL).mean()
+    return by_flips / sets, by_holm / sets
+
+
 def covered(cell: Cell, sets: int, rng, *, flips: int = FLIPS) -> tuple[int, float]:
     """Return how often the band holds the difference, 0, and its mean half-width."""
     hits, width = 0, 0.0
@@ -175,6 +195,12 @@ def main(sets: int) -> None:
     for cell in WHERE[:5]:
         plain = uncorrected_findings(cell, sets, rng) / sets
         print(cell, f"{plain:.4f} {shuffled_findings(cell, sets, rng) / sets:.4f}")
+    print("\nShare of steps found of those that differ, the last ones: flips, Holm")
+    late = np.random.default_rng(20240502)
+    for cell in (WHERE[0], WHERE[7]):
+        for gap in GAPS:
+            ours, holms = late_findings(cell, sets // 2, late, gap)
+            print(cell, f"by {gap:g} sd: {ours:.3f} {holms:.3f}", flush=True)
     print("\nBands that hold, half-width; multipliers with fixed standard errors")
     for cell in BANDS:
         hits, width = covered(cell, sets, rng)

@@ -7,7 +7,8 @@ import numpy as np
 
 from curvewise.stats._labels import labels_as_they_lie, random_labels
 from curvewise.stats._sample import Floats
-from curvewise.stats.anova._drawing.draws import tolerances
+from curvewise.stats.anova._drawing import rounding
+from curvewise.stats.anova._drawing.draws import least
 from curvewise.stats.anova._drawing.statistics import (
     flipped,
     observed_for_flips,
@@ -15,7 +16,7 @@ from curvewise.stats.anova._drawing.statistics import (
     split,
     studentised,
 )
-from curvewise.stats.anova._lines.flips import batches, random_signs
+from curvewise.stats.anova._lines.flips import FEWEST, batches, random_signs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,16 +56,19 @@ def p_values(
         return np.stack(plain(parts, labels, joint=null == "joint"))
 
     came = shuffled(labels_as_they_lie(sizes))
-    least = came - tolerances(came)
+    how = "studentised" if noise == "unequal" else "plain"
+    ties = rounding.of_deals(parts, "joint" if null == "joint" else how)
+    low = least(came, np.stack(ties)[:, :, None])
     above = np.zeros(came.shape[:2])
     for now in batches(draws, parts.width):
-        above += (shuffled(random_labels(sizes, now, rng)) >= least).sum(axis=2)
+        above += (shuffled(random_labels(sizes, now, rng)) >= low).sum(axis=2)
     p = (1 + above) / (1 + draws)
-    if noise == "unequal" and min(sizes) > 3:
-        came = np.stack(observed_for_flips(parts))[:, :, None]
-        least, above = came - tolerances(came), np.zeros(came.shape[:2])
+    if noise == "unequal" and min(sizes) >= FEWEST:
+        came = np.stack(observed_for_flips(parts))
+        ties = np.stack(rounding.of_flips(parts, *came))
+        low, above = least(came, ties)[:, :, None], np.zeros(came.shape)
         for now in batches(draws, parts.width):
             signs = random_signs(now, sum(sizes), rng)
-            above += (np.stack(flipped(parts, signs)) >= least).sum(axis=2)
+            above += (np.stack(flipped(parts, signs)) >= low).sum(axis=2)
         p = np.maximum(p, (1 + above) / (1 + draws))
     return Block(*p)

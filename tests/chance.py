@@ -142,7 +142,7 @@ def drawn_pairs(*, rng):
 
 
 def drawn_contrast(*, rng):
-    found = anova.contrast(LINES, (1, -1), flips=199, rng=rng)
+    found = anova.contrast(LINES, (1, -1), draws=199, rng=rng)
     return found.p("algorithm"), found.p("interaction")
 
 

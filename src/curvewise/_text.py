@@ -40,6 +40,17 @@ def _rounded(value: float, digits: int) -> str:
     return f"{value:.{places}f}"
 
 
+def step(at: float) -> str:
+    """Return a step of training as people write it.
+
+    >>> step(3_000_000.0), step(54916.666), step(0.25), step(2999999.6)
+    ('3,000,000', '54,916.7', '0.25', '3,000,000')
+    """
+    if at == round(at):
+        return f"{at:,.15g}"
+    return f"{at:,.6g}" if abs(at) < 1e5 else f"{at:,.0f}"
+
+
 def percent(share: float) -> str:
     """Return a share as percent, without rounding it to 100.
 

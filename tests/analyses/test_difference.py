@@ -85,7 +85,7 @@ def test_pairs_are_adjusted_and_share_their_confidence(example):
     slow, fast = found.lines["slow"], found.lines["fast"]
     with pytest.warns(cw.CurvewiseWarning, match="rests on 8"):
         one = anova.effect_sizes(slow, fast, confidence=shared_confidence(0.95, 3))
-    assert found.pairs[0].sizes.difference.lower == one.difference.lower
+    assert found.pairs[0].effects.difference.lower == one.difference.lower
     assert found.pairs[0].where.level == pytest.approx(0.05 / 3)
     assert found.where.level == 0.05
 
@@ -99,9 +99,16 @@ def test_rows_are_for_programs(example):
     assert algorithm["decision"] == "rejected"
     assert len(example.pair_rows()) == 6
     assert len(example.window_rows()) == 6 * 21
-    assert {row["tasks"] for row in example.task_rows()} == {2}
+    assert len({tuple(row) for row in rows}) == 1  # every row has the same keys
+    assert {row["tasks"] for row in example.overall_rows()} == {2}
+    assert [row["task"] for row in example.task_rows()[:2]] == ["hill", "swamp"]
+    assert len(example.curve_rows()) == 6 * 21
+    assert example.line_rows()[0]["rule"] == "21 steps from 0 to 100,000, as recorded"
     told = json.loads(example.to_json())
-    assert set(told) == {"rows", "pairs", "windows", "tasks", "provenance"}
+    assert set(told) == {
+        "rows", "pairs", "windows", "curves", "lines", "tasks", "overall",
+        "verdicts", "notes", "provenance",
+    }  # fmt: skip
     assert example.to_frame().shape[0] == 10
     assert "toprule" in example.to_latex()
 
@@ -117,18 +124,18 @@ def test_the_same_seed_gives_the_same_answer():
 # --- words -------------------------------------------------------------------------------
 
 
-def test_a_shift_is_a_difference_in_level_and_not_in_shape(shifted):
+def test_a_shift_is_a_difference_in_height_and_not_in_shape(shifted):
     verdict = shifted.verdict("t")
-    assert "a and b differ in level, averaged over the steps (p = " in verdict
+    assert "a and b differ in height, averaged over the steps (p = " in verdict
     assert "No difference in shape was shown" in verdict
     assert "b is ahead of a by " in verdict
     assert "b is ahead at every tested step from 0 to 700." in verdict
 
 
-def test_a_ramp_is_a_difference_in_shape_and_not_in_level():
+def test_a_ramp_is_a_difference_in_shape_and_not_in_height():
     answer = cw.difference(trials_of({"t": two(ramp=2.5)}))
     verdict = answer.verdict("t")
-    assert "No difference in level was shown" in verdict
+    assert "No difference in height was shown" in verdict
     assert "differ in shape: their distance changes along the steps" in verdict
 
 
@@ -164,28 +171,32 @@ def test_curves_that_cross_say_who_is_ahead_where():
     )
     lower = cw.difference(trials_of({"t": own}, metric="loss"))
     assert "a is ahead at every tested step from 0 to 300;" in lower.verdict("t")
-    cells = answer.pair_table("t")[0]["higher at steps"]
-    assert cells == "b 0 to 300, a 400 to 700"
+    cells = answer.pair_table("t")[0]["ahead at steps"]
+    assert cells == "b: 0 to 300; a: 400 to 700"
 
 
 def test_a_design_that_cannot_reject_says_so_and_what_could():
     own = two(shift=9.0, sizes=(3, 3))
     answer = cw.difference(trials_of({"t": own}))
     verdict = answer.verdict("t")
-    assert "These lines cannot show a difference in level, whatever they are" in verdict
+    assert (
+        "These lines cannot show a difference in height, whatever they are" in verdict
+    )
     assert "the smallest p of 3 and 3 lines is 0.10" in verdict
     assert "4 lines of each could." in verdict
-    assert "no difference could be shown" in verdict
+    assert "So few lines can show no difference between 'a and b'" in verdict
     notes = " ".join(answer.notes())
     assert "unequal noise is not guarded against" in notes
-    assert answer.pair_table("t")[0]["higher at steps"] == "too few lines"
+    assert answer.pair_table("t")[0]["ahead at steps"] == "too few lines"
     assert answer.window_rows() == []
 
 
 def test_the_scope_and_the_noise_are_told(shifted):
     notes = " ".join(shifted.notes())
     assert "Shuffles judge these lines" in notes
-    assert "textbook's F, which takes steps for independent, is wrong" in notes
+    assert (
+        "textbook's F, which takes all steps for independent, would say p = " in notes
+    )
     assert "times as much as the quietest" in notes
     assert "all 92,378 shuffles and 9,999 flips" in notes
 
@@ -197,9 +208,88 @@ def test_shuffles_and_flips_that_disagree_are_told():
         answer = cw.difference(trials_of({"t": own}))
         test = answer.of().anova.tests["algorithm"]
         if (test.shuffles.p <= 0.05) != (test.flips.p <= 0.05):
-            assert "shuffles and flips disagree (level: p = " in str(answer)
+            assert "shuffles and flips disagree (height: p = " in str(answer)
             return
     pytest.fail("no such data")
+
+
+def test_two_algorithms_get_one_answer():
+    """The pair is the table's own question: with other draws it might contradict it."""
+    for seed in range(5):
+        own = two(shift=1.0, sizes=(12, 12), seed=seed)
+        answer = cw.difference(trials_of({"t": own}), shuffles=999, seed=seed)
+        anova, pair = answer.of().anova, answer.pair("a", "b")
+        for effect in ("algorithm", "interaction"):
+            assert pair.tested.adjusted_p(effect) == anova.p(effect)
+            assert pair.decisions[effect] == anova.decision(effect)
+
+
+def test_an_interval_that_holds_0_is_not_called_a_distance():
+    """Holm finds the smallest p of three; the interval pays for all of them."""
+    rng = np.random.default_rng(0)
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        own = dict(zip("abc", noisy("walk", (8, 8, 8), rng, shift=1.3), strict=True))
+        answer = cw.difference(trials_of({"t": own}), shuffles=499)
+        for pair in answer.of().pairs:
+            held = pair.effects.difference
+            if (
+                pair.decisions["algorithm"] == "rejected"
+                and held.lower < 0 < held.upper
+            ):
+                assert "on average (p = " in answer.verdict("t")
+                assert "; by how much is open: " in answer.verdict("t")
+                return
+    pytest.fail("no such data")
+
+
+def test_pairs_that_cannot_be_told_apart_are_said_once_and_nowhere_ahead():
+    rng = np.random.default_rng(0)
+    own = {c: 9 * i + rng.normal(size=(4, 8)) for i, c in enumerate("abcd")}
+    answer = cw.difference(trials_of({"t": own}))
+    assert [pair.where for pair in answer.of().pairs] == [None] * 6
+    verdicts = answer.verdicts("t")
+    assert len(verdicts) == 2
+    assert "'a and b', 'a and c'" in verdicts[1]
+    assert "5 lines of each could" in verdicts[1]
+
+
+def test_tasks_that_cannot_be_told_apart_together_say_so():
+    by_task = {t: two(shift=9, sizes=(2, 2), seed=i) for i, t in enumerate("tu")}
+    answer = cw.difference(trials_of(by_task))
+    told = "so few lines can show no difference over 2 tasks; the smallest p is"
+    assert told in answer.overall_verdicts()[0]
+
+
+def test_many_pairs_or_a_small_level_take_more_flips_and_not_too_many():
+    rng = np.random.default_rng(0)
+    own = {f"a{i}": rng.normal(size=(4, 3)) for i in range(8)}
+    answer = cw.difference(trials_of({"t": own}, steps=[0, 1, 2]), shuffles=199)
+    assert len(answer.of().pairs) == 28
+    with pytest.raises(
+        CurvewiseError, match=r"Task 't': level is 1e-09, which 1 pairs"
+    ):
+        cw.difference(trials_of({"t": two()}), level=1e-9)
+
+
+def test_tasks_of_different_designs_say_how_each_p_was_found():
+    by_task = {"t": two(sizes=(4, 4)), "u": two(sizes=(10, 10))}
+    notes = " ".join(cw.difference(trials_of(by_task)).notes())
+    assert "p on t: all 35 shuffles and all 128 flips" in notes
+    assert "p on u: all 92,378 shuffles and 9,999 flips" in notes
+
+
+def test_windows_are_announced():
+    own = {name: np.repeat(table, 10, axis=1) for name, table in two(shift=3.0).items()}
+    notes = " ".join(cw.difference(trials_of({"t": own}, steps=np.arange(80))).notes())
+    assert "tested were 20 windows of about 4 steps each, by their mean scores" in notes
+
+
+def test_lines_that_do_not_vary_are_told_without_nan():
+    own = {"a": np.zeros((5, 8)), "b": two()["b"]}
+    text = str(cw.difference(trials_of({"t": own})))
+    assert "t: some algorithm has lines that do not vary." in text
+    assert "nan" not in text.replace("nanother", "")
 
 
 def test_the_paper_stays_available():
@@ -264,9 +354,10 @@ def test_lines_of_different_steps_are_never_aligned_silently():
     with pytest.raises(CurvewiseError, match=r"The lines have different steps.*grid="):
         cw.difference(ragged())
     answer = cw.difference(ragged(), grid=7)
-    assert "7 steps from 100 to 700, as recorded" in str(answer)
+    told = "7 steps from 100 to 700, what 10 lines recorded before is left out"
+    assert told in str(answer)
     answer = cw.difference(ragged(), grid=5)
-    assert "5 steps from 100 to 700, interpolated linearly in 20 of 20" in str(answer)
+    assert "5 steps from 100 to 700, values interpolated linearly in 20" in str(answer)
     answer = cw.difference(ragged(), grid=[100, 300], fill="error")
     assert answer.provenance.settings["grid"] == "2 given steps"
 
@@ -298,9 +389,10 @@ def test_a_failed_run_is_counted_and_scores_what_was_declared():
         cw.difference(trials)
     answer = cw.difference(trials, failed=-5.0)
     assert answer.failed == 1
-    assert "1 failed line: from where it broke off, such a line scores -5." in str(
-        answer
-    )
+    text = str(answer)
+    assert "lines of a 10, b 10 (1 failed)" in text
+    assert "1 failed line (1 of b on t): wherever a failed run has no value" in text
+    assert "it counts with score -5." in text
     assert answer.of().lines["b"][0].tolist()[3:] == [-5.0] * 5
 
 
@@ -315,6 +407,11 @@ def test_a_failed_run_is_counted_and_scores_what_was_declared():
             {"t": {"a": np.ones((1, 8)), "b": np.zeros((1, 8))}},
             {},
             "Each of 2 algorithms has one line",
+        ),
+        (
+            {"t": two() | {"c": np.ones((1, 8))}},
+            {"noise": "equal"},
+            "Task 't': One line of 'c', which does not show how noisy an algorithm is",
         ),
         ({"t": two()}, {"grid": [100]}, "The lines have 1 step, and a curve has two"),
         (

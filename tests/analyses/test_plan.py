@@ -232,7 +232,7 @@ STATED = plan.lines(HILL, shift=50)
 
 
 def test_lines_have_one_row_per_task_and_pair(monkeypatch):
-    monkeypatch.setattr("curvewise.analyses._line_plan.SIMULATIONS", 100)
+    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
     found = plan.lines(CURVES, "return")
     rows = found.rows()
     assert [(r["task"], r["one"], r["other"]) for r in rows] == [
@@ -254,21 +254,26 @@ def test_lines_have_one_row_per_task_and_pair(monkeypatch):
     assert weak["lines"] > 12
     text = str(found)
     for words in (
-        "Lines of return for a power of 0.8 (level 0.05)",
+        "return (higher is better), lines for a power of 0.8 at level 0.05",
         "slow - fast",
         "8 and 8",
         "lines for 0.8: with so many lines (runs) of each algorithm",
         "if the difference is as large as the pilot suggests",
-        "better plan for the smallest one worth finding, with shift=",
+        "better plan for a stated shift, the smallest one worth finding.",
         "With fewer than 4 lines of each no result could be significant",
-        "whoever tests all 3 of a task plans with level=0.017",
-        "21 steps from 0 to 100000, as recorded",
+        "whoever tests all 3 of a task plans with level 0.017",
+        "21 steps from 0 to 100,000, as recorded",
     ):
         assert words in text
     assert repr(found) == text
+    assert text.endswith(str(found.provenance))
+    assert {row["lines_if_one"] for row in rows} == {None}
+    assert "first / second" not in text
+    # Notes are read by those who type options, too: no keyword in them.
+    assert not any("=" in note for note in found.notes())
 
 
-def test_lines_for_a_stated_difference_are_what_the_statistics_say():
+def test_lines_for_a_stated_difference_are_what_the_statistics_say(monkeypatch):
     (row,) = STATED.rows()
     lines = HILL.lines("return")
     found = lines_for_power(
@@ -280,8 +285,14 @@ def test_lines_for_a_stated_difference_are_what_the_statistics_say():
     assert row["lines"] == found.lines
     assert row["lines_lower"] == found.interval.lower
     assert row["power_now"] == found.now
+    assert (row["lines_if_other"], row["lines_if_one"]) == found.directions
+    assert row["lines"] == max(found.directions)
     text = str(STATED)
-    assert "if the difference is 50 and" in text
+    assert "if one is 50 above the other at every step, whichever it is, and" in text
+    assert "first / second above: lines for either direction; the larger" in text
+    assert STATED.table()[0]["first / second above"] == (
+        f"{row['lines_if_one']} / {row['lines_if_other']}"
+    )
     assert "what the pilot leaves open about noise" in text
     assert "Each pair by itself" not in text  # there is only one
     assert STATED.provenance.seed == 0
@@ -291,21 +302,23 @@ def test_lines_for_a_stated_difference_are_what_the_statistics_say():
         "error",
         None,
     )
-    again = plan.lines(HILL, shift=50)
-    assert again.rows() == STATED.rows()
-    other = plan.lines(HILL, shift=50, seed=1)
-    assert other.rows() != STATED.rows()
+    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
+    one, again, other = (
+        plan.lines(HILL, shift=50, seed=seed).rows() for seed in (2, 2, 3)
+    )
+    assert again == one
+    assert other != one
 
 
 def test_lines_come_on_a_grid_and_say_how(monkeypatch):
-    monkeypatch.setattr("curvewise.analyses._line_plan.SIMULATIONS", 100)
+    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
     found = plan.lines(HILL, shift=50, grid=8)
     assert found.provenance.settings["fill"] == "linear"
-    assert "8 steps from 0 to 100000, interpolated linearly" in str(found)
+    assert "8 steps from 0 to 100,000, " in str(found)
     found = plan.lines(HILL, shift=50, grid=[0, 40_000, 90_000], fill="last")
     assert found.provenance.settings["fill"] == "last"
     assert found.provenance.settings["grid"] == "3 given steps"
-    assert "3 steps from 0 to 90000" in str(found)
+    assert "3 steps from 0 to 90,000" in str(found)
 
 
 def curves(of, **keywords):
@@ -321,7 +334,7 @@ def curves(of, **keywords):
 
 
 def test_where_a_pilot_shows_nothing_that_is_said(monkeypatch):
-    monkeypatch.setattr("curvewise.analyses._line_plan.SIMULATIONS", 100)
+    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
     lines = HILL.lines("return")["slow"]
     same = curves({"a": lines, "b": lines + 1e-9})
     found = plan.lines(same)
@@ -329,12 +342,42 @@ def test_where_a_pilot_shows_nothing_that_is_said(monkeypatch):
     assert (row["lines"], row["lines_upper"], row["power_now"]) == (None, None, None)
     text = str(found)
     assert "cannot be said" in text
-    assert "cannot be said: chance alone shows as much as this pilot does." in text
+    assert "cannot be said, ?: chance alone shows as much as this pilot does." in text
+    assert "more than" not in text
     assert json.loads(found.to_json())["rows"][0]["lines"] is None
 
 
+def test_more_lines_than_are_computed_are_said_to_be():
+    found = plan.lines(HILL, shift=1e-4)
+    (row,) = found.table()
+    assert row["lines for 0.8"] == row["from to"] == "more than 1,000,000"
+    text = str(found)
+    assert "more than 1,000,000: so small a difference takes more lines than" in text
+    assert "cannot be said" not in text
+    assert "?" not in text
+    assert found.rows()[0]["lines"] is None
+    assert found.rows()[0]["power_now"] < 0.2
+
+
+def test_a_task_with_one_algorithm_is_left_out_and_named(monkeypatch):
+    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
+    rng = np.random.default_rng(5)
+    trials = cw.Trials(
+        cw.Trial(task, name, i, {"reward": rng.normal(size=4)}, steps=range(4))
+        for task, name in (("t", "a"), ("t", "b"), ("u", "a"))
+        for i in range(5)
+    )
+    found = plan.lines(trials, shift=2)
+    assert [row["task"] for row in found.rows()] == ["t"]
+    assert found.alone == ("u",)
+    assert "Left out, with one algorithm only: 'u'." in found.notes()
+    whole = plan.lines(trials.where(task="t"), shift=2)
+    assert whole.rows() == found.rows()
+    assert whole.alone == ()
+
+
 def test_failed_lines_are_counted_and_crossed_ones_refused(monkeypatch):
-    monkeypatch.setattr("curvewise.analyses._line_plan.SIMULATIONS", 100)
+    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
     lines = dict(
         zip("ab", np.random.default_rng(4).normal(size=(2, 8, 5)), strict=True)
     )
@@ -356,13 +399,27 @@ def test_failed_lines_are_counted_and_crossed_ones_refused(monkeypatch):
 
 
 def test_lines_of_shapes_and_of_both(monkeypatch):
-    monkeypatch.setattr("curvewise.analyses._line_plan.SIMULATIONS", 100)
+    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
     shape = plan.lines(HILL, effect="interaction")
     assert "that the shapes of their lines differ" in str(shape)
     assert "strays from its mean" in str(shape)
     both = plan.lines(HILL, effect="either")
     assert "tested at half the level each" in str(both)
     assert both.rows()[0]["lines_least"] == 5
+    assert "better plan for a stated stretch" in str(shape)
+
+
+def test_lines_for_a_stated_stretch(monkeypatch):
+    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
+    found = plan.lines(HILL, effect="interaction", stretch=1.2)
+    text = str(found)
+    assert "if the mean line of one is 1.2 times that of the other, whichever" in text
+    assert "first / second stretched" in found.table()[0]
+    assert "what the pilot leaves open about noise" in text
+    assert found.provenance.settings["stretch"] == 1.2
+    assert found.pairs[0].plan.stretch == 1.2
+    more = plan.lines(HILL, effect="interaction", stretch=1.1)
+    assert more.rows()[0]["lines"] > 2 * found.rows()[0]["lines"]
 
 
 # --- all of them -------------------------------------------------------------------------
@@ -428,8 +485,8 @@ def test_answers_are_tables_in_every_language(answer):
         (lambda: plan.lines(cw.Trials()), r"The pilot has no trials\. Check what"),
         (
             lambda: plan.lines(HILL.where(algorithm="slow")),
-            r"Task 'hill' has lines of one algorithm, and nothing to tell it from\. Leave "
-            r"the task out, or run another algorithm on it\.",
+            r"No task of the pilot has lines of two algorithms to tell apart\. Pass runs "
+            r"of two or more that met the same task\.",
         ),
         (
             lambda: plan.lines(HILL.where(number=[0, 1, 2])),
@@ -437,6 +494,19 @@ def test_answers_are_tables_in_every_language(answer):
         ),
         (lambda: plan.lines(HILL, fill="x"), r"fill is 'x'\. Pass 'error', 'last'"),
         (lambda: plan.lines(HILL, seed=-1), r"seed is -1"),
+        (
+            lambda: plan.lines(HILL, effect="interaction", shift=1),
+            r"shift moves whole lines, .* Pass stretch=, or effect='algorithm'\.",
+        ),
+        (
+            lambda: plan.lines(HILL, shift=-20),
+            r"shift is -20\. Pass the size of a difference in units of the scores, above",
+        ),
+        (lambda: plan.lines(HILL, shift=1, stretch=2), r"Both shift and stretch are"),
+        (
+            lambda: plan.lines(curves({"a": np.eye(8, 5), "b": np.eye(1, 5)})),
+            r"The pilot has 1 line of 'b', too few",
+        ),
         (lambda: plan.lines(HILL, power=2), r"power is 2\. Pass one between 0 and 1\."),
         (lambda: plan.tell(0), r"n is 0\. Pass a number of trials, at least 1\."),
         (lambda: plan.top(1), r"share is 1\. Pass one strictly between 0 and 1"),

@@ -6,6 +6,7 @@ from click.testing import CliRunner
 import curvewise as cw
 from curvewise.analyses import plan as planning
 from curvewise.cli import Group
+from curvewise.cli.difference import difference
 from curvewise.cli.plan import plan
 from curvewise.examples import example_text
 
@@ -79,7 +80,8 @@ def curves(tmp_path):
     return path
 
 
-def test_power_prints_what_the_api_returns(curves):
+def test_power_prints_what_the_api_returns(curves, monkeypatch):
+    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
     done = invoked(curves, "--power", 0.8, "--shift", 50)
     assert done.exit_code == 0, done.output
     expected = planning.lines(cw.read(curves), shift=50)
@@ -92,6 +94,83 @@ def test_power_prints_what_the_api_returns(curves):
     asked = ("power", "effect", "level", "grid", "fill", "shift")
     assert [settings[name] for name in asked] == [0.9, "either", 0.01, 6, "last", None]
     assert content["provenance"]["seed"] == 3
+    options = ("--effect", "interaction", "--stretch", 1.3)
+    done = invoked(curves, "--power", 0.8, *options)
+    expected = planning.lines(cw.read(curves), effect="interaction", stretch=1.3)
+    assert done.stdout == f"{expected}\n"
+    done = invoked(curves, "--power", 0.8, "--effect", "interaction", "--shift", 9)
+    assert done.exit_code == 1
+    assert "Pass --stretch, or --effect algorithm." in done.stderr
+
+
+def test_curves_come_on_steps_as_for_a_difference():
+    def told(command):
+        found = {p.name: p for p in command.params}
+        return [found[name].to_info_dict() for name in ("grid", "fill")]
+
+    assert told(plan) == told(difference)
+    done = invoked("x.csv", "--power", 0.8, "--fill", "x")
+    assert done.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "stray", "goes_with"),
+    [
+        *(
+            (question, stray, "--power")
+            for question in (("--half-width", 0.1), ("--trials", 9), ("--top", 0.1))
+            for stray in (
+                ("--effect", "either"),
+                ("--shift", 1),
+                ("--stretch", 1.1),
+                ("--level", 0.05),
+                ("--grid", 9),
+                ("--fill", "last"),
+                ("--seed", 0),
+            )
+        ),
+        *(
+            (question, stray, "--half-width")
+            for question in (("x.csv", "--power", 0.8), ("--trials", 9), ("--top", 0.1))
+            for stray in (
+                ("--of", "band"),
+                ("--alpha", 0.5),
+                ("--tail", "upper"),
+                ("--at", "last"),
+                ("--family",),
+                ("--band", "dkw"),
+            )
+        ),
+        *(
+            (("--trials", 9), stray, "--half-width or --power")
+            for stray in (
+                ("--metric", "x"),
+                ("--failed", "worst"),
+                ("--runs", "y.csv"),
+                ("--task", "t"),
+            )
+        ),
+        (
+            ("x.csv", "--power", 0.8),
+            ("--confidence", 0.95),
+            "--half-width or --trials or --top",
+        ),
+    ],
+)
+def test_options_of_another_question_are_refused(question, stray, goes_with):
+    done = invoked(*question, *stray)
+    assert done.exit_code == 2
+    words = f"{stray[0]} goes with {goes_with}. Leave it out."
+    assert words in " ".join(done.stderr.split())
+
+
+def test_every_option_has_its_questions():
+    """A new option that some question ignores is to be named with those that take it."""
+    from curvewise.cli.plan import _ANY, _GOES_WITH
+
+    names = {parameter.name for parameter in plan.params}
+    assert set(_GOES_WITH) <= names
+    assert names - set(_GOES_WITH) == {"source", "as_json", *_ANY}
 
 
 @pytest.mark.parametrize(
@@ -101,8 +180,11 @@ def test_power_prints_what_the_api_returns(curves):
         (("--half-width", 1, "--top", 0.1), 2, "Pass one of --half-width, --power"),
         (("x.csv", "--trials", 10), 2, "SOURCE goes with --half-width or --power."),
         (("--power", 0.8), 2, "--power takes a pilot: pass SOURCE, a few runs of each"),
-        (("--trials", 9, "--shift", 1), 2, "--shift goes with --power. Leave it out."),
-        (("--top", 0.1, "--grid", 9), 2, "--grid goes with --power. Leave it out."),
+        (
+            ("--half-width", 0.1, "--of", "mean", "--task", "t"),
+            2,
+            "--task says how SOURCE is read. Pass SOURCE, or leave it out.",
+        ),
         (("--power", 1), 2, "is not in the range 0<x<1"),
         (("x.csv", "--power", 0.8), 1, "x.csv"),
         (

@@ -13,7 +13,16 @@ from curvewise.figures.performance import (
     shift_chart,
     tuning_chart,
 )
-from curvewise.figures.series import PALETTE, Bar, Chart, Mark, Series, style
+from curvewise.figures.series import (
+    PALETTE,
+    Bar,
+    Chart,
+    Mark,
+    Series,
+    legend_names,
+    mark_places,
+    style,
+)
 from curvewise.report.charts import plotly_figure
 
 mpl.use("agg")
@@ -218,6 +227,8 @@ def test_bars_and_faint_lines_are_drawn_by_both():
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["a"]
     assert ax.lines[1].get_alpha() < 1
     assert [line["showlegend"] for line in figure["data"]] == [False, True, False]
+    # What is behind a curve is hidden along with it.
+    assert figure["data"][1]["legendgroup"] == "a"
     assert "band" not in figure["data"][2]["hovertemplate"]
     drawn = [p.get_bbox() for p in ax.patches]
     assert [(b.x0, b.x1) for b in drawn] == [(0.5, 1.5), (1, 2)]
@@ -263,3 +274,132 @@ def test_a_single_point_is_seen():
     assert line.get_marker() == "o"
     traces = plotly_figure(tuning_chart(answer))["data"]
     assert traces[1]["mode"] == "markers"
+
+
+def plain_chart(names, *, at=None, **more):
+    at = np.arange(1.0, 4.0) if at is None else at
+    return Chart(
+        "t", "x", "y", tuple(Series(n, at, at, at - 1, at + 1) for n in names), "c",
+        shape="line", **{"axis": "linear", **more},
+    )  # fmt: skip
+
+
+def test_long_names_are_cut_and_told_apart_by_both():
+    long = "an experiment with settings " * 6
+    names = [f"{long}{end}" for end in ("one", "two")] + ["b" * 150, "short"]
+    shown = legend_names(names)
+    assert len(set(shown.values())) == 4
+    assert [shown[n] for n in names[:2]] == ["…one", "…two"]
+    assert shown["short"] == "short"
+    lines = shown["b" * 150].split("\n")
+    assert len(lines) == 2
+    assert max(map(len, lines)) <= 32
+    ax, figure = draw(plain_chart(names), new_axes()), plotly_figure(plain_chart(names))
+    ax.figure.canvas.draw()
+    assert ax.get_position().width > 0.6
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == list(shown.values())
+    named = [t["name"] for t in figure["data"] if t["showlegend"]]
+    assert [n.replace("<br>", "\n") for n in named] == list(shown.values())
+
+
+def test_names_that_are_alike_for_long_stay_apart():
+    names = [k * "a" for k in range(60, 200)] + ["a  b", "", 70 * "a" + "b" * 70]
+    assert len(set(legend_names(names).values())) == len(names)
+    assert legend_names(["a b", "a  b"]) == {"a b": "a b", "a  b": "a b"}
+
+
+def test_many_bands_are_fainter_and_their_names_beside_the_axes():
+    few, many = plain_chart("abcd"), plain_chart("abcdefgh")
+    inside, beside = draw(few, new_axes()), draw(many, new_axes())
+    for ax in (inside, beside):
+        ax.figure.canvas.draw()
+    right = [
+        ax.transAxes.inverted().transform(ax.get_legend().get_window_extent())[0, 0]
+        for ax in (inside, beside)
+    ]
+    assert right[0] < 1 <= right[1]
+    alphas = [ax.collections[0].get_alpha() for ax in (inside, beside)]
+    assert alphas == [0.15, 0.075]
+    colours = [plotly_figure(c)["data"][0]["fillcolor"] for c in (few, many)]
+    assert [c.rsplit(",", 1)[1] for c in colours] == ["0.15)", "0.075)"]
+
+
+def test_names_stand_beside_bars():
+    bars = (Bar(1.5, 2.5, 0, 0, "here"),)
+    ax = draw(plain_chart("ab", bars=bars), new_axes())
+    ax.figure.canvas.draw()
+    box = ax.transAxes.inverted().transform(ax.get_legend().get_window_extent())
+    assert box[0, 0] >= 1
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (1, 6, ["1", "2", "5"]),
+        (1, 30, ["1", "2", "5", "10", "20"]),
+        (4, 9, ["4", "5", "6", "7", "8", "9"]),
+        (410, 490, ["420", "440", "460", "480"]),
+        (3, 3, ["3"]),
+        (5, 5, ["5"]),
+    ],
+)
+def test_a_short_logarithmic_axis_has_plain_numbers(low, high, ticks):
+    chart = plain_chart("a", at=np.linspace(low, high, 9), axis="log")
+    assert ticks_of(draw(chart, new_axes())) == ticks
+    assert plotly_figure(chart)["layout"]["xaxis"]["ticktext"] == ticks
+
+
+def test_a_long_logarithmic_axis_has_powers_of_ten():
+    long = plain_chart("a", at=np.linspace(1, 1000, 9), axis="log")
+    assert ticks_of(draw(long, new_axes())) == ["1", "10", "100", "1000"]
+    assert plotly_figure(long)["layout"]["xaxis"]["dtick"] == 1
+
+
+def ticks_of(ax):
+    ax.figure.canvas.draw()
+    low, high = ax.get_xlim()
+    texts = ax.get_xticklabels(which="major") + ax.get_xticklabels(which="minor")
+    shown = [t for t in texts if t.get_text() and low <= t.get_position()[0] <= high]
+    return [t.get_text() for t in shown]
+
+
+def test_labels_of_close_marks_are_on_either_side():
+    at = np.linspace(0, 10, 11)
+    marks = (
+        Mark(5.2, "second"),
+        Mark(5.0, "first"),
+        Mark(0.3, "begin"),
+        Mark(9.9, "end"),
+    )
+    chart = plain_chart("a", at=at, marks=marks)
+    sides = {mark.label: side for mark, side, _ in mark_places(chart)}
+    assert sides == {
+        "begin": "right",
+        "first": "left",
+        "second": "right",
+        "end": "left",
+    }
+    ax, layout = draw(chart, new_axes()), plotly_figure(chart)["layout"]
+    ax.figure.canvas.draw()
+    one, other = [
+        t.get_window_extent() for t in ax.texts if t.get_text() in ("first", "second")
+    ]
+    assert not one.overlaps(other)
+    anchors = {a["text"]: a["xanchor"] for a in layout["annotations"]}
+    assert anchors == {
+        "begin": "left",
+        "first": "right",
+        "second": "left",
+        "end": "right",
+    }
+
+
+def test_even_steps_of_faint_lines_are_written_once():
+    none = np.full(3, np.nan)
+    even, odd = np.array([0.0, 2.0, 4.0]), np.array([0.0, 2.0, 5.0])
+    faint = [Series("f", x, x, none, none, 0, is_faint=True) for x in (even, odd)]
+    chart = Chart("t", "x", "y", tuple(faint), "c", axis="linear", shape="line")
+    first, second = plotly_figure(chart)["data"]
+    assert (first["x0"], first["dx"]) == (0, 2)
+    assert "x" not in first
+    assert second["x"] == [0, 2, 5]

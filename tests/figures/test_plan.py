@@ -49,34 +49,32 @@ def test_it_draws_plans_only():
 
 
 HILL = cw.example("curves").where(task="hill", algorithm=["slow", "fast"])
+NEAR = cw.plan.lines(HILL, shift=50)
 
 
 def test_the_chart_of_power_shows_what_each_number_of_lines_finds():
-    answer = cw.plan.lines(HILL, shift=50)
-    chart = power_chart(answer)
+    chart = power_chart(NEAR)
     (series,) = chart.series
-    found = answer.pairs[0].plan
+    found = NEAR.pairs[0].plan
     assert series.name == "slow - fast"
     assert series.x.tolist() == found.sizes.tolist()
     assert series.y.tolist() == found.powers.tolist()
-    assert (series.lower <= series.y).all()
-    assert (series.upper >= series.y).all()
-    assert (series.lower >= 0).all()
-    assert (series.upper <= 1).all()
+    assert series.lower.tolist() == found.powers_lower.tolist()
+    assert series.upper.tolist() == found.powers_upper.tolist()
     assert (chart.level, chart.axis) == (0.8, "linear")
     assert "0.8 that was asked for" in chart.caption
     # It reaches what was asked for where the answer says.
     assert series.y[series.x >= found.lines].min() >= 0.75
     assert series.y[series.x < found.lines - 1].max() < 0.85
-    ax = plot_power(answer)
+    ax = plot_power(NEAR)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("lines of each algorithm", "power")
     assert len(ax.lines) == 2
 
 
 def test_curves_far_apart_have_a_logarithmic_axis():
-    near, far = (cw.plan.lines(HILL, shift=shift) for shift in (50, 5))
+    far = cw.plan.lines(HILL, shift=5)
     assert power_chart(far).axis == "linear"  # one curve, however many lines
-    both = dataclasses.replace(near, pairs=near.pairs + far.pairs)
+    both = dataclasses.replace(NEAR, pairs=NEAR.pairs + far.pairs)
     assert power_chart(both).axis == "log"
 
 
@@ -95,3 +93,11 @@ def test_power_is_drawn_of_plans_for_lines_only():
     answer = cw.plan.lines(nothing)
     with pytest.raises(CurvewiseError, match=r"^No pair of this pilot shows more than"):
         plot_power(answer)
+    some = dataclasses.replace(NEAR, pairs=NEAR.pairs + answer.pairs)
+    chart = power_chart(some)
+    assert len(chart.series) == 1
+    assert chart.caption.endswith("1 of 2 pairs have no number of lines.")
+    with pytest.raises(
+        CurvewiseError, match=r"^So small a difference takes more lines"
+    ):
+        plot_power(cw.plan.lines(HILL, shift=1e-4))

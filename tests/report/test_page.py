@@ -116,7 +116,26 @@ def test_uneven_curves_are_compared_on_a_grid_that_is_told():
         for name in "ab"
         for i in range(6)
     )
-    assert "60 steps from 1 to 8, interpolated linearly" in render(trials)
+    page = render(trials)
+    assert "8 steps from 1 to 8, what 6 lines recorded before is left out" in page
+
+
+def test_no_algorithm_is_left_out_of_the_curves_without_a_word():
+    """One that fails at once has no curve, and is the first that a reader must see."""
+    rng = np.random.default_rng(0)
+    trials = [
+        Trial("t", name, i, {"return": rng.normal(size=5)})
+        for name in "ab"
+        for i in range(5)
+    ]
+    trials += [Trial("t", "c", i, {}, status="failed", error="boom") for i in range(5)]
+    trials += [Trial("t", "d", 0, {"return": rng.normal(size=5)})]
+    trials += [Trial("u", "a", i, {"return": rng.normal(size=5)}) for i in range(5)]
+    page = render(Trials(trials), failed=-9.0)
+    assert "lines of a 5, b 5, c 5 (5 failed)" in page
+    assert "is ahead of c by" in page
+    assert "Left out on t, with one line: &#39;d&#39;." in page
+    assert "Left out: u, with lines of fewer than two algorithms." in page
 
 
 def test_curves_that_cannot_be_compared_do_not_cost_the_page():

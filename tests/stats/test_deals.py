@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.deals import all_deals, assignments, number_of_deals, random_deals
+from curvewise.stats.deals import (
+    all_deals,
+    assignments,
+    lines_to_reach,
+    number_of_deals,
+    random_deals,
+)
 
 PUBLISHED = {
     (1, 5): 1, (2, 2): 3, (2, 3): 10, (2, 4): 35, (2, 5): 126, (2, 6): 462,
@@ -165,3 +171,28 @@ def test_what_is_no_deal_is_refused(call, message):
     with pytest.raises(CurvewiseError) as error:
         call()
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("level", [0.2, 0.05, 1 / 35, 0.01, 1e-3, 1e-6])
+@pytest.mark.parametrize(("algorithms", "times"), [(2, 1), (2, 6), (3, 1), (5, 2)])
+def test_lines_to_reach_a_level_are_the_fewest(algorithms, times, level):
+    n = lines_to_reach(algorithms, level, times)
+    assert times / assignments(algorithms, n) <= level
+    assert n == 2 or times / assignments(algorithms, n - 1) > level
+    both = lines_to_reach(algorithms, level, times, is_guarded=True)
+    assert both >= n
+    assert times / (1 + 2 ** (algorithms * both - 1)) <= level
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ((1, 0.05), r"algorithms is 1\. Pass 2 or more: lines of one cannot be dealt"),
+        ((0, 0.05), "algorithms is 0"),
+        ((2, 0), r"level is 0\. Pass one between 0 and 1\."),
+        ((2, 0.05, 0), "times is 0"),
+    ],
+)
+def test_levels_that_nothing_reaches_are_refused(asked, words):
+    with pytest.raises(CurvewiseError, match=words):
+        lines_to_reach(*asked)

@@ -580,18 +580,20 @@ def test_a_grid_and_a_fill_make_lines_comparable(options, steps, table):
     [
         (
             {"fill": "linear"},
-            "3 steps from 2 to 6, interpolated linearly in 2 of 2 lines; what comes "
-            "later, up to 8, is left out",
+            "3 steps from 2 to 6, values interpolated linearly in 2 of 2 lines, more than "
+            "the 2 that were recorded there, what 1 line recorded before is left out, "
+            "what 1 line recorded after is left out",
         ),
         (
             {"fill": "last"},
-            "4 steps from 2 to 8, the last value carried forward in 2 of 2 lines, of "
-            "which 1 had ended before the last step",
+            "4 steps from 2 to 8, values carried forward in 2 of 2 lines, more than the 2 "
+            "that were recorded there, what 1 line recorded before is left out, 1 line "
+            "had ended before the last step",
         ),
         (
             {"fill": "last", "grid": [4, 8]},
-            "2 steps from 4 to 8, the last value carried forward in 1 of 2 lines, of "
-            "which 1 had ended before the last step",
+            "2 steps from 4 to 8, values carried forward in 1 of 2 lines, what 2 lines "
+            "recorded before is left out, 1 line had ended before the last step",
         ),
     ],
     ids=str,
@@ -603,7 +605,10 @@ def test_lines_say_how_they_came_on_common_steps(options, words):
 def test_lines_that_nothing_was_done_to_say_so():
     two = Trials(curves("loss", [4, 3, 2], [3, 2, 1]))
     assert two.lines("loss").rule == "3 steps from 0 to 2, as recorded"
-    assert two.lines("loss", grid=2).rule == "2 steps from 0 to 2, as recorded"
+    thinned = "2 steps from 0 to 2, of up to 3 that were recorded there"
+    assert two.lines("loss", grid=2).rule == thinned
+    later = "2 steps from 1 to 2, what 2 lines recorded before is left out"
+    assert two.lines("loss", grid=[1, 2]).rule == later
     assert two.lines("loss").failed == {"a": 0}
 
 
@@ -654,13 +659,11 @@ def test_a_grid_is_a_number_of_steps_or_steps_that_increase(two, grid):
         two.lines("accuracy", grid=grid)
 
 
-@pytest.mark.parametrize("grid", [0, -3])
+@pytest.mark.parametrize("grid", [0, -3, True])
 def test_a_grid_has_at_least_one_step(two, grid):
     with pytest.raises(
         CurvewiseError,
-        match=rf"grid is {grid} over the shared steps 0 to 2\. Pass at least 1, and "
-        r"no more "
-        r"than 1 where they share one step\.",
+        match=rf"grid is {grid}\. Pass how many steps, at least 1\.",
     ):
         two.lines("accuracy", grid=grid)
 
@@ -668,7 +671,10 @@ def test_a_grid_has_at_least_one_step(two, grid):
 def test_one_shared_step_is_no_grid_of_several():
     trials = Trials(curves("loss", [1], [2]))
     assert trials.lines("loss", grid=1)["a"].tolist() == [[1], [2]]
-    with pytest.raises(CurvewiseError, match="grid is 3 over the shared steps 0 to 0"):
+    with pytest.raises(
+        CurvewiseError,
+        match=r"grid is 3, and the lines share one step only, 0, as 2 lines of one step\.",
+    ):
         trials.lines("loss", grid=3)
 
 
@@ -681,7 +687,7 @@ def test_lines_that_do_not_overlap_are_refused(grid):
     with pytest.raises(
         CurvewiseError,
         match=r"The lines share no steps: one begins at 5 and another has ended at 1\. "
-        r"Pass fill='last', or choose lines that overlap\.",
+        r"Choose lines that overlap\.",
     ):
         Trials(some).lines("loss", grid=grid, fill="linear")
     lines = Trials(some).lines("loss", fill="last")

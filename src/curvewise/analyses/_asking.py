@@ -193,31 +193,41 @@ def lines_by_task(
     }
 
 
-def with_lines(trials: Trials) -> Trials:
-    """Return the trials of tasks with curves of several algorithms, several of each."""
+def with_lines(trials: Trials) -> tuple[Trials, list[str]]:
+    """Return the trials whose curves can be compared, and what was left out.
+
+    Of every task the algorithms with two trials or more, failed ones among them, if there
+    are two such algorithms and if anything is a curve at all.
+    """
     core = trials.core
-    cell = core.task.astype(np.int64) * len(trials.algorithms) + core.algorithm
-    curves = np.bincount(cell[core.lengths > 1], minlength=int(cell.max()) + 1)
-    keep = curves[cell] > 1
-    algorithms: dict[int, set[int]] = {}
-    for task, algorithm in {
-        *zip(core.task[keep].tolist(), core.algorithm[keep].tolist(), strict=True)
-    }:
-        algorithms.setdefault(task, set()).add(algorithm)
-    several = [task for task, own in algorithms.items() if len(own) > 1]
-    return trials.take(np.flatnonzero(keep & np.isin(core.task, several)))
+    if len(trials) == 0 or core.lengths.max() < 2:
+        return trials.take(np.empty(0, np.int64)), []
+    keep, left_out = np.zeros(len(trials), bool), []
+    for code, task in enumerate(trials.tasks):
+        here = core.task == code
+        sizes = np.bincount(core.algorithm[here], minlength=len(trials.algorithms))
+        many = np.flatnonzero(sizes > 1)
+        lonely = [trials.algorithms[i] for i in np.flatnonzero(sizes == 1)]
+        if len(many) > 1:
+            keep |= here & np.isin(core.algorithm, many)
+            if lonely:
+                left_out.append(f"Left out on {task}, with one line: {listed(lonely)}.")
+        else:
+            left_out.append(
+                f"Left out: {task}, with lines of fewer than two algorithms."
+            )
+    return trials.take(np.flatnonzero(keep)), left_out
 
 
-def have_same_steps(trials: Trials, metric: str) -> bool:
-    """Return whether the curves of every task were recorded at the same steps."""
+def fewest_steps(trials: Trials, metric: str) -> int | None:
+    """Return how many steps the shortest curve has; None where all have the same ones."""
     _, known = flat_values(trials, metric)
-    core = trials.core
-    for task in range(len(trials.tasks)):
-        own = np.flatnonzero((core.task == task) & (core.status == 0))
-        steps = {
-            core.steps[a:b][known[a:b]].tobytes()
-            for a, b in zip(core.offsets[own], core.offsets[own + 1], strict=True)
-        }
-        if len(steps) > 1:
-            return False
-    return True
+    core, fewest = trials.core, []
+    uneven = False
+    for code in range(len(trials.tasks)):
+        own = np.flatnonzero((core.task == code) & (core.status == 0))
+        ends = zip(core.offsets[own], core.offsets[own + 1], strict=True)
+        steps = {core.steps[a:b][known[a:b]].tobytes() for a, b in ends}
+        uneven |= len(steps) > 1
+        fewest += [len(own) // core.steps.itemsize for own in steps]
+    return max(min(fewest, default=2), 2) if uneven else None

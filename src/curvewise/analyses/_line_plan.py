@@ -2,16 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from itertools import combinations
-
-import numpy as np
 
 from curvewise._answer import Answer, Provenance
 from curvewise._text import Cell, count, percent, plain, shown
-from curvewise.metrics import Floats, Metric
-from curvewise.stats.anova.planning import Effect, LinePlan, lines_for_power
+from curvewise.errors import listed
+from curvewise.metrics import Metric
+from curvewise.stats.anova.planning import Effect, LinesForPower
 
-SIMULATIONS = 600  # experiments for each number of lines
 _EFFECTS = {
     "algorithm": "the means of their lines differ",
     "interaction": "the shapes of their lines differ",
@@ -30,7 +27,7 @@ class PairPlan:
         By how much the lines of `one` are above those of `other`, mean over the steps.
     shape_difference : float
         How far the difference strays from that along the steps, root mean square.
-    plan : LinePlan
+    plan : LinesForPower
     """
 
     task: str
@@ -38,7 +35,7 @@ class PairPlan:
     other: str
     difference: float
     shape_difference: float
-    plan: LinePlan
+    plan: LinesForPower
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -51,9 +48,12 @@ class LinesPlan(Answer):
     power, level : float
         How often a difference is to be found, by a test of which level.
     effect : {"algorithm", "interaction", "either"}
-    shift : float or None
-        The difference that is planned for; None for the observed one.
+    shift, stretch : float or None
+        The difference that is planned for, or the factor; both None for what the pilot
+        shows.
     pairs : tuple of PairPlan
+    alone : tuple of str
+        Tasks with one algorithm only, which were left out.
     rules : tuple of str
         How lines came on common steps, in words: one, or one per task.
     failed : int
@@ -67,20 +67,32 @@ class LinesPlan(Answer):
     level: float
     effect: Effect
     shift: float | None
+    stretch: float | None
     pairs: tuple[PairPlan, ...]
+    alone: tuple[str, ...]
     rules: tuple[str, ...]
     failed: int
     failed_score: str
     provenance: Provenance
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether the difference was stated, and not judged from the pilot."""
+        return self.shift is not None or self.stretch is not None
 
     def rows(self) -> list[dict[str, Cell]]:
         """Return one row per task and pair.
 
         ``lines`` of each algorithm give the power that was asked for; ``lines_lower`` and
         ``lines_upper`` are what the pilot leaves open, None where there is no such number.
+        A stated difference takes ``lines_if_one`` where `one` is above `other`, or is the
+        stretched one, and ``lines_if_other`` where it is `other`; ``lines`` is the larger
+        number.
         """
-        return [
-            {
+        out: list[dict[str, Cell]] = []
+        for pair in self.pairs:
+            if_other, if_one = pair.plan.directions or (None, None)
+            row: dict[str, Cell] = {
                 "task": pair.task,
                 "one": pair.one,
                 "other": pair.other,
@@ -91,13 +103,15 @@ class LinesPlan(Answer):
                 "power_now": _number(pair.plan.now),
                 "power_now_error": _number(pair.plan.now_error),
                 "lines": pair.plan.lines,
+                "lines_if_one": if_one,
+                "lines_if_other": if_other,
                 "lines_lower": _whole(pair.plan.interval.lower),
                 "lines_upper": _whole(pair.plan.interval.upper),
                 "lines_error": _number(pair.plan.interval.monte_carlo_error),
                 "lines_least": pair.plan.least,
             }
-            for pair in self.pairs
-        ]
+            out.append(row)
+        return out
 
     def table(self) -> list[dict[str, Cell]]:
         """Return the rows with headings for people."""
@@ -114,10 +128,17 @@ class LinesPlan(Answer):
             if of_shape:
                 row["difference"] = pair.shape_difference
             row["power now"] = "?" if math.isnan(plan.now) else f"{plan.now:.2f}"
-            row[f"lines for {self.power:g}"] = plan.lines or "cannot be said"
+            row[f"lines for {self.power:g}"] = _lines(plan)
             row["from to"] = _span(plan)
+            if self.is_stated:
+                if_other, if_one = (_beyond(plan, n) for n in plan.directions)
+                row[self._directions] = f"{if_one} / {if_other}"
             out.append(row)
         return out
+
+    @property
+    def _directions(self) -> str:
+        return f"first / second {'above' if self.stretch is None else 'stretched'}"
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the table."""
@@ -125,26 +146,30 @@ class LinesPlan(Answer):
             *self._what_it_means(),
             *self._what_is_open(),
             *self._how_it_was_computed(),
+            *self._whose_lines(),
         ]
 
     def _what_it_means(self) -> list[str]:
-        planned = (
-            "the difference is as large as the pilot suggests"
-            if self.shift is None
-            else f"the difference is {self.shift:g}"
-        )
         notes = [
             f"lines for {self.power:g}: with so many lines (runs) of each algorithm a test "
             f"at level {self.level:g} finds that {_EFFECTS[self.effect]} with a chance of "
-            f"{percent(self.power)}, if {planned} and lines to come are like those of the "
-            f"pilot."
+            f"{percent(self.power)}, if {self._planned_for()} and lines to come are like "
+            f"those of the pilot."
         ]
         if self.effect == "interaction":
             notes.append(
-                "difference: how far the difference strays from its mean along the steps."
+                "difference: how far the difference of the mean lines strays from its mean "
+                "along the steps, in the pilot."
             )
         else:
-            notes.append("difference: of the mean lines, on average over the steps.")
+            notes.append(
+                "difference: first minus second, of the mean lines of the pilot, mean over "
+                "the steps."
+            )
+        if self.is_stated:
+            notes.append(
+                f"{self._directions}: lines for either direction; the larger number counts."
+            )
         if self.effect == "either":
             notes.append("Means and shapes are tested at half the level each.")
         least = max(pair.plan.least for pair in self.pairs)
@@ -154,24 +179,45 @@ class LinesPlan(Answer):
         )
         return notes
 
+    def _planned_for(self) -> str:
+        if self.shift is not None:
+            return (
+                f"one is {self.shift:g} above the other at every step, whichever it is,"
+            )
+        if self.stretch is not None:
+            return (
+                f"the mean line of one is {self.stretch:g} times that of the other, "
+                f"whichever it is,"
+            )
+        return "the difference is as large as the pilot suggests"
+
     def _what_is_open(self) -> list[str]:
         plans = [pair.plan for pair in self.pairs]
         level = percent(plans[0].confidence)
-        if self.shift is not None:
-            return [
+        if self.is_stated:
+            notes = [
                 f"from to: what the pilot leaves open about noise, with about {level} "
                 f"confidence."
             ]
-        notes = [
-            f"from to: what the pilot leaves open, with about {level} confidence. Few "
-            f"lines say little about a difference: better plan for the smallest one worth "
-            f"finding, with shift=."
-        ]
-        if any(math.isinf(plan.interval.upper) for plan in plans):
-            notes.append("or more: it may be that there is no difference to be found.")
-        if any(plan.lines is None for plan in plans):
+        else:
+            stated = "stretch" if self.effect == "interaction" else "shift"
+            notes = [
+                f"from to: what the pilot leaves open, with about {level} confidence. Few "
+                f"lines say little about a difference: better plan for a stated {stated}, "
+                f"the smallest one worth finding."
+            ]
+            if any(math.isinf(plan.interval.upper) for plan in plans):
+                notes.append(
+                    "or more: it may be that there is no difference to be found."
+                )
+            if any(_is_chance(plan) for plan in plans):
+                notes.append(
+                    "cannot be said, ?: chance alone shows as much as this pilot does."
+                )
+        if any(plan.is_beyond for plan in plans):
             notes.append(
-                "cannot be said: chance alone shows as much as this pilot does."
+                f"more than {plans[0].most:,}: so small a difference takes more lines than "
+                f"anybody runs, and how many is not computed."
             )
         return notes
 
@@ -191,62 +237,46 @@ class LinesPlan(Answer):
         if pairs > 1:
             notes.append(
                 f"Each pair by itself; whoever tests all {pairs} of a task plans with "
-                f"level={self.level / pairs:.2g}."
+                f"level {self.level / pairs:.2g}, which is on the safe side of Holm."
             )
-        notes += [f"Steps: {rule}." for rule in self.rules]
+        return notes
+
+    def _whose_lines(self) -> list[str]:
+        notes = [f"Steps: {rule}." for rule in self.rules]
         if self.failed:
             notes.append(
                 f"{count(self.failed, 'failed trial')} counted with score "
                 f"{self.failed_score} from where their lines break off."
             )
+        if self.alone:
+            notes.append(f"Left out, with one algorithm only: {listed(self.alone)}.")
         return notes
 
     def __str__(self) -> str:
-        head = (
-            f"Lines of {self.metric.name} for a power of {self.power:g} (level "
-            f"{self.level:g})"
-        )
-        return "\n".join([head, "", plain(self.table()), "", *self.notes()])
+        head = f"{self.metric}, lines for a power of {self.power:g} at level {self.level:g}"
+        told = [head, "", plain(self.table()), "", *self.notes(), str(self.provenance)]
+        return "\n".join(told)
 
     __repr__ = __str__
 
 
-def pair_plans(
-    task: str,
-    lines: dict[str, Floats],
-    *,
-    power: float,
-    level: float,
-    effect: Effect,
-    shift: float | None,
-    rng: np.random.Generator,
-) -> list[PairPlan]:
-    """Return the plan for every pair of algorithms on one task."""
-    out = []
-    for one, other in combinations(lines, 2):
-        apart = lines[one].mean(axis=0) - lines[other].mean(axis=0)
-        plan = lines_for_power(
-            {one: lines[one], other: lines[other]},
-            power=power,
-            level=level,
-            effect=effect,
-            shift=shift,
-            simulations=SIMULATIONS,
-            rng=rng,
-        )
-        out.append(
-            PairPlan(task, one, other, float(apart.mean()), float(apart.std()), plan)
-        )
-    return out
+def _lines(plan: LinesForPower) -> Cell:
+    return "cannot be said" if _is_chance(plan) else _beyond(plan, plan.lines)
 
 
-def _span(plan: LinePlan) -> str:
-    ends = plan.interval.lower, plan.interval.upper
-    if math.isinf(ends[0]):
-        return "?"
-    if math.isinf(ends[1]):
-        return f"{ends[0]:.0f} or more"
-    return f"{ends[0]:.0f} to {ends[1]:.0f}"
+def _is_chance(plan: LinesForPower) -> bool:
+    return plan.lines is None and not plan.is_beyond
+
+
+def _beyond(plan: LinesForPower, lines: int | None) -> Cell:
+    return f"more than {plan.most:,}" if lines is None else lines
+
+
+def _span(plan: LinesForPower) -> str:
+    low, high = plan.interval.lower, plan.interval.upper
+    if math.isinf(low):
+        return "?" if _is_chance(plan) else f"more than {plan.most:,}"
+    return f"{low:.0f} or more" if math.isinf(high) else f"{low:.0f} to {high:.0f}"
 
 
 def _number(value: float) -> float | None:

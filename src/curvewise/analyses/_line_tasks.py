@@ -1,5 +1,6 @@
 """The lines of one task: all that is asked of them, and what was found."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -7,8 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from curvewise.analyses._asking import quietly
-from curvewise.metrics import Floats
+from curvewise.errors import CurvewiseError, listed
+from curvewise.metrics import Floats, Metric
 from curvewise.stats.anova import (
+    FEWEST_TO_FLIP,
+    Decision,
     EffectShares,
     EffectSizes,
     Noise,
@@ -21,18 +25,24 @@ from curvewise.stats.anova import (
     effect_shares,
     effect_sizes,
     greenhouse_geisser,
-    level_correlation,
     mean_band,
     noise_ratio,
+    pair_of,
     randomized_anova,
+    step_correlation,
     where_different,
 )
 from curvewise.stats.comparison import shared_confidence
 from curvewise.stats.interval import CurveBand
 from curvewise.trials.doors import Lines
 
+EFFECTS = ("algorithm", "interaction")
 _EACH, _WINDOWS = 30, 20  # steps are tested one by one; of more than 30, windows are
-FEWEST_TO_FLIP, _FOR_A_MEAN = 4, 5  # lines
+_FOR_A_MEAN = 5  # lines
+_FOR_SHARES = 999  # shuffles: they make a picture, not a decision
+_AT_THE_EDGE = 20  # flips beyond the edge of a level, at least
+_MOST_FLIPS = 1_000_000
+_NO_BAND = f"no band: {_FOR_A_MEAN} lines or more have one"
 
 
 class Asked(NamedTuple):
@@ -55,20 +65,24 @@ class LinePair:
     one, other : str
     tested : Pair
         The p-values of both effects, alone and adjusted for all pairs of the task.
-    sizes : EffectSizes
+    decisions : dict of str to str
+        What follows for "algorithm" and "interaction" at the level, for all pairs of the
+        task: "rejected", "not rejected", "undecided" or "cannot reject".
+    effects : EffectSizes
         How large the difference is, in three units; for all pairs of the task at once.
     band : CurveBand or None
         The difference of the mean curves, `one` minus `other`, at all steps and for all
         pairs of the task at once; None where there are too few lines.
     where : Where or None
         At which steps they differ; no false one among all steps of all pairs of the task;
-        None where there are too few lines.
+        None where there are too few lines to tell so many pairs apart.
     """
 
     one: str
     other: str
     tested: Pair
-    sizes: EffectSizes
+    decisions: dict[str, Decision]
+    effects: EffectSizes
     band: CurveBand | None
     where: Where | None
 
@@ -92,6 +106,13 @@ class LinePair:
                 out.append((name, first, last))
             is_next = bool(differs)
         return tuple(out)
+
+    def ahead(self, metric: Metric) -> tuple[tuple[str, float, float], ...]:
+        """Return the same stretches with whoever scores better."""
+        if metric.sign > 0:
+            return self.above()
+        turned = {self.one: self.other, self.other: self.one}
+        return tuple((turned[name], first, last) for name, first, last in self.above())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,8 +161,25 @@ class LineTask:
     @property
     def told(self) -> str:
         """How many lines there are, and how they came on common steps."""
-        sizes = ", ".join(f"{name} {len(own)}" for name, own in self.lines.items())
+        sizes = ", ".join(
+            f"{name} {len(own)}{self._failed(name)}" for name, own in self.lines.items()
+        )
         return f"lines of {sizes}; {self.lines.rule}"
+
+    def _failed(self, name: str) -> str:
+        failed = self.lines.failed[name]
+        return f" ({failed} failed)" if failed else ""
+
+    @property
+    def tested(self) -> str:
+        """At how many steps, or in how many windows, algorithms were compared."""
+        found = next((p.where for p in self.pairs if p.where is not None), self.where)
+        if found is None:
+            return ""
+        n, k = len(found.p), len(self.lines.steps)
+        if n == k:
+            return f"each of {k} steps"
+        return f"{n} windows of about {k / n:.3g} steps each, by their mean scores"
 
     @property
     def fewest(self) -> int:
@@ -153,6 +191,12 @@ def line_task(
     task: str, lines: Lines, asked: Asked, rng: np.random.Generator
 ) -> LineTask:
     """Return what the lines of one task show."""
+    few = [name for name, own in lines.items() if len(own) < 2]
+    if 0 < len(few) < len(lines):
+        raise CurvewiseError(
+            f"One line of {listed(few)}, which does not show how noisy an algorithm is. "
+            f"Run it again with other seeds, or leave it out: trials.where(algorithm=...)."
+        )
     for_anova, for_shares, for_where, for_pairs, for_means = rng.spawn(5)
     anova = randomized_anova(
         lines,
@@ -163,72 +207,136 @@ def line_task(
         level=asked.level,
         rng=for_anova,
     )
-    pairs = _pairs(lines, asked, for_pairs)
-    where = pairs[0].where if len(pairs) == 1 else _where(lines, asked, 1, for_where)
+    pairs = _pairs(lines, anova, asked, for_pairs)
+    where = pairs[0].where
+    if len(pairs) > 1:
+        where = _where(lines, lines.steps, asked, 1, for_where)
     return LineTask(
         task,
         lines,
         {a: _mean(own, lines.steps, asked, for_means) for a, own in lines.items()},
         anova,
-        effect_shares(lines, confidence=1 - asked.level, rng=for_shares),
+        effect_shares(
+            lines,
+            shuffles=min(asked.shuffles, _FOR_SHARES),
+            confidence=1 - asked.level,
+            rng=for_shares,
+        ),
         where,
         pairs,
         noise_ratio(lines),
-        _neighbours(level_correlation(lines)),
+        _neighbours(step_correlation(lines)),
         greenhouse_geisser(lines),
     )
 
 
 def _pairs(
-    lines: Lines, asked: Asked, rng: np.random.Generator
+    lines: Lines, anova: RandomizedAnova, asked: Asked, rng: np.random.Generator
 ) -> tuple[LinePair, ...]:
-    tested = all_pairs(
-        lines,
-        noise=asked.noise or "unequal",
-        shuffles=asked.shuffles,
-        exact=asked.exact,
-        level=asked.level,
-        rng=rng,
+    if len(lines) == 2 and anova.null == "separate":
+        # The same question as that of the table: it must not get a second answer.
+        one, other = lines
+        tested: tuple[Pair, ...] = (pair_of(one, other, anova),)
+        decisions = [{effect: anova.decision(effect) for effect in EFFECTS}]
+    else:
+        tested = all_pairs(
+            lines,
+            noise=anova.noise,
+            shuffles=asked.shuffles,
+            exact=asked.exact,
+            level=asked.level,
+            rng=rng,
+        )
+        decisions = [
+            {effect: _decision(p, effect) for effect in EFFECTS} for p in tested
+        ]
+    seeds = rng.integers(2**63, size=len(tested))
+    return tuple(
+        _pair(pair, decided, lines, asked, len(tested), int(seed))
+        for pair, decided, seed in zip(tested, decisions, seeds, strict=True)
     )
-    confidence = shared_confidence(1 - asked.level, len(tested))
-    out = []
-    for pair, own in zip(tested, rng.spawn(len(tested)), strict=True):
-        two = {name: lines[name] for name in (pair.first, pair.second)}
-        with quietly():
-            sizes = effect_sizes(*two.values(), confidence=confidence)
-        band = None
-        if min(map(len, two.values())) >= FEWEST_TO_FLIP:
-            band = difference_band(
-                *two.values(), steps=lines.steps, confidence=confidence, rng=own
-            )
-        where = _where(two, asked, len(tested), own, lines.steps)
-        out.append(LinePair(pair.first, pair.second, pair, sizes, band, where))
-    return tuple(out)
+
+
+def _decision(pair: Pair, effect: str) -> Decision:
+    if pair.is_rejected(effect):
+        return "rejected"
+    return "cannot reject" if pair.cannot_reject else "not rejected"
+
+
+def _pair(
+    pair: Pair,
+    decisions: dict[str, Decision],
+    lines: Lines,
+    asked: Asked,
+    sharing: int,
+    seed: int,
+) -> LinePair:
+    two = {name: lines[name] for name in (pair.one, pair.other)}
+    confidence = shared_confidence(1 - asked.level, sharing)
+    with quietly():
+        effects = effect_sizes(*two.values(), confidence=confidence)
+    band = None
+    if min(map(len, two.values())) >= FEWEST_TO_FLIP:
+        # The same flips for the band and for where: then they cannot contradict.
+        band = difference_band(
+            *two.values(),
+            steps=lines.steps,
+            confidence=confidence,
+            flips=_flips(asked, sharing),
+            rng=np.random.default_rng(seed),
+        )
+    where = None
+    if (
+        not pair.cannot_reject
+    ):  # then flips, with no such floor, find more than they may
+        where = _where(two, lines.steps, asked, sharing, np.random.default_rng(seed))
+    return LinePair(pair.one, pair.other, pair, decisions, effects, band, where)
+
+
+def _flips(asked: Asked, sharing: int) -> int:
+    """Return how many flips can tell a level that so many questions share."""
+    least = math.ceil(_AT_THE_EDGE * sharing / asked.level)
+    if least > _MOST_FLIPS:
+        raise CurvewiseError(
+            f"level is {asked.level:g}, which {sharing} pairs share: it takes {least:,} "
+            f"flips to tell. Pass a larger level, or fewer algorithms."
+        )
+    return max(asked.shuffles, least)
 
 
 def _where(
     lines: Mapping[str, Floats],
+    steps: Floats,
     asked: Asked,
     sharing: int,
     rng: np.random.Generator,
-    steps: Floats | None = None,
 ) -> Where | None:
     if min(map(len, lines.values())) < FEWEST_TO_FLIP:
         return None
-    at = lines.steps if isinstance(lines, Lines) else steps
-    k = len(next(iter(lines.values()))[0])
-    windows = asked.windows or (None if k <= _EACH else _WINDOWS)
-    level = asked.level / sharing
-    return where_different(lines, steps=at, windows=windows, level=level, rng=rng)
+    return where_different(
+        lines,
+        steps=steps,
+        windows=asked.windows or (None if len(steps) <= _EACH else _WINDOWS),
+        level=asked.level / sharing,
+        flips=_flips(asked, sharing),
+        rng=rng,
+    )
 
 
 def _mean(
     own: Floats, steps: Floats, asked: Asked, rng: np.random.Generator
 ) -> CurveBand:
     if len(own) >= _FOR_A_MEAN:
-        return mean_band(own, steps=steps, confidence=1 - asked.level, rng=rng)
+        return mean_band(
+            own,
+            steps=steps,
+            confidence=1 - asked.level,
+            flips=_flips(asked, 1),
+            rng=rng,
+        )
     none = np.full(len(steps), np.nan)
-    return CurveBand(steps, own.mean(axis=0), none, none, "", "no band: few lines")
+    estimand = "the mean curve of all runs of the algorithm"
+    return CurveBand(steps, own.mean(axis=0), none, none, estimand, _NO_BAND)
 
 
 def _neighbours(correlation: Floats) -> float:

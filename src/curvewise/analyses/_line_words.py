@@ -4,24 +4,26 @@ import math
 from collections.abc import Sequence
 
 from curvewise._text import percent, shown
+from curvewise.analyses._line_tables import shown_p
 from curvewise.analyses._line_tasks import LinePair, LineTask
+from curvewise.errors import listed
 from curvewise.metrics import Metric
 from curvewise.stats.anova import OverTasks, RandomizedAnova
 
-_EFFECTS = {"algorithm": "level", "interaction": "shape"}
+_EFFECTS = {"algorithm": "height", "interaction": "shape"}
 
 
 def p_in_words(p: float) -> str:
-    """Return a p-value as people write it.
+    """Return a p value as people write it, with a digit more where it matters.
 
-    >>> p_in_words(0.0312), p_in_words(0.00004), p_in_words(1.0)
-    ('p = 0.031', 'p = 4e-05', 'p = 1')
+    >>> p_in_words(0.0312), p_in_words(0.00004), p_in_words(0.4)
+    ('p = 0.0312', 'p = 4e-05', 'p = 0.4')
     """
-    return f"p = {p:.2g}"
+    return f"p = {shown_p(p)}"
 
 
 def overall_verdict(found: LineTask) -> str:
-    """Return whether the algorithms differ at all, in level and in shape."""
+    """Return whether the algorithms differ at all, in height and in shape."""
     who = " and ".join(found.algorithms)
     if len(found.algorithms) > 2:
         who = f"The {len(found.algorithms)} algorithms"
@@ -38,9 +40,10 @@ def _effect(anova: RandomizedAnova, effect: str, who: str) -> str:
             f"{anova.lines_to_reject()} lines of each could."
         )
     if decision == "undecided":
+        ends = anova.p_interval(effect)
         return (
-            f"Whether they differ in {what} is undecided: {p}, too close to "
-            f"{anova.level:g} for so many draws."
+            f"Whether they differ in {what} is undecided: p is between "
+            f"{shown_p(ends.lower)} and {shown_p(ends.upper)}, as far as draws can tell."
         )
     if decision == "rejected":
         if effect == "algorithm":
@@ -53,11 +56,25 @@ def _sizes(anova: RandomizedAnova) -> str:
     return " and ".join(str(n) for n in anova.sizes) + " lines"
 
 
-def pair_verdict(
-    pair: LinePair, metric: Metric, level: float, margin: float | None
-) -> str:
+def pair_verdicts(
+    pairs: Sequence[LinePair], metric: Metric, margin: float | None
+) -> list[str]:
+    """Return a paragraph for each pair, and one for all of which nothing can be said."""
+    mute = [p for p in pairs if set(p.decisions.values()) == {"cannot reject"}]
+    told = [_pair_verdict(p, metric, margin) for p in pairs if p not in mute]
+    if mute:
+        names = listed([f"{p.one} and {p.other}" for p in mute])
+        could = max(p.tested.lines_to_reject for p in mute)
+        told.append(
+            f"So few lines can show no difference between {names}, whatever they are: "
+            f"{could} lines of each could."
+        )
+    return told
+
+
+def _pair_verdict(pair: LinePair, metric: Metric, margin: float | None) -> str:
     """Return who is ahead, by how much, and at which steps they differ."""
-    parts = [_ahead(pair, metric, level), _shape(pair, level)]
+    parts = [_ahead(pair, metric), _shape(pair)]
     if pair.where is not None:
         parts += [_leads(pair, metric), pair.where.afterwards(pair.band, margin=margin)]
     return " ".join(part for part in parts if part)
@@ -68,15 +85,13 @@ def _leads(pair: LinePair, metric: Metric) -> str:
     where = pair.where
     if where is None:
         return ""
-    above = pair.above()
-    if not above:
+    ahead = pair.ahead(metric)
+    if not ahead:
         unit = "windows" if (where.first != where.last).any() else "steps"
         return f"At none of {len(where.p)} tested {unit} was a difference found."
-    turned = {pair.one: pair.other, pair.other: pair.one}
     by_name: dict[str, list[str]] = {}
-    for name, first, last in above:
-        leader = name if metric.sign > 0 else turned[name]
-        by_name.setdefault(leader, []).append(where.at_steps(first, last))
+    for name, first, last in ahead:
+        by_name.setdefault(name, []).append(where.at_steps(first, last))
     parts = [f"{name} is ahead {_listed(at)}" for name, at in by_name.items()]
     return f"{'; '.join(parts)}."
 
@@ -85,53 +100,57 @@ def _listed(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
-def _ahead(pair: LinePair, metric: Metric, level: float) -> str:
-    found, p = pair.sizes.difference, pair.tested.adjusted_p("algorithm")
-    ends = (found.lower, found.upper)
-    span = ""
-    if all(map(math.isfinite, ends)):
-        span = f"{shown(ends[0], 3)} to {shown(ends[1], 3)}"
-    if p <= level:
+def _ahead(pair: LinePair, metric: Metric) -> str:
+    found, p = pair.effects.difference, p_in_words(pair.tested.adjusted_p("algorithm"))
+    low, high = found.lower, found.upper
+    is_known = math.isfinite(low) and math.isfinite(high)
+    span = f"{shown(low, 3)} to {shown(high, 3)}"
+    decision = pair.decisions["algorithm"]
+    if decision == "rejected":
         leads = found.value * metric.sign > 0
         first, second = (pair.one, pair.other) if leads else (pair.other, pair.one)
-        if span and found.value < 0:
-            span = f"{shown(-ends[1], 3)} to {shown(-ends[0], 3)}"
+        if found.value < 0:
+            span = f"{shown(-high, 3)} to {shown(-low, 3)}"
         by = shown(abs(found.value), 3)
-        told = f"{span}, {p_in_words(p)}" if span else p_in_words(p)
+        if is_known and low <= 0 <= high:
+            # Holm spares p what every interval has to pay for all pairs at once.
+            return (
+                f"{first} is ahead of {second} on average ({p}); by how much is open: "
+                f"{by}, from {span}, for all pairs at once."
+            )
+        told = f"{span}, {p}" if is_known else p
         return f"{first} is ahead of {second} by {by} on average ({told})."
-    if pair.tested.cannot_reject:
-        return (
-            f"{pair.one} and {pair.other}: with so few lines no difference could be shown "
-            f"among so many pairs."
-        )
-    may = f"; it may be from {span}" if span else ""
-    return (
-        f"{pair.one} and {pair.other}: no difference in level was shown "
-        f"({p_in_words(p)}){may}."
-    )
+    who = f"{pair.one} and {pair.other}"
+    if decision == "undecided":
+        return f"{who}: whether they differ in height is undecided ({p})."
+    may = f"; it may be from {span}" if is_known else ""
+    if is_known and (low > 0 or high < 0):
+        # Intervals are Student's; the test asks shuffles and flips, and is the judge.
+        may = f", though an interval ({span}) leaves out 0"
+    return f"{who}: no difference in height was shown ({p}){may}."
 
 
-def _shape(pair: LinePair, level: float) -> str:
-    p = pair.tested.adjusted_p("interaction")
-    return f"Their shapes differ ({p_in_words(p)})." if p <= level else ""
+def _shape(pair: LinePair) -> str:
+    p = p_in_words(pair.tested.adjusted_p("interaction"))
+    if pair.decisions["interaction"] == "undecided":
+        return f"Whether their shapes differ is undecided ({p})."
+    is_shown = pair.decisions["interaction"] == "rejected"
+    return f"Their shapes differ ({p})." if is_shown else ""
 
 
 def noise_note(found: LineTask) -> str:
     """Return how lines vary, and what a textbook would have made of it."""
-    anova = found.anova
-    parts = [
+    if not math.isfinite(found.noise_ratio) or not math.isfinite(found.correlation):
+        return f"{found.task}: some algorithm has lines that do not vary."
+    table = found.anova.anova
+    return (
         f"{found.task}: the noisiest algorithm varies {shown(found.noise_ratio, 2)} times "
-        f"as much as the quietest (standard deviations of line means)"
-    ]
-    if math.isfinite(found.correlation):
-        parts.append(
-            f"neighbouring steps of a line correlate by {found.correlation:.2f} and "
-            f"epsilon is {found.epsilon:.2f}, so that the textbook's F, which takes steps "
-            f"for independent, is wrong (it would say "
-            f"{p_in_words(anova.anova.p('algorithm'))} and "
-            f"{p_in_words(anova.anova.p('interaction'))})"
-        )
-    return "; ".join(parts) + "."
+        f"as much as the quietest (standard deviations of line means). Neighbouring steps "
+        f"of a line correlate by {found.correlation:.2f} and epsilon is "
+        f"{found.epsilon:.2f}; the textbook's F, which takes all steps for independent, "
+        f"would say {p_in_words(table.p('algorithm'))} for the height and "
+        f"{p_in_words(table.p('interaction'))} for the shape."
+    )
 
 
 def disagreement(found: LineTask) -> str:
@@ -143,7 +162,9 @@ def disagreement(found: LineTask) -> str:
             continue
         one, other = test.shuffles.p, test.flips.p
         if (one <= anova.level) != (other <= anova.level):
-            out.append(f"{what}: p = {one:.2g} by shuffles, {other:.2g} by flips")
+            out.append(
+                f"{what}: p = {shown_p(one)} by shuffles, {shown_p(other)} by flips"
+            )
     if not out:
         return ""
     return (
@@ -154,36 +175,43 @@ def disagreement(found: LineTask) -> str:
 
 FEW_LINES = (
     "Of three lines or fewer, flips of signs say nothing: unequal noise is not guarded "
-    "against, and nothing is said about where algorithms differ."
+    "against, and nothing is said about where such an algorithm differs."
 )
 
 
-def how_p_was_found(anova: RandomizedAnova) -> str:
-    """Return what the p-values of the table are, and how they were found."""
-    told = {
-        effect: " and ".join(
-            f"{'all ' if draws.exact else ''}{draws.number:,} {kind}"
-            for kind, draws in (("shuffles", test.shuffles), ("flips", test.flips))
-            if draws is not None
+def how_p_was_found(found: Sequence[LineTask]) -> list[str]:
+    """Return what the p values of the tables are, and how they were found."""
+    told: dict[str, list[str]] = {}
+    for one in found:
+        told.setdefault(_how(one.anova), []).append(one.task)
+    several = len(told) > 1
+    return [
+        f"p{' on ' + ', '.join(tasks) if several else ''}: {how}. F and its parts are the "
+        f"textbook's, its p is not."
+        for how, tasks in told.items()
+    ]
+
+
+def _how(anova: RandomizedAnova) -> str:
+    drawn = " and ".join(
+        f"{'all ' if draws.is_exact else ''}{draws.number:,} {kind}"
+        for kind, draws in (
+            ("shuffles", anova.tests["algorithm"].shuffles),
+            ("flips", anova.tests["algorithm"].flips),
         )
-        for effect, test in anova.tests.items()
-    }
-    same = len(set(told.values())) == 1
-    drawn = (
-        told["algorithm"]
-        if same
-        else "; ".join(f"{effect}: {text}" for effect, text in told.items())
+        if draws is not None
     )
     if anova.null == "joint":
-        how = "of whole lines under both F of the table, as published"
-    elif anova.noise == "equal":
-        how = "of lines split into mean and shape, taken to be equally noisy"
-    else:
-        how = (
-            "of lines split into mean and shape. The larger p counts: shuffles are exact "
-            "where lines of all algorithms vary alike, flips allow unequal noise"
-        )
-    return f"p: {drawn} {how}. F and its parts are the textbook's, its p is not."
+        return f"{drawn} of whole lines under both F of the table, as published"
+    split = f"{drawn} of lines split into mean and shape"
+    if anova.noise == "equal":
+        return f"{split}, taken to be equally noisy"
+    if not anova.is_guarded:
+        return f"{split}; so few lines leave unequal noise unguarded"
+    return (
+        f"{split}. The larger p counts: shuffles are exact where lines of all algorithms "
+        f"vary alike, flips allow unequal noise"
+    )
 
 
 def where_notes(found: LineTask) -> list[str]:
@@ -197,6 +225,12 @@ def tasks_verdict(
 ) -> str:
     """Return in words what holds over all tasks, given p adjusted for all pairs."""
     first, second = one.algorithms
+    if one.whole.cannot_reject and one.somewhere.cannot_reject:
+        least = shown_p(min(one.whole.smallest_p, one.somewhere.smallest_p))
+        return (
+            f"{first} and {second}: so few lines can show no difference over "
+            f"{len(one.tasks)} tasks; the smallest p is {least}."
+        )
     if float(one.z.sum()) * metric.sign < 0:
         first, second = second, first
     whole, somewhere, reversal = adjusted

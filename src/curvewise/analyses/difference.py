@@ -20,16 +20,10 @@ from curvewise.analyses._asking import (
     metric_of,
     plain_setting,
 )
-from curvewise.analyses._line_tasks import (
-    FEWEST_TO_FLIP,
-    Asked,
-    LinePair,
-    LineTask,
-    line_task,
-)
+from curvewise.analyses._line_tasks import Asked, LinePair, LineTask, line_task
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.metrics import Metric
-from curvewise.stats.anova import Noise, Null, OverTasks, over_tasks
+from curvewise.stats.anova import FEWEST_TO_FLIP, Noise, Null, OverTasks, over_tasks
 from curvewise.stats.checks import checked_level, is_number
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import Lines
@@ -117,7 +111,7 @@ class Difference(Answer):
 
         ``difference`` is the mean of the first less that of the second over all steps;
         its interval, as all that ends in ``_lower`` and ``_upper``, holds for all pairs of
-        the task at once. ``level_p`` and ``shape_p`` are adjusted for all pairs of the
+        the task at once. ``height_p`` and ``shape_p`` are adjusted for all pairs of the
         task; ``first_different`` and ``last_different`` bound where they differ.
         """
         return [
@@ -130,17 +124,45 @@ class Difference(Answer):
             row
             for one in self.found
             for pair in one.pairs
-            for row in tables.window_rows(one.task, pair)
+            for row in tables.window_rows(one.task, pair, len(one.pairs))
         ]
 
+    def curve_rows(self) -> list[dict[str, Cell]]:
+        """Return one row per task, pair and step: the difference and its band."""
+        return [
+            row
+            for one in self.found
+            for pair in one.pairs
+            for row in tables.curve_rows(one.task, pair)
+        ]
+
+    def line_rows(self) -> list[dict[str, Cell]]:
+        """Return one row per task and algorithm: its lines, and how they were aligned."""
+        return [row for one in self.found for row in tables.line_rows(one)]
+
     def task_rows(self) -> list[dict[str, Cell]]:
-        """Return one row per pair of algorithms, all tasks together; p adjusted."""
+        """Return one row per pair and task: z is the difference without a scale."""
         return tables.task_rows(self.overall)
+
+    def overall_rows(self) -> list[dict[str, Cell]]:
+        """Return one row per pair of algorithms, all tasks together; p adjusted."""
+        return tables.overall_rows(self.overall)
 
     def to_json(self) -> str:
         """Return all tables and provenance as JSON; what is not finite becomes null."""
         return self._json(
-            pairs=self.pair_rows(), windows=self.window_rows(), tasks=self.task_rows()
+            pairs=self.pair_rows(),
+            windows=self.window_rows(),
+            curves=self.curve_rows(),
+            lines=self.line_rows(),
+            tasks=self.task_rows(),
+            overall=self.overall_rows(),
+            verdicts=[
+                {"task": task, "verdict": text}
+                for task in self.tasks
+                for text in self.verdicts(task)
+            ],
+            notes=[{"note": note} for note in self.notes()],
         )
 
     # --- for people ----------------------------------------------------------------------
@@ -151,11 +173,11 @@ class Difference(Answer):
 
     def pair_table(self, task: str) -> list[dict[str, Cell]]:
         """Return the pairs of one task with headings for people."""
-        return tables.pair_table(self.of(task))
+        return tables.pair_table(self.of(task), self.metric)
 
-    def task_table(self) -> list[dict[str, Cell]]:
+    def overall_table(self) -> list[dict[str, Cell]]:
         """Return the pairs over all tasks with headings for people."""
-        return tables.task_table(self.overall)
+        return tables.overall_table(self.overall)
 
     def verdict(self, task: str) -> str:
         """Return in words whether and where the algorithms differ on a task."""
@@ -164,11 +186,10 @@ class Difference(Answer):
     def verdicts(self, task: str) -> list[str]:
         """Return the same, a paragraph for all algorithms and one for each pair."""
         own = self.of(task)
-        told = [
-            words.pair_verdict(pair, self.metric, self.level, self.margin)
-            for pair in own.pairs
+        return [
+            words.overall_verdict(own),
+            *words.pair_verdicts(own.pairs, self.metric, self.margin),
         ]
-        return [words.overall_verdict(own), *told]
 
     def overall_verdicts(self) -> list[str]:
         """Return in words what holds over all tasks, one sentence for each pair."""
@@ -196,7 +217,7 @@ class Difference(Answer):
         if self.overall:
             lines += ["", f"all {len(self.found)} tasks"]
             lines += [
-                plain(self.task_table(), indent="  "),
+                plain(self.overall_table(), indent="  "),
                 "",
                 *self.overall_verdicts(),
             ]
@@ -214,27 +235,46 @@ class Difference(Answer):
 
 def _notes(answer: Difference) -> list[str]:
     found = answer.found
-    n, failed = max(len(one.pairs) for one in found), answer.failed
-    several = f", adjusted for the {n} pairs of a task (Holm)" if n > 1 else ""
-    sharing = f" and for all {n} pairs of a task" if n > 1 else ""
+    several = any(len(one.pairs) > 1 for one in found)
+    adjusted = ", adjusted for all pairs of a task (Holm)" if several else ""
+    sharing = "all pairs of a task at once" if several else "the pair"
     turned = ", lower is better" if answer.metric.direction == "lower" else ""
+    tested = dict.fromkeys(one.tested for one in found if one.tested)
     notes = [
-        words.how_p_was_found(found[0].anova),
-        f"level: the mean over all steps, every step counting the same{turned}. shape: "
+        *words.how_p_was_found(found),
+        f"height: the mean over all steps, every step counting the same{turned}. shape: "
         f"how the distance between algorithms changes along the steps.",
-        f"pairs: first minus second; p by draws within the pair{several}. in sd: the same "
-        f"in standard deviations of a line's mean. Intervals and steps hold at all steps "
-        f"at once{sharing}, with {percent(1 - answer.level)} confidence.",
+        f"pairs: first minus second; p by draws within the pair{adjusted}. in sd: the same "
+        f"in standard deviations of a line's mean. Intervals are Welch's, for about normal "
+        f"means of lines; they hold for {sharing}, with {percent(1 - answer.level)} "
+        f"confidence.",
     ]
+    if tested:
+        notes.append(
+            f"ahead at steps: tested were {'; '.join(tested)}; with "
+            f"{percent(1 - answer.level)} confidence none is false, of all steps and "
+            f"{sharing}."
+        )
+    if answer.overall:
+        notes.append(
+            "all tasks: z is the difference in units of its own chance, above 0 where the "
+            "first has higher scores; p is adjusted for all pairs (Holm)."
+        )
     if any(one.fewest < FEWEST_TO_FLIP for one in found):
         notes.append(words.FEW_LINES)
     for one in found:
         notes += [words.noise_note(one), words.disagreement(one)]
         notes += words.where_notes(one)
-    if failed:
+    if failed := answer.failed:
+        whose = [
+            f"{n} of {name} on {one.task}"
+            for one in found
+            for name, n in one.lines.failed.items()
+            if n
+        ]
         notes.append(
-            f"{count(failed, 'failed line')}: from where it broke off, such a line scores "
-            f"{answer.failed_score}."
+            f"{count(failed, 'failed line')} ({', '.join(whose)}): wherever a failed run "
+            f"has no value, it counts with score {answer.failed_score}."
         )
     if answer.alone:
         notes.append(f"Left out, with one algorithm only: {listed(answer.alone)}.")
@@ -283,14 +323,15 @@ def difference(
     level : float
         Of the tests. Bands and intervals have the confidence ``1 - level``.
     null : {"separate", "joint"}
-        Whether level and shape are tested apart, or with both F of one table, as published
+        Whether height and shape are tested apart, or with both F of one table, as published
         [1]_. That misleads where the other effect is real: see the explanation of curves.
     noise : {"unequal", "equal"}, optional
         Whether algorithms may be unequally noisy; they may, if it is left out. State that
         they are not before you look, never after: the tests then find a little more.
     shuffles : int
         How often lines are dealt anew, and their noise flipped, unless all deals are few
-        enough to try. More are drawn where p is close to the level.
+        enough to try. More are drawn where p is close to the level, or where many pairs
+        share it.
     exact : bool, optional
         Whether to try all deals; if left out, where there are a million or fewer.
     seed : int
@@ -309,8 +350,10 @@ def difference(
     -----
     A line, that is a whole run, is what chance deals: points of a line hang together, and
     tests that take them for independent find differences that are none [1]_. Every line is
-    split into its mean and its shape. Algorithms that differ in the first differ in level
-    ("Algorithm" in the table), in the second in shape ("Interaction").
+    split into its mean and its shape. Algorithms that differ in the first differ in height
+    ("Algorithm" in the table), in the second in shape ("Interaction"). Pairs are always
+    tested so; where they differ, bands and what holds over all tasks always allow unequal
+    noise.
 
     References
     ----------
@@ -348,7 +391,7 @@ def difference(
         np.random.default_rng(s) for s in source.spawn(len(several) + 1)
     )
     found = tuple(
-        line_task(task, own, asked, rng)
+        _found(task, own, asked, rng)
         for (task, own), rng in zip(several.items(), of_tasks, strict=True)
     )
     settings: dict[str, Cell] = {
@@ -374,6 +417,13 @@ def difference(
         tuple(task for task in by_task if task not in several),
         Provenance.of(trials, "difference", settings, seed),
     )
+
+
+def _found(task: str, lines: Lines, asked: Asked, rng: np.random.Generator) -> LineTask:
+    try:
+        return line_task(task, lines, asked, rng)
+    except CurvewiseError as problem:
+        raise CurvewiseError(f"Task '{task}': {problem}") from None
 
 
 def _overall(

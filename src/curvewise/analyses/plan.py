@@ -270,6 +270,7 @@ def lines(
     level: float = 0.05,
     effect: Effect = "algorithm",
     shift: float | None = None,
+    stretch: float | None = None,
     grid: int | ArrayLike | None = None,
     fill: Fill | None = None,
     failed: Failed = "raise",
@@ -281,7 +282,8 @@ def lines(
     ----------
     pilot : Trials
         A few lines (runs that recorded a curve) of each algorithm to judge from: 4 or
-        more, better 8. One row per task and pair of algorithms.
+        more, better 8. One row per task and pair of algorithms; tasks with one algorithm
+        are left out.
     metric : str, optional
         May be left out where the pilot has only one.
     power : float
@@ -292,8 +294,13 @@ def lines(
         What is to be found: that means of lines differ, that their shapes do, or any of
         both.
     shift : float, optional
-        The difference that is worth finding, in units of the metric, at every step. If
-        left out it is the observed one, which few lines say little about.
+        The difference that is worth finding: its size in units of the metric, at every
+        step, in either direction. Where the directions take different numbers of lines
+        the larger one counts. If left out, and `stretch` too, it is the observed one,
+        which few lines say little about.
+    stretch : float, optional
+        The same as a factor: the mean line of one algorithm, whichever it is, is so many
+        times that of the other. Above 0, not 1; the way to state a difference of shapes.
     grid : int or array_like of float, optional
         Steps to bring all lines on, or how many; see `curvewise.Trials.lines`.
     fill : {"error", "last", "linear"}, optional
@@ -304,6 +311,10 @@ def lines(
     seed : int
         Of the simulated experiments.
 
+    Returns
+    -------
+    LinesPlan
+
     See Also
     --------
     curvewise.stats.anova.planning.lines_for_power : How it is computed, and from what.
@@ -313,7 +324,7 @@ def lines(
     >>> import curvewise as cw
     >>> found = lines(cw.example("curves").where(task="hill"), shift=50)
     >>> [(row["one"], row["other"], row["lines"]) for row in found.rows()]
-    [('slow', 'fast', 7), ('slow', 'early', 6), ('fast', 'early', 7)]
+    [('slow', 'fast', 7), ('slow', 'early', 7), ('fast', 'early', 9)]
     """
     return lines_plan(
         pilot,
@@ -322,6 +333,7 @@ def lines(
         level=level,
         effect=effect,
         shift=shift,
+        stretch=stretch,
         grid=grid,
         fill=fill,
         failed=failed,

@@ -33,18 +33,25 @@ from curvewise.cli.sources import number_or_word, read_source, source_options
     "--windows",
     type=int,
     help="In how many windows to look for where they differ; choose before you look.  "
-    "[default: each step, 20 windows of more than 30 steps]",
+    "[default: each step; 20 windows where there are more than 30 steps]",
 )
-@click.option("--margin", type=float, help="A difference that does not matter.")
 @click.option(
-    "--level", default=0.05, show_default=True, help="Of tests; 1 - level of intervals."
+    "--margin",
+    type=float,
+    help="A difference that does not matter; only with it may one be called gone.",
+)
+@click.option(
+    "--level",
+    default=0.05,
+    show_default=True,
+    help="Of the tests; intervals and bands hold with confidence 1 - level.",
 )
 @click.option(
     "--null",
     type=click.Choice(["separate", "joint"]),
     default="separate",
     show_default=True,
-    help="Test level and shape apart, or as published, where one can fake the other.",
+    help="Test height and shape apart, or as published, where one can fake the other.",
 )
 @click.option(
     "--noise",
@@ -53,7 +60,10 @@ from curvewise.cli.sources import number_or_word, read_source, source_options
     "[default: unequal]",
 )
 @click.option(
-    "--shuffles", default=9999, show_default=True, help="How often lines are shuffled."
+    "--shuffles",
+    default=9999,
+    show_default=True,
+    help="How often lines are shuffled, and their noise flipped.",
 )
 @click.option("--seed", default=0, show_default=True, help="For shuffles and flips.")
 @as_json
@@ -75,7 +85,7 @@ def difference(
     """Do these learning curves differ, and where?
 
     Compares whole curves of two or more algorithms, task by task: whether they differ in
-    level and in shape, which pairs, and at which steps of training. Whole runs are
+    height and in shape, which pairs, and at which steps of training. Whole runs are
     shuffled, since points of one run hang together; algorithms may be unequally noisy.
 
     \b

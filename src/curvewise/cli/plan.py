@@ -3,6 +3,7 @@
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from curvewise.cli.showing import as_json, leave
 from curvewise.cli.sources import (
@@ -13,6 +14,22 @@ from curvewise.cli.sources import (
     source_options,
 )
 from curvewise.errors import CurvewiseError
+
+_ANY = ("half_width", "power", "trials", "top")
+_OF_PILOTS = ("half_width", "power")
+_OF_LINES = ("effect", "shift", "stretch", "level", "grid", "fill", "seed")
+_OF_SCORES = ("of", "alpha", "tail", "at", "family", "band")
+_OF_SOURCES = (
+    *("runs", "on", "task", "algorithm", "trial", "step", "status"),
+    *("metrics", "params", "unit"),
+)
+# The questions that an option goes with; any of them if it is not here.
+_GOES_WITH = {
+    **dict.fromkeys(_OF_LINES, ("power",)),
+    **dict.fromkeys(_OF_SCORES, ("half_width",)),
+    **dict.fromkeys((*_OF_SOURCES, "metric", "failed"), _OF_PILOTS),
+    "confidence": ("half_width", "trials", "top"),
+}
 
 
 @click.command()
@@ -70,8 +87,14 @@ from curvewise.errors import CurvewiseError
     "--shift",
     type=float,
     metavar="D",
-    help="With --power: the difference worth finding, in units of the metric, in place "
-    "of the one that the pilot shows.",
+    help="With --power: the difference worth finding, its size in units of the metric, in "
+    "either direction, in place of the one that the pilot shows.",
+)
+@click.option(
+    "--stretch",
+    type=float,
+    metavar="S",
+    help="With --power: the same as a factor between the mean lines, such as 1.1.",
 )
 @click.option(
     "--level",
@@ -82,14 +105,14 @@ from curvewise.errors import CurvewiseError
 )
 @click.option(
     "--grid",
-    type=click.IntRange(2),
-    metavar="N",
-    help="With --power: bring lines on so many common steps.",
+    type=int,
+    help="At how many steps to compare curves that were recorded at different ones.",
 )
 @click.option(
     "--fill",
-    type=click.Choice(["last", "linear"]),
-    help="With --power: what a line has at a step that it lacks. With --grid: linear.",
+    type=click.Choice(["error", "last", "linear"]),
+    help="How a curve meets a step at which it was not recorded.  [default: linear with "
+    "--grid, error without]",
 )
 @click.option(
     "--seed",
@@ -119,9 +142,10 @@ def plan(
     or quantile. SOURCE, if given, is a pilot: a few trials to judge from. With --power:
     how many lines (runs that recorded a curve) of each algorithm it takes to tell their
     curves apart, for every pair in the pilot SOURCE; a pilot says little about the
-    difference itself, so state with --shift which one is worth finding. With --trials:
-    what so many can tell. With --top: how many until the best of them is among the best
-    of all.
+    difference itself, so state with --shift which one is worth finding. Only this
+    question takes --effect, --shift, --stretch, --level, --grid, --fill and --seed. With
+    --trials: what so many can tell. With --top: how many until the best of them is among
+    the best of all.
 
     \b
     Example:
@@ -133,22 +157,21 @@ def plan(
     """
     from curvewise.analyses import plan as planning
 
-    asked = [name for name in (half_width, power, trials, top) if name is not None]
-    if len(asked) != 1:
+    asked = {"half_width": half_width, "power": power, "trials": trials, "top": top}
+    questions = [name for name, value in asked.items() if value is not None]
+    if len(questions) != 1:
         raise click.UsageError("Pass one of --half-width, --power, --trials and --top.")
-    own = ("effect", "shift", "level", "grid", "fill", "seed")
-    of_lines = {name: keywords.pop(name) for name in own}
-    answer: Any
-    if power is not None:
-        answer = _for_power(source, power, of_lines, keywords)
-    elif stray := [n for n in ("shift", "grid", "fill") if of_lines[n] is not None]:
-        raise click.UsageError(f"--{stray[0]} goes with --power. Leave it out.")
-    elif half_width is not None:
-        answer = _for_half_width(source, half_width, confidence, keywords)
-    elif source is not None:
+    if source is not None and questions[0] not in _OF_PILOTS:
         raise click.UsageError(
             "SOURCE goes with --half-width or --power. Leave it out."
         )
+    _refuse_strays(questions[0], source)
+    own = {name: keywords.pop(name) for name in _OF_LINES}
+    answer: Any
+    if power is not None:
+        answer = _for_power(source, power, own, keywords)
+    elif half_width is not None:
+        answer = _for_half_width(source, half_width, confidence, keywords)
     elif trials is not None:
         answer = planning.tell(trials, confidence=confidence)
     else:
@@ -156,6 +179,27 @@ def plan(
     click.echo(answer.to_json() if as_json else str(answer))
     cells = getattr(answer, "cells", ())
     leave(sum(cell.failed for cell in cells) + getattr(answer, "failed", 0))
+
+
+def _refuse_strays(question: str, source: str | None) -> None:
+    """Refuse options of another question: ignored, they would be taken for heeded."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        goes_with = _GOES_WITH.get(name, _ANY)
+        if question not in goes_with:
+            told = " or ".join(_option(other) for other in goes_with)
+            raise click.UsageError(f"{_option(name)} goes with {told}. Leave it out.")
+        if source is None and name in _OF_SOURCES:
+            raise click.UsageError(
+                f"{_option(name)} says how SOURCE is read. Pass SOURCE, or leave it out."
+            )
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _for_half_width(
@@ -188,7 +232,7 @@ def _for_power(
             "--power takes a pilot: pass SOURCE, a few runs of each algorithm."
         )
     metric, failed = given.pop("metric"), given.pop("failed")
-    for name in ("of", "alpha", "tail", "at", "family", "band"):
+    for name in _OF_SCORES:
         given.pop(name)
     return planning.lines(
         read_source(source, **given),

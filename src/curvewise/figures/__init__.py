@@ -8,6 +8,7 @@ from curvewise.figures.difference import (
     plot_effect_shares,
     plot_lines,
     plot_null,
+    plot_nulls,
     plot_where,
 )
 from curvewise.figures.performance import (
@@ -30,6 +31,7 @@ __all__ = [
     "plot_gains_by_task",
     "plot_lines",
     "plot_null",
+    "plot_nulls",
     "plot_plan",
     "plot_power",
     "plot_profiles",

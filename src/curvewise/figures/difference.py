@@ -1,15 +1,29 @@
 """Pictures of `Difference`: the lines, where they differ, and what chance would do."""
 
+import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from curvewise._text import percent
-from curvewise.analyses.difference import Difference, LinePair, LineTask
+from curvewise.analyses.difference import Difference, LineTask
 from curvewise.errors import CurvewiseError
+from curvewise.figures._pairs import (
+    PairsLike,
+    asked_pairs,
+    chosen_pairs,
+    what_was_found,
+)
 from curvewise.figures.draw import draw, new_axes
-from curvewise.figures.series import Bar, Chart, Mark, Series, without_band
+from curvewise.figures.series import (
+    Bar,
+    Chart,
+    Mark,
+    Series,
+    short_names,
+    without_band,
+)
 from curvewise.metrics import Floats
 
 if TYPE_CHECKING:
@@ -17,96 +31,126 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Effect: TypeAlias = Literal["algorithm", "interaction"]
-_TESTS: dict[Effect, str] = {"algorithm": "level", "interaction": "shape"}
-_BINS = 60
-_MOST_PAIRS = 10  # on one pair of axes
+_TESTS: dict[Effect, str] = {"algorithm": "height", "interaction": "shape"}
+_BINS, _MANY = 60, 1000
+_MOST_LETTERS = 30  # of an algorithm in the name of a pair
+# Faint lines of one algorithm, and of all: a thousand are a pile of one colour on paper,
+# and megabytes on a page.
+_MOST_OF_ONE, _MOST_LINES = 100, 400
 
 
 def lines_chart(answer: Difference, task: str | None = None) -> Chart:
     """Return every line, and the mean of each algorithm with its band."""
     found = _of(answer, task)
     steps = found.lines.steps
+    most = max(min(_MOST_OF_ONE, _MOST_LINES // len(found.lines)), 1)
     series = [
         Series(f"{name}, a line", steps, line, *_no_band(steps), look, is_faint=True)
         for look, (name, own) in enumerate(found.lines.items())
-        for line in own
+        for line in _some(own, most)
     ]
     for look, (name, band) in enumerate(found.means.items()):
         series.append(Series(name, steps, band.value, band.lower, band.upper, look))
+    thin = "every line, that is every run"
+    if max(map(len, found.lines.values())) > most:
+        thin = (
+            f"at most {most} lines, that is runs, of each algorithm, evenly chosen from "
+            f"the one with the lowest mean to the one with the highest"
+        )
+    banded = any(one.has_band for one in series)
+    bands = (
+        f", with {percent(1 - answer.level)} bands, each at all its steps at once. Bands "
+        f"that overlap do not say that algorithms are alike; see where they differ"
+    )
     return Chart(
         title=f"Lines on {found.task}",
         x_label="step",
         y_label=answer.metric.label,
         series=tuple(series),
-        caption=f"Thin: every line, that is every run. Thick: their means, with "
-        f"{percent(1 - answer.level)} bands, each at all its steps at once. Bands that "
-        f"overlap do not say that algorithms are alike; see where they differ.",
+        caption=f"Thin: {thin}. Thick: the means of all lines{bands if banded else ''}.",
         axis="linear",
         shape="line",
     )
 
 
-def where_chart(answer: Difference, task: str | None = None) -> Chart:
-    """Return the difference of each pair of mean curves, and where it is no chance."""
+def where_chart(
+    answer: Difference, task: str | None = None, pairs: PairsLike | None = None
+) -> Chart:
+    """Return the difference of each pair of mean curves, and where it is no chance.
+
+    Of more than ten pairs, those that were found to differ come first, and then those
+    with the largest difference for its band, unless `pairs` says which.
+    """
     found = _of(answer, task)
-    pairs = found.pairs[:_MOST_PAIRS]
-    left_out = len(found.pairs) - len(pairs)
-    more = f" The first {len(pairs)} pairs of {len(found.pairs)}." if left_out else ""
+    shown = chosen_pairs(found) if pairs is None else asked_pairs(answer, found, pairs)
+    names = short_names(found.algorithms, _MOST_LETTERS)
+    all_of_them = len(found.pairs)
+    part = f", {len(shown)} of {all_of_them} pairs" if len(shown) < all_of_them else ""
+    series, bars = [], []
+    row = sum(bool(one.stretches) for one in shown)  # the first on top, as in a legend
+    for look, one in enumerate(shown):
+        name = f"{names[one.first]} - {names[one.second]}"
+        band = one.difference(found)
+        series.append(Series(name, band.at, band.value, band.lower, band.upper))
+        row -= bool(one.stretches)
+        for first, last in one.stretches:
+            bars.append(Bar(*_drawn(first, last, found.lines.steps), look, row, name))
     return Chart(
-        title=f"Where they differ on {found.task}",
+        title=f"Differences on {found.task}{part}",
         x_label="step",
         y_label=f"difference in {answer.metric.label}",
-        series=tuple(_difference(pair, found) for pair in pairs),
-        caption=f"The difference of the mean curves, first minus second, with "
-        f"{percent(1 - answer.level)} bands at all steps and for all pairs at once. Bars: "
-        f"the steps or windows at which the pair was found to differ. They may reach "
-        f"beyond where a band leaves out 0, as they are found by a sharper test.{more}",
+        series=tuple(series),
+        caption=what_was_found(answer, found, shown),
         axis="linear",
         shape="line",
         level=0.0,
-        bars=tuple(
-            Bar(*_drawn(first, last, found.lines.steps), look, look, _name(pair))
-            for look, pair in enumerate(pairs)
-            if pair.where is not None
-            for first, last in pair.where.stretches
-        ),
+        bars=tuple(bars),
     )
 
 
 def null_chart(
     answer: Difference, effect: Effect = "algorithm", task: str | None = None
 ) -> Chart:
-    """Return what chance makes of the statistic of an effect, and what it was."""
+    """Return what chance makes of the statistic of an effect, and what it was.
+
+    Of shuffles and flips those with the larger p are shown, which is the one that counts.
+    """
     found = _of(answer, task)
     if effect not in _TESTS:
         raise CurvewiseError(
-            f"effect is {effect!r}. Pass 'algorithm' (level) or 'interaction' (shape)."
+            f"effect is {effect!r}. Pass 'algorithm' (height) or 'interaction' (shape)."
         )
     test = found.anova.tests[effect]
-    kind: Literal["shuffles", "flips"] = (
-        "flips" if test.shuffles is None else "shuffles"
-    )
-    drawn = test.draws[0]
-    values, observed = drawn.values, drawn.observed
-    critical = found.anova.critical_value(effect, of=kind)
-    marks = [Mark(observed, "observed")]
-    if np.isfinite(critical):
-        marks.append(Mark(critical, f"critical at {answer.level:g}"))
-    top = float(np.quantile(values[np.isfinite(values)], 0.999))
-    reach = max(m.x for m in marks if np.isfinite(m.x)) if marks else top
-    series = [_histogram(kind, values, max(top, reach))]
-    if found.anova.noise == "equal":
-        series.append(_textbook(found, effect, max(top, reach)))
+    both = {"shuffles": test.shuffles, "flips": test.flips}
+    made = {kind: draws for kind, draws in both.items() if draws is not None}
+    kind = max(made, key=lambda one: made[one].p)
+    drawn = made.pop(kind)
+    critical = drawn.critical_value(answer.level)
+    marks = [Mark(drawn.observed, "observed")]
+    marks.append(Mark(critical, f"critical at {answer.level:g}"))
+    marks = [mark for mark in marks if math.isfinite(mark.x)]
+    # Beyond the last mark there is room for its label.
+    reach = max([_top(drawn.values), *(1.08 * mark.x for mark in marks)]) or 1.0
+    series = [_histogram(kind, drawn.values, reach)]
+    if found.anova.null == "joint":
+        series.append(_textbook(found, effect, reach))
+    told = f"p = {drawn.p:.2g} by {kind}."
+    for name, one in made.items():
+        told = f"{told[:-1]} and {one.p:.2g} by {name}: the larger one counts."
+    takes = f"what it takes at level {answer.level:g}"
+    if critical == math.inf:
+        takes = f"that no value could be enough at level {answer.level:g}"
+    endless = " The one observed is infinite." if math.isinf(drawn.observed) else ""
     return Chart(
         title=f"Chance and {_TESTS[effect]} on {found.task}",
-        x_label=_statistic(found, effect),
+        x_label=_statistic(found, effect, kind),
         y_label="density",
         series=tuple(series),
         caption=f"What {drawn.number:,} {kind} of whole lines make of the statistic if "
-        f"algorithms do not matter, what it was, and what it takes at level "
-        f"{answer.level:g}: {test.statistic}. p = {test.p:.2g}.",
+        f"algorithms do not matter, what it was, and {takes}: {test.statistic}.{endless} "
+        f"{told}",
         axis="linear",
-        marks=tuple(m for m in marks if np.isfinite(m.x)),
+        marks=tuple(marks),
     )
 
 
@@ -142,6 +186,9 @@ def plot_lines(
 ) -> "Axes":
     """Draw every line, and the mean curve of each algorithm with its band.
 
+    Of more than a hundred lines of an algorithm, a hundred are drawn, evenly chosen by
+    their means; the thick curve is the mean of all.
+
     Parameters
     ----------
     answer : Difference
@@ -150,11 +197,15 @@ def plot_lines(
     task : str, optional
         Needed where the answer has several.
     """
-    return draw(lines_chart(answer, task), ax or new_axes())
+    return draw(lines_chart(answer, task), new_axes() if ax is None else ax)
 
 
 def plot_where(
-    answer: Difference, ax: "Axes | None" = None, *, task: str | None = None
+    answer: Difference,
+    ax: "Axes | None" = None,
+    *,
+    task: str | None = None,
+    pairs: PairsLike | None = None,
 ) -> "Axes":
     """Draw the difference of each pair of algorithms, and the steps at which they differ.
 
@@ -165,8 +216,19 @@ def plot_where(
         New ones if left out.
     task : str, optional
         Needed where the answer has several.
+    pairs : sequence of (str, str), optional
+        Which ones, first minus second. If left out, all up to ten; of more, those that
+        were found to differ come first.
+
+    Examples
+    --------
+    >>> import curvewise as cw
+    >>> answer = cw.difference(cw.example("curves"))
+    >>> plot_where(answer, task="hill", pairs=[("fast", "slow")]).get_title()
+    'Differences on hill, 1 of 3 pairs'
     """
-    return draw(where_chart(answer, task), ax or new_axes())
+    chart = where_chart(answer, task, pairs)
+    return draw(chart, new_axes() if ax is None else ax)
 
 
 def plot_effect_shares(
@@ -182,10 +244,36 @@ def plot_effect_shares(
     task : str, optional
         Needed where the answer has several.
     """
-    return draw(shares_chart(answer, task), ax or new_axes())
+    return draw(shares_chart(answer, task), new_axes() if ax is None else ax)
 
 
-def plot_null(answer: Difference, *, task: str | None = None) -> "Figure":
+def plot_null(
+    answer: Difference,
+    ax: "Axes | None" = None,
+    *,
+    effect: Effect = "algorithm",
+    task: str | None = None,
+) -> "Axes":
+    """Draw what chance makes of the statistic of an effect, and what it was.
+
+    Parameters
+    ----------
+    answer : Difference
+    ax : matplotlib.axes.Axes, optional
+        New ones if left out.
+    effect : {"algorithm", "interaction"}
+        Height or shape.
+    task : str, optional
+        Needed where the answer has several.
+
+    See Also
+    --------
+    plot_nulls : both effects side by side.
+    """
+    return draw(null_chart(answer, effect, task), new_axes() if ax is None else ax)
+
+
+def plot_nulls(answer: Difference, *, task: str | None = None) -> "Figure":
     """Draw what chance makes of both statistics, and what they were, side by side.
 
     Parameters
@@ -193,12 +281,16 @@ def plot_null(answer: Difference, *, task: str | None = None) -> "Figure":
     answer : Difference
     task : str, optional
         Needed where the answer has several.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
     """
     charts = [null_chart(answer, effect, task) for effect in _TESTS]
-    figure = new_axes(columns=2).figure
+    figure: Figure = new_axes(columns=2).figure  # type: ignore[assignment]
     for chart, ax in zip(charts, figure.axes, strict=True):
         draw(chart, ax)
-    return figure  # type: ignore[return-value]
+    return figure
 
 
 def _of(answer: Difference, task: str | None) -> LineTask:
@@ -209,30 +301,20 @@ def _of(answer: Difference, task: str | None) -> LineTask:
     return answer.of(task)
 
 
-def _statistic(found: LineTask, effect: Effect) -> str:
-    """Return what the values of the draws are."""
-    if found.anova.noise == "equal":
-        return "F"
-    if effect == "interaction":
-        return "ANOVA-type statistic"
-    two = len(found.algorithms) == 2
-    return "Welch's t as a normal deviate" if two else "-log p of Welch's F"
+# --- lines -------------------------------------------------------------------------------
 
 
 def _no_band(steps: Floats) -> tuple[Floats, Floats]:
     return without_band(steps), without_band(steps)
 
 
-def _name(pair: LinePair) -> str:
-    return f"{pair.one} - {pair.other}"
-
-
-def _difference(pair: LinePair, found: LineTask) -> Series:
-    steps, band = found.lines.steps, pair.band
-    if band is not None:
-        return Series(_name(pair), steps, band.value, band.lower, band.upper)
-    means = found.means[pair.one].value - found.means[pair.other].value
-    return Series(_name(pair), steps, means, *_no_band(steps))
+def _some(lines: Floats, most: int) -> Floats:
+    """Return at most so many lines, evenly chosen from the lowest to the highest mean."""
+    if len(lines) <= most:
+        return lines
+    by_mean = np.argsort(lines.mean(axis=1), kind="stable")
+    at = np.linspace(0, len(lines) - 1, most).round().astype(np.intp)
+    return lines[np.sort(by_mean[at])]
 
 
 def _drawn(first: float, last: float, steps: Floats) -> tuple[float, float]:
@@ -243,19 +325,44 @@ def _drawn(first: float, last: float, steps: Floats) -> tuple[float, float]:
     return first - half, last + half
 
 
+# --- chance ------------------------------------------------------------------------------
+
+
+def _statistic(found: LineTask, effect: Effect, kind: str) -> str:
+    """Return what the values of the draws are."""
+    if found.anova.noise == "equal":
+        return "F"
+    if effect == "interaction":
+        return "ANOVA-type statistic"
+    if kind == "flips":
+        return "Welch's F"
+    two = len(found.algorithms) == 2
+    return "Welch's t as a normal deviate" if two else "-log p of Welch's F"
+
+
+def _top(values: Floats) -> float:
+    """Return up to where values are drawn: all but the last of very many."""
+    finite = values[np.isfinite(values)]
+    if len(finite) == 0:
+        return 0.0
+    return float(np.quantile(finite, 0.99) if len(finite) > _MANY else finite.max())
+
+
 def _histogram(name: str, values: Floats, top: float) -> Series:
-    edges = np.linspace(0, max(top, 1e-12), _BINS + 1)
+    edges = np.linspace(0, top, _BINS + 1)
     counts, _ = np.histogram(values, edges)
-    middle = (edges[1:] + edges[:-1]) / 2
-    density = counts / len(values) / (edges[1] - edges[0])
-    return Series(name, middle, density, *_no_band(middle))
+    return _bins(name, edges, counts / len(values))
 
 
 def _textbook(found: LineTask, effect: Effect, top: float) -> Series:
-    """Return the density of the F that a textbook takes."""
-    from scipy.stats import f
+    """Return what a textbook's F makes of the same bins."""
+    from scipy.special import fdtr
 
-    table = found.anova.anova
-    x = np.linspace(0, top, 4 * _BINS + 1)[1:]
-    y = f.pdf(x, table.df[effect], table.df["error"])
-    return Series("F of a textbook", x, y, *_no_band(x))
+    df, edges = found.anova.anova.df, np.linspace(0, top, _BINS + 1)
+    below = fdtr(df[effect], df["error"], edges)
+    return _bins("F of a textbook", edges, np.diff(below))
+
+
+def _bins(name: str, edges: Floats, shares: Floats) -> Series:
+    middle = (edges[1:] + edges[:-1]) / 2
+    return Series(name, middle, shares / np.diff(edges), *_no_band(middle))

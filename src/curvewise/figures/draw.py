@@ -5,7 +5,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curvewise.figures.series import Chart, bar_height, looks, style
+from curvewise.figures.series import (
+    LABEL,
+    Chart,
+    Series,
+    band_opacity,
+    bar_height,
+    faint_look,
+    legend_names,
+    log_ticks,
+    looks,
+    mark_places,
+    style,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,55 +41,90 @@ def new_axes(columns: int = 1, rows: int = 1) -> "Axes":
 
 def draw(chart: Chart, ax: "Axes") -> "Axes":
     """Draw a chart's curves and bands."""
-    is_step = chart.shape == "step"
+    names = legend_names(series.name for series in chart.named)
     for series, colour, dash in looks(chart):
-        band = np.isfinite(series.lower) & np.isfinite(series.upper)
-        ax.fill_between(
-            series.x,
-            series.lower,
-            series.upper,
-            where=band,
-            step="mid" if is_step else None,
-            color=colour,
-            alpha=0.15,
-            linewidth=0,
-        )
-        ax.plot(
-            series.x,
-            series.y,
-            drawstyle="steps-mid" if is_step else "default",
-            color=colour,
-            linestyle=_DASHES[dash],
-            marker="o" if len(series.x) == 1 else None,
-            linewidth=0.7 if series.is_faint else None,
-            alpha=0.35 if series.is_faint else None,
-            # matplotlib leaves names that begin with "_" out of the legend.
-            label="_faint" if series.is_faint else literal(series.name),
-        )
+        # matplotlib leaves names that begin with "_" out of the legend.
+        name = "_faint" if series.is_faint else literal(names[series.name])
+        if series.has_band:
+            _draw_band(chart, series, ax, colour, name if series.is_area else "_band")
+        if not series.is_area:
+            _draw_curve(chart, series, ax, colour, _DASHES[dash], name)
     _draw_marks(chart, ax)
     _draw_bars(chart, ax)
     ax.set(
         xlabel=literal(chart.x_label),
-        ylabel=literal(chart.y_label),
+        ylabel=textwrap.fill(literal(chart.y_label), LABEL),
         title=textwrap.fill(literal(chart.title), _TITLE),
     )
     if chart.axis == "log":
-        ax.set_xscale("log")
-        ax.xaxis.set_major_formatter("{x:g}")  # 10, not a power of it
+        _draw_powers(chart, ax)
     ax.margins(x=0.01)
     ax.spines[["top", "right"]].set_visible(False)
-    _draw_legend(ax, sum(not series.is_faint for series in chart.series))
+    _draw_legend(chart, ax)
     return ax
 
 
-def _draw_legend(ax: "Axes", entries: int) -> None:
-    if entries <= _INSIDE:
-        ax.legend(frameon=False)
+def _draw_band(
+    chart: Chart, series: Series, ax: "Axes", colour: str, name: str
+) -> None:
+    ax.fill_between(
+        series.x,
+        series.lower,
+        series.upper,
+        where=np.isfinite(series.lower) & np.isfinite(series.upper),
+        step="mid" if chart.shape == "step" else None,
+        color=colour,
+        alpha=band_opacity(chart),
+        linewidth=0,
+        label=name,
+    )
+
+
+def _draw_curve(
+    chart: Chart, series: Series, ax: "Axes", colour: str, dash: str, name: str
+) -> None:
+    from matplotlib.patheffects import withStroke
+
+    (line,) = ax.plot(
+        series.x,
+        series.y,
+        drawstyle="steps-mid" if chart.shape == "step" else "default",
+        color=colour,
+        linestyle=dash,
+        marker="o" if len(series.x) == 1 else None,
+        label=name,
+    )
+    if series.is_faint:
+        opacity, width = faint_look(chart)
+        line.set(alpha=opacity, linewidth=width)
+    elif chart.faint:
+        # Upon many lines of its own colour it would not be seen.
+        line.set(
+            linewidth=2.2,
+            path_effects=[withStroke(linewidth=4.4, foreground=ax.get_facecolor())],
+        )
+
+
+def _draw_powers(chart: Chart, ax: "Axes") -> None:
+    """Give a logarithmic axis its ticks: 10, not a power of it."""
+    ax.set_xscale("log")
+    if (ticks := log_ticks(chart)) is not None:
+        ax.set_xticks(ticks)
+        ax.set_xticks([], minor=True)
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter("")
+
+
+def _draw_legend(chart: Chart, ax: "Axes") -> None:
+    entries = len(chart.named)
+    if entries <= _INSIDE and not chart.is_crowded:
+        # Where no place is free, it is read all the same.
+        ax.legend(edgecolor="none", framealpha=0.7)
         return
     # Many names would cover the curves; beside the axes they take columns of their own.
     ax.legend(
         frameon=False,
-        fontsize="x-small",
+        fontsize="x-small" if entries > _INSIDE else "small",
         loc="upper left",
         bbox_to_anchor=(1.0, 1.0),
         ncols=-(-entries // _PER_COLUMN),
@@ -87,15 +134,15 @@ def _draw_legend(ax: "Axes", entries: int) -> None:
 def _draw_marks(chart: Chart, ax: "Axes") -> None:
     if chart.level is not None:
         ax.axhline(chart.level, color="0.5", linewidth=1)
-    for i, mark in enumerate(chart.marks):
+    for mark, side, height in mark_places(chart):
         ax.axvline(mark.x, color="0.5", linestyle="--", linewidth=1)
         ax.annotate(
             literal(mark.label),
-            (mark.x, 1.0 - 0.12 * (i % 2)),  # neighbours may be close
+            (mark.x, height),
             xycoords=("data", "axes fraction"),
             rotation=90,
             va="top",
-            ha="right",
+            ha="right" if side == "left" else "left",
             fontsize="small",
             color="0.35",
         )
@@ -109,8 +156,15 @@ def _draw_bars(chart: Chart, ax: "Axes") -> None:
     ax.set_ylim(low - room / (1 - room) * (high - low), high)
     for bar in chart.bars:
         bottom, top = bar_height(bar.row)
+        colour, dash = style(bar.look)
         ax.axvspan(
-            bar.first, bar.last, bottom, top, color=style(bar.look)[0], linewidth=0
+            bar.first,
+            bar.last,
+            bottom,
+            top,
+            facecolor=colour if dash == "solid" else "none",
+            edgecolor=colour,
+            linewidth=0 if dash == "solid" else 1,
         )
 
 

@@ -13,7 +13,6 @@ from curvewise.figures.series import Chart, Series, finite
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_TWO_SIDED = 1.96  # standard errors, for 95 %
 _FAR = 20  # times as many lines at one end, where curves need a logarithmic axis
 
 
@@ -76,27 +75,31 @@ def power_chart(answer: LinesPlan) -> Chart:
     known = [pair for pair in answer.pairs if len(pair.plan.sizes)]
     if not known:
         raise CurvewiseError(
-            "No pair of this pilot shows more than chance does, so there is no power to "
-            "draw. State the difference that is worth finding, with shift=."
+            "So small a difference takes more lines than power is computed for. Plan for "
+            "a larger one."
+            if any(pair.plan.is_beyond for pair in answer.pairs)
+            else "No pair of this pilot shows more than chance does, so there is no power "
+            "to draw. State the difference that is worth finding, with shift= or stretch=."
         )
     several = len({pair.task for pair in answer.pairs}) > 1
     series = []
     for pair in known:
         plan = pair.plan
-        reach = _TWO_SIDED * plan.errors
         name = f"{pair.one} - {pair.other}"
         series.append(
             Series(
                 f"{pair.task}, {name}" if several else name,
                 plan.sizes.astype(np.float64),
                 plan.powers,
-                np.maximum(plan.powers - reach, 0.0),
-                np.minimum(plan.powers + reach, 1.0),
+                plan.powers_lower,
+                plan.powers_upper,
             )
         )
     far = max(one.x[-1] for one in series) / min(one.x[0] for one in series)
     left = len(answer.pairs) - len(known)
-    without = f" {left} of {len(answer.pairs)} pairs show none." if left else ""
+    without = ""
+    if left:
+        without = f" {left} of {len(answer.pairs)} pairs have no number of lines."
     return Chart(
         title="What more lines would find",
         x_label="lines of each algorithm",

@@ -1,28 +1,49 @@
 """The Plotly drawer: charts in, figures as plain dicts out."""
 
 import html
+import textwrap
 from typing import Any
 
 import numpy as np
 
-from curvewise.figures.series import Chart, Series, bar_height, looks, style
+from curvewise.figures.series import (
+    LABEL,
+    Chart,
+    Series,
+    band_opacity,
+    bar_height,
+    faint_look,
+    legend_names,
+    log_ticks,
+    looks,
+    mark_places,
+    style,
+)
 from curvewise.metrics import Floats
 
 
 def plotly_figure(chart: Chart) -> dict[str, Any]:
     """Return a chart as a Plotly figure: data and layout, ready for JSON."""
+    names = legend_names(series.name for series in chart.named)
     data: list[dict[str, Any]] = []
     for series, colour, dash in looks(chart):
-        if not series.is_faint:
-            data.append(_band(series, colour))
-        data.append(_line(chart, series, colour, dash))
+        name = _literal(names.get(series.name, series.name))
+        group = {"legendgroup": _group(chart, series)}
+        if series.has_band:
+            data.append(group | _band(series, name, colour, band_opacity(chart)))
+        if not series.is_area:
+            data.append(group | _line(chart, series, name, colour, dash))
     layout: dict[str, Any] = {
         "xaxis": {
             "title": {"text": _literal(chart.x_label)},
             "zeroline": False,
-            **_AXES[chart.axis],
+            **_axis(chart),
         },
-        "yaxis": {"title": {"text": _literal(chart.y_label)}, "zeroline": False},
+        "yaxis": {
+            "title": {"text": _literal(textwrap.fill(chart.y_label, LABEL))},
+            "zeroline": False,
+            "automargin": True,
+        },
         "hovermode": "closest",
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         "margin": {"l": 64, "r": 16, "t": 32, "b": 48},
@@ -40,12 +61,18 @@ def plotly_figure(chart: Chart) -> dict[str, Any]:
     return {"data": data, "layout": layout}
 
 
-_AXES: dict[str, dict[str, Any]] = {
-    "share": {"range": [0, 1]},
-    "linear": {},
-    "log": {"type": "log", "dtick": 1},
-}
 _GREY = "rgba(127,127,127,0.8)"
+
+
+def _axis(chart: Chart) -> dict[str, Any]:
+    if chart.axis == "share":
+        return {"range": [0, 1]}
+    if chart.axis == "linear":
+        return {}
+    if (ticks := log_ticks(chart)) is None:
+        return {"type": "log", "dtick": 1}
+    # Written out: Plotly would write 20 as 2.
+    return {"type": "log", "tickvals": ticks, "ticktext": [f"{t:g}" for t in ticks]}
 
 
 def _shapes(chart: Chart) -> list[dict[str, Any]]:
@@ -59,10 +86,12 @@ def _shapes(chart: Chart) -> list[dict[str, Any]]:
         lines.append(across | {"y0": chart.level, "y1": chart.level, "line": line})
     for bar in chart.bars:
         bottom, top = bar_height(bar.row)
+        colour, dash = style(bar.look)
         lines.append({
             "type": "rect", "yref": "paper", "y0": bottom, "y1": top,
-            "x0": bar.first, "x1": bar.last, "line": {"width": 0},
-            "fillcolor": style(bar.look)[0],
+            "x0": bar.first, "x1": bar.last,
+            "line": {"width": 0 if dash == "solid" else 1, "color": colour},
+            "fillcolor": colour if dash == "solid" else "rgba(0,0,0,0)",
         })  # fmt: skip
     return lines
 
@@ -77,59 +106,85 @@ def _reach(chart: Chart) -> tuple[float, float]:
 
 
 def _annotations(chart: Chart) -> list[dict[str, Any]]:
-    place = {"yref": "paper", "y": 1, "yanchor": "top", "xanchor": "right"}
-    look = {"showarrow": False, "textangle": -90}
-    return [place | look | {"x": m.x, "text": _literal(m.label)} for m in chart.marks]
+    look = {"showarrow": False, "textangle": -90, "yref": "paper", "yanchor": "top"}
+    other = {"left": "right", "right": "left"}
+    return [
+        look | {"x": m.x, "y": y, "xanchor": other[side], "text": _literal(m.label)}
+        for m, side, y in mark_places(chart)
+    ]
 
 
-def _line(chart: Chart, series: Series, colour: str, dash: str) -> dict[str, Any]:
+def _group(chart: Chart, series: Series) -> str:
+    """Return whom a curve belongs to: a click on a name hides what is behind it, too."""
+    if series.is_faint and series.look is not None:
+        return next((s.name for s in chart.named if s.look == series.look), series.name)
+    return series.name
+
+
+def _line(
+    chart: Chart, series: Series, name: str, colour: str, dash: str
+) -> dict[str, Any]:
     where = "%{x:.1%}" if chart.axis == "share" else "%{x:.4g}"
-    has_band = bool(np.isfinite(series.lower).any())
-    band = "<br>band %{customdata[0]:.4g} to %{customdata[1]:.4g}" if has_band else ""
-    return {
+    opacity, width = 1.0, 3.0 if chart.faint else 2.0
+    if series.is_faint:
+        opacity, width = faint_look(chart)
+    out: dict[str, Any] = {
         "type": "scatter",
         "mode": "lines" if len(series.x) > 1 else "markers",
-        "name": _literal(series.name),
-        "legendgroup": series.name,
-        "x": _numbers(series.x),
+        "name": name,
+        **_places(series),
         "y": _numbers(series.y),
-        "customdata": list(
-            zip(_numbers(series.lower), _numbers(series.upper), strict=True)
-        ),
-        "hovertemplate": f"%{{y:.4g}} at {where}{band}",
+        "hovertemplate": f"%{{y:.4g}} at {where}",
         "showlegend": not series.is_faint,
-        "opacity": 0.35 if series.is_faint else 1,
+        "opacity": opacity,
+        "zorder": 1,  # no band dims the line of another
         "line": {
             "color": colour,
             "dash": dash,
             "shape": "hvh" if chart.shape == "step" else "linear",
-            "width": 0.8 if series.is_faint else 2,
+            "width": width,
         },
     }
+    if series.has_band:
+        ends = zip(_numbers(series.lower), _numbers(series.upper), strict=True)
+        out["customdata"] = list(ends)
+        out["hovertemplate"] += "<br>band %{customdata[0]:.4g} to %{customdata[1]:.4g}"
+    return out
 
 
-def _band(series: Series, colour: str) -> dict[str, Any]:
+def _places(series: Series) -> dict[str, Any]:
+    """Return where points lie: of many lines at even steps, the first and how far apart."""
+    apart = np.diff(series.x)
+    if (
+        series.is_faint
+        and len(apart)
+        and np.allclose(apart, apart[0], rtol=1e-9, atol=0)
+    ):
+        return {"x0": float(series.x[0]), "dx": float(apart[0])}
+    return {"x": _numbers(series.x)}
+
+
+def _band(series: Series, name: str, colour: str, opacity: float) -> dict[str, Any]:
     inside = np.isfinite(series.lower) & np.isfinite(series.upper)
     x = np.concatenate([series.x[inside], series.x[inside][::-1]])
     y = np.concatenate([series.lower[inside], series.upper[inside][::-1]])
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": _literal(f"{series.name}, band"),
-        "legendgroup": series.name,
-        "showlegend": False,
+        "name": name if series.is_area else f"{name}, band",
+        "showlegend": series.is_area,
         "hoverinfo": "skip",
         "x": _numbers(x),
         "y": _numbers(y),
         "fill": "toself",
-        "fillcolor": _translucent(colour),
+        "fillcolor": _translucent(colour, opacity),
         "line": {"width": 0},
     }
 
 
 def _literal(text: str) -> str:
     # Plotly takes some tags in names for mark-up.
-    return html.escape(text, quote=False)
+    return html.escape(text, quote=False).replace("\n", "<br>")
 
 
 def _numbers(values: Floats) -> list[float | None]:
@@ -137,6 +192,6 @@ def _numbers(values: Floats) -> list[float | None]:
     return [float(f"{v:.7g}") if np.isfinite(v) else None for v in values]
 
 
-def _translucent(colour: str) -> str:
+def _translucent(colour: str, opacity: float) -> str:
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.15)"
+    return f"rgba({red},{green},{blue},{opacity:.3g})"

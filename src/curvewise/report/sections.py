@@ -7,7 +7,7 @@ from curvewise._text import Cell, count, percent
 from curvewise.analyses import plan
 from curvewise.analyses._asking import (
     crossed_factors,
-    have_same_steps,
+    fewest_steps,
     with_lines,
 )
 from curvewise.analyses.difference import Difference, difference
@@ -218,13 +218,14 @@ def robustness_sections(trials: Trials, settings: Settings) -> list[Section]:
 
 def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return whether and where curves differ, where there are curves to compare."""
-    trials = with_lines(trials)
+    trials, left_out = with_lines(trials)
     if len(trials) == 0 or crossed_factors(trials):
         return []
     out: list[Section] = []
     for metric in settings.metrics:
         question = f"Do the curves differ, and where? ({trials.metric(metric).label})"
-        grid = None if have_same_steps(trials, metric) else _STEPS
+        recorded = fewest_steps(trials, metric)
+        grid = None if recorded is None else min(recorded, _STEPS)
         try:
             answer = difference(trials, metric, grid=grid, failed=settings.failed)
         except CurvewiseError as problem:  # such as curves that share no steps
@@ -238,7 +239,7 @@ def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
                     f"Curves over all {len(answer.tasks)} tasks",
                     "\n".join(answer.overall_verdicts()),
                     None,
-                    answer.task_table(),
+                    answer.overall_table(),
                     "Each pair of algorithms over all tasks: Welch's z of each task, above "
                     "0 where the first has higher scores, and p for all pairs at once",
                 )
@@ -247,17 +248,17 @@ def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
             Section(
                 f"difference-{len(out)}",
                 question,
-                "Whole runs are compared, since points of one run hang together: in level "
+                "Whole runs are compared, since points of one run hang together: in height "
                 "(their means over the steps) and in shape (how their distance changes).",
                 blocks,
-                answer.notes(),
+                [*answer.notes(), *left_out],
                 str(answer.provenance),
             )
         )
     return out
 
 
-_STEPS = 60  # at which curves of different steps are compared
+_STEPS = 600  # at which curves of different steps are compared, at most
 
 
 def _difference_blocks(answer: Difference, task: str) -> list[Block]:

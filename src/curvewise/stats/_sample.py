@@ -153,10 +153,12 @@ def checked_chance(
         raise CurvewiseError(
             f"rng is {rng!r}. Pass a numpy Generator, such as np.random.default_rng(1)."
         )
-    draws = checked_size(resamples, name)
-    if draws < least:
-        raise CurvewiseError(f"{name} is {draws}. Pass at least {least}.")
-    return draws
+    is_whole = isinstance(resamples, int | np.integer) and not isinstance(
+        resamples, bool
+    )
+    if not is_whole or resamples < least:
+        raise CurvewiseError(f"{name} is {resamples!r}. Pass at least {least}.")
+    return int(resamples)
 
 
 def one_of(name: str, value: Any, known: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from curvewise.stats._labels import (
     label_type,
     random_labels,
 )
-from curvewise.stats._sample import checked_chance, checked_size
+from curvewise.stats._sample import checked_chance, checked_level, checked_size
 
 
 def assignments(algorithms: int, lines: int) -> int:
@@ -77,6 +78,54 @@ def number_of_deals(sizes: Sequence[int]) -> int:
     for size, times in Counter(sizes).items():
         ways //= math.factorial(size) ** times * math.factorial(times)
     return ways
+
+
+def lines_to_reach(
+    algorithms: int, level: float, times: int = 1, *, is_guarded: bool = False
+) -> int:
+    r"""Return how many lines of each algorithm it takes for p to reach a level at all.
+
+    The smallest l of 2 or more with
+
+    .. math:: \frac{t}{c_{m,l}} \le \alpha
+
+    Parameters
+    ----------
+    algorithms : int
+        How many are tested together, m: two or more.
+    level : float
+        The level, :math:`\alpha`.
+    times : int
+        By how much p is multiplied at most, t: by the number of pairs, say, where each is
+        tested by itself.
+    is_guarded : bool
+        Whether p is that of sign flips too, if that is larger: of l lines each there are
+        :math:`2^{m l - 1}` different ones.
+
+    Notes
+    -----
+    With that many lines a test could reject; how many are likely to is a question of
+    power.
+
+    Examples
+    --------
+    >>> lines_to_reach(2, 0.05), lines_to_reach(3, 0.05), lines_to_reach(2, 0.05, 6)
+    (4, 3, 5)
+    >>> lines_to_reach(3, 0.0003), lines_to_reach(3, 0.0003, is_guarded=True)
+    (4, 5)
+    """
+    level, times = checked_level(level), checked_size(times, "times")
+    m = checked_size(algorithms, "algorithms")
+    if m < 2:
+        raise CurvewiseError(
+            f"algorithms is {m}. Pass 2 or more: lines of one cannot be dealt to others."
+        )
+
+    def smallest(lines: int) -> float:
+        flips = times / (1 + 2 ** (m * lines - 1)) if is_guarded else 0.0
+        return max(times / assignments(m, lines), flips)
+
+    return next(n for n in count(2) if smallest(n) <= level * (1 + 1e-12))
 
 
 def random_deals(

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from curvewise._text import count, step
 from curvewise.errors import CurvewiseError, shortened
 from curvewise.metrics import Floats
 
@@ -40,10 +41,14 @@ def common_steps(
         return shared
     if isinstance(grid, int | np.integer):
         _refuse_apart(first, end)
-        if grid < 1 or (first == end and grid > 1):
+        if isinstance(grid, bool) or grid < 1:
+            raise CurvewiseError(f"grid is {grid}. Pass how many steps, at least 1.")
+        if first == end and grid > 1:
+            short = sum(len(steps) == 1 for steps in curves)
+            why = f", as {count(short, 'line')} of one step" if short else ""
             raise CurvewiseError(
-                f"grid is {grid} over the shared steps {first:g} to {end:g}. "
-                f"Pass at least 1, and no more than 1 where they share one step."
+                f"grid is {grid}, and the lines share one step only, {step(first)}{why}. "
+                f"Choose lines that are curves, or pass the steps themselves."
             )
         return np.linspace(first, end, int(grid)) if grid > 1 else np.array([end])
     return _stated(grid)
@@ -74,7 +79,7 @@ def on_steps(
 def rule_in_words(
     steps: Floats, fill: Fill = "error", curves: Sequence[Floats] = ()
 ) -> str:
-    """Return how curves came on these steps.
+    """Return how curves came on these steps, and what of them was left out.
 
     Parameters
     ----------
@@ -84,20 +89,26 @@ def rule_in_words(
     curves : sequence of ndarray
         The steps of each curve as it was recorded; none where all had the common ones.
     """
-    span = f"from {steps[0]:g} to {steps[-1]:g}"
-    moved = [own for own in curves if not np.isin(steps, own).all()]
-    if not moved:
-        return f"{len(steps)} steps {span}, as recorded"
-    of = f"in {len(moved)} of {len(curves)} lines"
-    if fill == "linear":
-        end = max(own[-1] for own in curves)
-        cut = (
-            f"; what comes later, up to {end:g}, is left out" if end > steps[-1] else ""
-        )
-        return f"{len(steps)} steps {span}, interpolated linearly {of}{cut}"
-    short = sum(bool(own[-1] < steps[-1]) for own in curves)
-    ended = f", of which {short} had ended before the last step" if short else ""
-    return f"{len(steps)} steps {span}, the last value carried forward {of}{ended}"
+    first, last = steps[0], steps[-1]
+    told = f"{count(len(steps), 'step')} from {step(first)} to {step(last)}"
+    if all(np.array_equal(own, steps) for own in curves):
+        return f"{told}, as recorded"
+    n, parts = len(curves), []
+    inside = [int(((own >= first) & (own <= last)).sum()) for own in curves]
+    if moved := sum(not np.isin(steps, own).all() for own in curves):
+        how = "interpolated linearly" if fill == "linear" else "carried forward"
+        parts.append(f"values {how} in {moved} of {n} lines")
+    if max(inside) < len(steps):
+        parts.append(f"more than the {max(inside)} that were recorded there")
+    elif max(inside) > len(steps):
+        parts.append(f"of up to {max(inside)} that were recorded there")
+    if early := sum(bool(own[0] < first) for own in curves):
+        parts.append(f"what {count(early, 'line')} recorded before is left out")
+    if late := sum(bool(own[-1] > last) for own in curves):
+        parts.append(f"what {count(late, 'line')} recorded after is left out")
+    if short := sum(bool(own[-1] < last) for own in curves):
+        parts.append(f"{count(short, 'line')} had ended before the last step")
+    return ", ".join([told, *parts])
 
 
 def _stated(grid: ArrayLike) -> Floats:
@@ -117,14 +128,15 @@ def _refuse_apart(first: float, end: float) -> None:
     if end < first:
         raise CurvewiseError(
             f"The lines share no steps: one begins at {first:g} and another has ended at "
-            f"{end:g}. Pass fill='last', or choose lines that overlap."
+            f"{end:g}. Choose lines that overlap."
         )
 
 
 def _ragged(curves: Sequence[Floats]) -> CurvewiseError:
     lengths, ends = [len(s) for s in curves], [s[-1] for s in curves]
+    some = " to ".join(str(n) for n in sorted({min(lengths), max(lengths)}))
     return CurvewiseError(
-        f"The lines have different steps: {min(lengths)} to {max(lengths)} of them, ending "
+        f"The lines have different steps: {some} of them, ending "
         f"between {min(ends):g} and {max(ends):g}. Pass fill='linear' (interpolate) or "
         f"fill='last' (carry forward), and grid=<number of steps> for a common grid."
     )

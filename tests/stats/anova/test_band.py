@@ -43,7 +43,7 @@ def test_the_band_is_the_difference_and_a_multiple_of_its_standard_error():
     # All 256 flips: random ones leave a rank that is .95 of them up to a few.
     largest = np.sort(every_largest_t(one, other))
     assert largest[int(0.93 * 256)] <= above[0] <= largest[int(0.97 * 256)]
-    assert np.abs(largest - above[0]).min() < 1e-9
+    assert np.abs(largest - above[0]).min() < 1e-8
 
 
 def test_what_flips_leave_open_is_said():
@@ -102,6 +102,36 @@ def test_small_scores_do_not_drown_in_large_ones():
     plain = difference_band(one, other, rng=chances())
     band = difference_band(one * scale, other * scale, rng=chances())
     np.testing.assert_allclose(band.lower / scale, plain.lower, rtol=1e-9)
+
+
+@pytest.mark.parametrize("windows", [None, 4])
+def test_an_origin_that_is_large_beside_the_noise_does_not_matter(windows):
+    """Neither one that both algorithms share nor one of each."""
+    hits = 0
+    for seed in range(100):
+        noise = chances(seed).normal(size=(2, 8, 8))
+        plain = difference_band(*noise, windows=windows, flips=199, rng=chances())
+        for apart in (0, 1e8):
+            one, other = 1e9 + 1e-4 * noise + [[[apart]], [[0]]]
+            band = difference_band(
+                one, other, windows=windows, flips=199, rng=chances()
+            )
+            np.testing.assert_allclose(
+                band.upper - band.lower, 1e-4 * (plain.upper - plain.lower), rtol=0.02
+            )
+            np.testing.assert_allclose(
+                band.value - apart, 1e-4 * plain.value, atol=1e-6
+            )
+        hits += ((plain.lower <= 0) & (plain.upper >= 0)).all()
+    assert_at_least(hits, 100, 0.92)
+
+
+def test_flips_that_leave_no_noise_leave_a_band():
+    """Halves of two scores: one flip in eight leaves lines without any noise."""
+    one, other = np.tile([[0.0], [1.0]], (2, 3)), np.full((4, 3), 1e13)
+    band = difference_band(one, other, rng=chances())
+    assert np.isfinite([band.lower, band.upper]).all()
+    assert (band.upper > 0).all()  # no flip says how far 0 is
 
 
 def test_where_no_line_varies_the_band_has_no_width():

@@ -9,8 +9,8 @@ import pytest
 from curvewise import CurvewiseError
 from curvewise.stats.anova.diagnostics import (
     greenhouse_geisser,
-    level_correlation,
     noise_ratio,
+    step_correlation,
 )
 
 
@@ -32,11 +32,11 @@ def with_covariance(n, covariance, rng):
 def test_correlations_are_those_within_algorithms():
     rng = np.random.default_rng(1)
     one, other = rng.normal(size=(2, 30, 5)).cumsum(axis=-1)
-    own = level_correlation({"a": one, "b": other}, pooled=False)
+    own = step_correlation({"a": one, "b": other}, pooled=False)
     assert own.shape == (2, 5, 5)
     for found, lines in zip(own, (one, other), strict=True):
         np.testing.assert_allclose(found, np.corrcoef(lines.T), atol=1e-12)
-    pooled = level_correlation([one, other])
+    pooled = step_correlation([one, other])
     both = np.concatenate([one - one.mean(axis=0), other - other.mean(axis=0)])
     np.testing.assert_allclose(pooled, np.corrcoef(both.T), atol=1e-12)
 
@@ -45,7 +45,7 @@ def test_a_difference_between_algorithms_is_no_correlation():
     rng = np.random.default_rng(2)
     one, other = rng.normal(size=(2, 400, 3))
     np.testing.assert_allclose(
-        level_correlation([one, other + 100]), np.eye(3), atol=0.2
+        step_correlation([one, other + 100]), np.eye(3), atol=0.2
     )
     mixed = np.corrcoef(np.concatenate([one, other + 100]).T)
     assert mixed[0, 1] > 0.99  # the negative control
@@ -56,12 +56,12 @@ def test_a_level_without_spread_correlates_with_nothing():
     one, other = rng.normal(size=(2, 10, 4)) + 0.1
     one[:, 0] = 0.1
     other[:, 0] = 0.3
-    pooled = level_correlation([one, other])
+    pooled = step_correlation([one, other])
     assert np.isnan(pooled[0]).all()
     assert np.isnan(pooled[:, 0]).all()
     assert np.isfinite(pooled[1:, 1:]).all()
     other[:, 0] = rng.normal(size=10)
-    own = level_correlation([one, other], pooled=False)
+    own = step_correlation([one, other], pooled=False)
     assert np.isnan(own[0, 0]).all()
     assert np.isfinite(own[1]).all()
     assert (np.diagonal(own[1]) == 1).all()
@@ -138,6 +138,25 @@ def test_the_ratio_is_that_of_line_means():
     assert np.isnan(noise_ratio([same, same + 1]))
 
 
+def test_an_origin_that_is_large_beside_the_noise_does_not_matter():
+    lines = noisy_lines.lines("walk", (6, 9), np.random.default_rng(9), sds=(1, 4))
+    far = [1e9 + 1e-4 * g for g in lines]
+    assert noise_ratio(far) == pytest.approx(noise_ratio(lines), rel=1e-3)
+    assert greenhouse_geisser(far) == pytest.approx(greenhouse_geisser(lines), rel=1e-2)
+    np.testing.assert_allclose(
+        step_correlation(far), step_correlation(lines), atol=1e-2
+    )
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e130])
+def test_the_unit_of_scores_does_not_matter(unit):
+    lines = noisy_lines.lines("walk", (6, 9), np.random.default_rng(9), sds=(1, 4))
+    other = [unit * g for g in lines]
+    assert noise_ratio(other) == pytest.approx(noise_ratio(lines))
+    assert greenhouse_geisser(other) == pytest.approx(greenhouse_geisser(lines))
+    np.testing.assert_allclose(step_correlation(other), step_correlation(lines))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -146,9 +165,9 @@ def test_the_ratio_is_that_of_line_means():
             lambda: greenhouse_geisser([[[1.0]], [[1.0], [2.0]]]),
             "The lines have 1 step",
         ),
-        (lambda: level_correlation([[[1.0, 2.0]]]), "Lines of 1 algorithm came"),
+        (lambda: step_correlation([[[1.0, 2.0]]]), "Lines of 1 algorithm came"),
         (
-            lambda: level_correlation(
+            lambda: step_correlation(
                 [[[1.0, 2.0]], [[1.0, 2.0], [2.0, 1.0]]], pooled=False
             ),
             "'1': 1 line",

@@ -65,6 +65,41 @@ def test_neither_unit_nor_origin_matters(unit):
     assert shifted.standardised.value == pytest.approx(plain.standardised.value)
 
 
+def test_an_origin_that_is_large_beside_the_noise_does_not_matter():
+    one, other = two(shift=1, steps=7)
+    plain = effect_sizes(one, other)
+    far = effect_sizes(1e9 + 1e-4 * one, 1e9 + 1e-4 * other)
+    for name, unit in (("difference", 1e-4), ("standardised", 1), ("higher", 1)):
+        a, b = getattr(plain, name), getattr(far, name)
+        assert [b.value, b.lower, b.upper] == pytest.approx(
+            [unit * a.value, unit * a.lower, unit * a.upper], rel=0.01
+        )
+    # Nor one that only the one has: their distance is known as well as it can be.
+    apart = effect_sizes(1e9 + 1e-4 * one, 1e-4 * other).difference
+    width = 1e-4 * (plain.difference.upper - plain.difference.lower)
+    assert apart.upper - apart.lower == pytest.approx(width, rel=0.01)
+
+
+@pytest.mark.parametrize("origin", [0, 1e6, 1e9])
+def test_lines_that_tie_do_so_from_any_origin(origin):
+    rng = np.random.default_rng(3)
+    one, other = rng.integers(0, 2, (2, 8, 7))
+    plain = effect_sizes(one, other).higher
+    found = effect_sizes(one + origin, other + origin).higher
+    x, y = one.sum(axis=1)[:, None], other.sum(axis=1)
+    assert plain.value == pytest.approx(((x > y) + (x == y) / 2).mean())
+    assert found == plain
+
+
+def test_means_that_are_equal_but_for_rounding_have_no_spread():
+    rng = np.random.default_rng(4)
+    line = rng.normal(size=30)
+    one, other = rng.permuted(np.tile(line, (2, 6, 1)), axis=2)
+    found = effect_sizes(one, other)
+    assert math.isnan(found.standardised.value)
+    assert "cannot tell" in found.difference.guarantee
+
+
 def test_it_turns_round_with_the_algorithms():
     one, other = two(shift=1, sds=(1, 2))
     there, back = effect_sizes(one, other), effect_sizes(other, one)
@@ -236,6 +271,24 @@ def test_without_spread_nothing_is_known():
     assert (found.algorithm.lower, found.algorithm.upper) == (0, 1)
     assert found.algorithm.value == 1
     assert math.isnan(found.interaction.value)
+
+
+def test_an_origin_that_is_large_beside_the_noise_leaves_shares():
+    own = two(shift=1, ramp=2)
+    plain, far = explained(own), explained([1e9 + 1e-4 * group for group in own])
+    for name in ("algorithm", "interaction"):
+        a, b = getattr(plain, name), getattr(far, name)
+        assert [b.value, b.lower, b.upper] == pytest.approx(
+            [a.value, a.lower, a.upper], abs=0.002
+        )
+
+
+def test_shifts_that_are_rounded_have_no_shape():
+    rng = np.random.default_rng(2)
+    shape, heights = rng.normal(size=9), rng.normal(size=(2, 6, 1))
+    found = explained(shape + heights + [[[0]], [[5]]])
+    assert math.isnan(found.interaction.value)
+    assert found.algorithm.value > 0.5
 
 
 def test_huge_effects_have_shares_next_to_one():

@@ -65,6 +65,15 @@ def test_a_score_that_all_share_is_exactly_nothing():
     assert (own.values[:, 1] != 0).sum() >= 11
 
 
+def test_a_line_next_to_the_middle_keeps_its_distance():
+    """All lines of a step are one score, or none is taken for another."""
+    lines = LINES.copy()
+    lines[:, :, 0] = 0.1
+    lines[0, 0, 0], lines[1, 0, 0] = 0.3 - 0.2, 5.0
+    own, unit = relative(checked_lines(lines))
+    assert own.values[0, 0] * unit == (0.3 - 0.2) - 0.1 != 0
+
+
 def test_a_diverged_line_costs_the_others_no_digits():
     lines = LINES.copy()
     lines[0, 0] = 1e15

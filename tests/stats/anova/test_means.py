@@ -71,6 +71,35 @@ def test_a_step_without_spread_has_no_width_and_others_keep_theirs():
     assert flat.lower.tolist() == flat.upper.tolist() == [1] * 4
 
 
+@pytest.mark.parametrize("lines", [5, 6, 7, 10])
+def test_a_common_start_changes_nothing_at_other_steps(lines):
+    """The mean of equal scores may be off by its last digit, which is no noise."""
+    own = np.random.default_rng(1).normal(size=(lines, 5)).cumsum(axis=1)
+    alone = mean_band(own[:, 1:], flips=999, rng=np.random.default_rng(2))
+    for start in (0.1, 1 / 3, -7.7, 12.3, 1e6 / 7):
+        own[:, 0] = start
+        band = mean_band(own, flips=999, rng=np.random.default_rng(2))
+        assert band.lower[0] == band.value[0] == band.upper[0] == start
+        assert band.upper[1:].tolist() == alone.upper.tolist()
+
+
+def test_an_origin_that_is_large_beside_the_noise_does_not_matter():
+    own = np.random.default_rng(1).normal(size=(7, 4))
+    plain = mean_band(own, rng=np.random.default_rng(1))
+    band = mean_band(1e9 + 1e-4 * own, rng=np.random.default_rng(1))
+    width = 1e-4 * (plain.upper - plain.lower)
+    np.testing.assert_allclose(band.upper - band.lower, width, rtol=0.02)
+    np.testing.assert_allclose(band.value - 1e9, 1e-4 * plain.value, atol=2e-7)
+
+
+def test_small_scores_do_not_drown_in_large_ones():
+    own = np.random.default_rng(1).normal(size=(7, 4))
+    plain = mean_band(own, rng=np.random.default_rng(1))
+    scale = np.array([1e-200, 1, 1e20, 1])
+    band = mean_band(own * scale, rng=np.random.default_rng(1))
+    np.testing.assert_allclose(band.upper / scale, plain.upper, rtol=1e-9)
+
+
 @pytest.mark.parametrize("unit", [1e-150, 1e100])
 def test_units_do_not_matter(unit):
     own = np.random.default_rng(0).normal(size=(8, 4))

@@ -30,7 +30,7 @@ def test_every_pair_is_judged_by_itself():
     """Five lines of each: all deals and all flips are gone through, nothing is chance."""
     own = some(shift=1, ramp=1)
     found = asked(own)
-    assert [(p.first, p.second) for p in found] == [("1", "2"), ("1", "3"), ("2", "3")]
+    assert [(p.one, p.other) for p in found] == [("1", "2"), ("1", "3"), ("2", "3")]
     for pair, (a, b) in zip(found, combinations(range(3), 2), strict=True):
         alone = randomized_anova([own[a], own[b]], rng=np.random.default_rng(9))
         for effect in EFFECTS:
@@ -77,18 +77,12 @@ def test_of_four_it_asks_every_way_for_some_to_be_equal(monkeypatch):
         "123": 0.015, "124": 0.040, "134": 0.002, "234": 0.004, "1234": 0.003,
     }  # fmt: skip
 
-    class Made:
-        def __init__(self, names):
-            self.smallest_p = 1e-4
-            test = type(
-                "Test", (), {"shuffles": type("D", (), {"p": p[names]}), "flips": None}
-            )
-            self.tests = dict.fromkeys(EFFECTS, test)
+    def made(design, *_):
+        shuffles = SimpleNamespace(p=p["".join(design.names)])
+        test = SimpleNamespace(shuffles=shuffles, flips=None, smallest_p=1e-4)
+        return dict.fromkeys(EFFECTS, test)
 
-    monkeypatch.setattr(
-        "curvewise.stats.anova.pairs.randomized_anova",
-        lambda named, **_: Made("".join(named)),
-    )
+    monkeypatch.setattr("curvewise.stats.anova.pairs.tests_of", made)
     found = asked(some((4,) * 4), method="closed")
     twos = {
         frozenset(("12", "34")): 2 * 0.001,
@@ -96,7 +90,7 @@ def test_of_four_it_asks_every_way_for_some_to_be_equal(monkeypatch):
         frozenset(("14", "23")): 2 * 0.020,
     }
     for pair in found:
-        name = pair.first + pair.second
+        name = pair.one + pair.other
         above = [q for names, q in p.items() if set(name) <= set(names)]
         above += [q for both, q in twos.items() if name in both]
         assert pair.adjusted_p("algorithm") == pytest.approx(max(above))
@@ -119,9 +113,9 @@ def test_closed_tests_never_go_below_the_pair():
 def test_the_order_of_algorithms_does_not_matter():
     own = dict(zip("abc", some(shift=1), strict=True))
     turned = dict(reversed(own.items()))
-    there = {frozenset((p.first, p.second)): p for p in asked(own)}
+    there = {frozenset((p.one, p.other)): p for p in asked(own)}
     for pair in asked(turned):
-        same = there[frozenset((pair.first, pair.second))]
+        same = there[frozenset((pair.one, pair.other))]
         for effect in EFFECTS:
             assert pair.p(effect) == pytest.approx(same.p(effect))
             assert pair.adjusted_p(effect) == pytest.approx(same.adjusted_p(effect))
@@ -172,11 +166,27 @@ def test_three_lines_are_shuffled_only():
     assert pair.p_flips("interaction") is None
 
 
+@pytest.mark.parametrize("method", ["holm", "closed"])
+@pytest.mark.parametrize("curve", [np.full(8, 0.1), np.linspace(0, 1, 8)])
+def test_two_that_always_score_the_same_do_not_differ(curve, method):
+    """Even at one score: the analysis of these two by themselves is refused."""
+    same = np.tile(curve, (5, 1))
+    found = asked([*some((5,), shift=3), same, same], method=method)
+    assert found[2].p("algorithm") == found[2].p("interaction") == 1
+    assert found[2].adjusted_p("algorithm") == 1
+    assert found[2].smallest_p == pytest.approx(1 / 126)
+    assert not found[2].cannot_reject
+    assert found[0].p("algorithm") < 0.05
+    if len(set(curve)) == 1:
+        with pytest.raises(CurvewiseError, match="same value at every step"):
+            randomized_anova([same, same], rng=np.random.default_rng(1))
+
+
 def test_the_same_seed_gives_the_same_answer():
     own = some((8, 8, 8), shift=1)
     one, same, other = asked(own), asked(own), asked(own, seed=3)
-    assert [p.flips for p in one] == [p.flips for p in same]
-    assert [p.flips for p in one] != [p.flips for p in other]
+    assert [p.flip_p for p in one] == [p.flip_p for p in same]
+    assert [p.flip_p for p in one] != [p.flip_p for p in other]
 
 
 @pytest.mark.parametrize(

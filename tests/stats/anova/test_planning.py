@@ -18,8 +18,9 @@ from curvewise.stats.anova._planning.pilot_effects import (
     noise_freedom,
 )
 from curvewise.stats.anova._planning.pilots import least_lines
+from curvewise.stats.anova._planning.populations import population
 from curvewise.stats.anova._planning.power_curve import _crossing, _fitted
-from curvewise.stats.anova._planning.simulated import _tested, population, rejections
+from curvewise.stats.anova._planning.simulated import _tested, rejections
 from curvewise.stats.anova.planning import lines_for_power
 from curvewise.stats.anova.randomized import randomized_anova
 
@@ -241,16 +242,17 @@ def test_power_now_is_that_of_the_pilots_lines():
 
 def test_no_plan_has_fewer_lines_than_could_be_significant():
     lines = pilot(20)
+    few = {"simulations": 100}
     for level, least in ((0.05, 4), (0.01, 5)):
-        found = lines_for_power(lines, shift=100.0, level=level, rng=rng_of(21), **FEW)
+        found = lines_for_power(lines, shift=100.0, level=level, rng=rng_of(21), **few)
         assert (found.least, found.lines) == (least, least)
         assert found.interval.lower == least
         assert found.interval.monte_carlo_error == 0
     assert [least_lines(2, level) for level in (0.05, 0.01, 0.001)] == [4, 5, 7]
     assert [least_lines(3, level) for level in (0.05, 0.01, 0.001)] == [3, 3, 4]
     three = pilot(20, sizes=(8, 8, 8))
-    assert lines_for_power(three, shift=100.0, rng=rng_of(21), **FEW).least == 3
-    either = lines_for_power(lines, shift=100.0, effect="either", rng=rng_of(21), **FEW)
+    assert lines_for_power(three, shift=100.0, rng=rng_of(21), **few).least == 3
+    either = lines_for_power(lines, shift=100.0, effect="either", rng=rng_of(21), **few)
     assert either.least == 5  # each at half the level
 
 
@@ -340,8 +342,73 @@ def test_lines_without_noise_of_a_kind_and_perfect_differences():
     assert lines_for_power(level, rng=rng, **FEW).lines is None
     huge = lines_for_power([noisy, noisy[::-1]], shift=1e100, rng=rng, **FEW)
     assert (huge.lines, huge.interval.monte_carlo_error) == (4, 0)
-    tiny = lines_for_power([noisy, noisy[::-1]], shift=1e-9, rng=rng, **FEW)
-    assert tiny.lines is None  # more than anybody runs
+
+
+def test_more_lines_than_anybody_runs_are_none_that_chance_explains():
+    noisy = rng_of(38).normal(size=(8, 5))
+    tiny = lines_for_power([noisy, noisy[::-1]], shift=1e-9, rng=rng_of(41), **FEW)
+    assert (tiny.lines, tiny.directions, tiny.most) == (None, (None, None), 1_000_000)
+    assert tiny.is_beyond
+    assert tiny.now < 0.2  # chance finds what is not there
+    assert tiny.interval.lower == tiny.interval.upper == math.inf
+    assert len(tiny.sizes) == len(tiny.powers_lower) == 0
+    nothing = lines_for_power([noisy, noisy[::-1] + 1e-9], rng=rng_of(41), **FEW)
+    assert nothing.lines is None
+    assert not nothing.is_beyond
+
+
+def test_a_stated_difference_is_planned_for_in_both_directions():
+    """Skewed lines against still ones: as many above as below takes different numbers."""
+    still = noisy_lines.lines("iid", (40,), rng_of(42), sds=0.05)[0]
+    skewed = noisy_lines.lines("skew", (40,), rng_of(43))[0]
+    one, other = (
+        lines_for_power(pair, shift=1.0, simulations=600, rng=rng_of(44))
+        for pair in ([still, skewed], [skewed, still])
+    )
+    for found in (one, other):
+        assert found.lines == max(found.directions)
+        assert found.lines == found.interval.value
+    # Which of the two is named first does not matter, but for chance.
+    for mine, theirs in zip(one.directions, reversed(other.directions), strict=True):
+        assert abs(mine - theirs) <= 1
+    # Lines skewed upward look less noisy where they are low, and are then found below.
+    assert one.directions[1] >= one.directions[0] + 2
+    alike = lines_for_power([still, still[::-1]], shift=0.03, rng=rng_of(45), **FEW)
+    assert abs(np.diff(alike.directions)[0]) <= 0.2 * alike.lines
+    assert lines_for_power([still, skewed], rng=rng_of(44), **FEW).directions == ()
+
+
+def test_either_algorithm_may_be_the_stretched_one():
+    lines = pilot(46)
+    low, high = lines[0] + 10, lines[1] + 40
+    found = lines_for_power([low, high], stretch=1.05, rng=rng_of(47), **FEW)
+    of_low, of_high = (
+        lines_for_power([low, high], shift=shift, rng=rng_of(47), **FEW).lines
+        for shift in (0.5, 2.0)
+    )
+    # Of the last: 1.05 times the mean line of the first, at about 10; and of the first.
+    assert found.directions[0] == pytest.approx(of_low, rel=0.15)
+    assert found.directions[1] == pytest.approx(of_high, abs=1)
+    assert found.lines == found.directions[0]
+
+
+def test_powers_have_ends_that_chance_leaves_open():
+    lines = pilot(48)
+    sizes = [4, 8, 16, 40]
+    found = lines_for_power(lines, shift=1.5, sizes=sizes, rng=rng_of(49), **FEW)
+    assert (found.powers_lower <= found.powers).all()
+    assert (found.powers_upper >= found.powers).all()
+    for power, low, high in zip(
+        found.powers, found.powers_lower, found.powers_upper, strict=True
+    ):
+        told = stats.binomtest(round(200 * power), 200).proportion_ci(method="wilson")
+        if power * 200 == round(power * 200):  # not pooled with its neighbour
+            assert (low, high) == pytest.approx((told.low, told.high), abs=1e-4)
+    assert 0 <= found.powers_lower[-1] < 1  # all found is not always found
+    assert found.powers_upper[-1] == pytest.approx(1.0)
+    many = lines_for_power(lines, shift=0.1, rng=rng_of(49), **FEW)
+    assert not many.simulated
+    assert (many.powers_upper - many.powers_lower < 0.03).all()
 
 
 def test_many_lines_and_long_ones_cost_little():
@@ -389,6 +456,10 @@ def test_a_stated_difference_is_found_as_often_as_planned(kind, sds, least, caps
             r"of each algorithm, better 8\.",
         ),
         (
+            {"lines": [np.eye(8, 5), np.eye(1, 5)]},
+            r"The pilot has 1 line of '2', too few to judge noise from\.",
+        ),
+        (
             {"lines": [np.ones((4, 3)), np.zeros((4, 3))]},
             r"The lines of each algorithm are all the same: without noise there is nothing",
         ),
@@ -406,9 +477,11 @@ def test_a_stated_difference_is_found_as_often_as_planned(kind, sds, least, caps
         ({"noise": "x"}, r"noise is 'x'\. Pass one of unequal, equal"),
         (
             {"shift": 0},
-            r"shift is 0\. Pass a difference in units of the scores, not 0\.",
+            r"shift is 0\. Pass the size of a difference in units of the scores, above 0; "
+            r"it is planned for in either direction\.",
         ),
-        ({"shift": math.nan}, r"shift is nan\. Pass a difference"),
+        ({"shift": -2}, r"shift is -2\. Pass the size of a difference"),
+        ({"shift": math.nan}, r"shift is nan\. Pass the size of a difference"),
         (
             {"shift": 1, "effect": "interaction"},
             r"shift moves whole lines, and an interaction is what is left without\. Pass "

@@ -10,9 +10,8 @@ from scipy import special, stats
 from support import assert_at_least, assert_at_most
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.anova._drawing.answers import EffectTest, RandomizedAnova
-from curvewise.stats.anova._drawing.draws import Draws
 from curvewise.stats.anova._drawing.settling import at_any_time, clopper_pearson, side
+from curvewise.stats.anova.answers import Draws, EffectTest, RandomizedAnova
 from curvewise.stats.anova.randomized import randomized_anova
 from curvewise.stats.anova.table import two_way
 from curvewise.stats.deals import all_deals
@@ -146,14 +145,14 @@ def test_flips_are_those_of_whole_residual_lines(sizes):
     }
     for effect in BOTH:
         flips = found.tests[effect].flips
-        assert flips.exact
+        assert flips.is_exact
         assert flips.observed == pytest.approx(came[effect])
         assert np.sort(flips.values) == pytest.approx(np.sort(values[effect]), abs=1e-9)
         above = (np.array(values[effect]) >= came[effect]).sum()
         assert flips.p == pytest.approx((1 + above) / (1 + 2 ** (n - 1)))
         shuffles = found.tests[effect].shuffles
         assert found.p(effect) == max(flips.p, shuffles.p)
-    assert found.guarded
+    assert found.is_guarded
 
 
 def test_two_equal_groups_shuffled_by_traces_are_those_by_f():
@@ -225,7 +224,7 @@ def test_drawn_shuffles_tend_to_all_of_them():
     for effect in BOTH:
         draws = some.tests[effect].shuffles
         assert draws.number == 5_000
-        assert not draws.exact
+        assert not draws.is_exact
         assert draws.p == (1 + draws.exceeding) / 5_001
         assert whole.p(effect) in some.p_interval(effect)
         assert some.smallest_p == pytest.approx(max(1 / 462, 1 / 5_001))
@@ -431,7 +430,8 @@ def test_rejected_is_what_reaches_the_critical_value(how, level):
 def test_critical_values_that_no_deal_reaches():
     found = asked(curves((3, 3)))
     assert found.critical_value("algorithm", 0.05) == math.inf
-    assert found.critical_value("algorithm", 0.1) == found.null_values("algorithm")[-1]
+    largest = found.null_values("algorithm")[-1]
+    assert found.critical_value("algorithm", 0.1) == pytest.approx(largest)
     few = asked(curves((8, 8)), shuffles=19, most=19, exact=False)
     assert few.critical_value("algorithm", 0.04) == math.inf
     assert few.critical_value("algorithm", 0.05) < math.inf
@@ -441,7 +441,7 @@ TABLE = two_way(curves((10, 10)))
 
 
 def made(values, observed, null="joint"):
-    draws = Draws(np.asarray(values, float), observed, "fixed", False)
+    draws = Draws(np.asarray(values, float), observed, "fixed", False, 1e-12, 0.0)
     tests = {effect: EffectTest(effect, "F", draws, None) for effect in BOTH}
     return RandomizedAnova(TABLE, (10, 10), null, "equal", False, 0.05, tests)
 
@@ -491,7 +491,7 @@ def test_drawn_shuffles_that_cannot_reject():
 
 def test_few_lines_are_not_guarded():
     found = asked(curves((3, 9)))
-    assert not found.guarded
+    assert not found.is_guarded
     assert found.tests["algorithm"].flips is None
     assert found.noise == "unequal"
     assert str(found).count("unequal noise not guarded") == 2
@@ -512,7 +512,7 @@ def test_disagreement_is_told():
         str(asked(curves((5, 15), sds=[4, 1], seed=seed, shift=2.5)))
         for seed in range(12)
     ]
-    assert any("they disagree: the noise differs" in text for text in texts)
+    assert any("they disagree: the noise may differ" in text for text in texts)
     assert "they disagree" not in str(asked(lines, noise="equal"))
 
 
@@ -547,7 +547,7 @@ def test_the_same_seed_gives_the_same_answer():
 
 
 def test_many_deals_are_drawn_and_few_are_all_tried():
-    assert asked(curves((10, 10)), noise="equal").tests["algorithm"].shuffles.exact
+    assert asked(curves((10, 10)), noise="equal").tests["algorithm"].shuffles.is_exact
     many = asked(curves((20, 20)), noise="equal", shuffles=199, most=199)
     assert many.tests["algorithm"].shuffles.number == 199
     forced = asked(curves((3, 3)), exact=False, shuffles=99, most=99)

@@ -68,7 +68,7 @@ def test_algorithms_are_not_equally_noisy_and_differ(trials, task, ratio):
     lines = windowed(trials, task)
     assert noise_ratio(lines) == pytest.approx(ratio, abs=0.05)
     found = randomized_anova(lines, rng=np.random.default_rng(1))
-    assert found.guarded
+    assert found.is_guarded
     for effect in ("algorithm", "interaction"):
         # Nothing drawn is as different as what came.
         assert found.p(effect) == found.tests[effect].smallest_p == 1 / 10_000
@@ -80,7 +80,7 @@ def test_pairs_have_the_p_values_that_were_found_before(trials, place, task):
     pairs = all_pairs(windowed(trials, task), rng=np.random.default_rng(2))
     assert len(pairs) == 6
     for pair in pairs:
-        known = PAIRS[f"{pair.first}-{pair.second}"][place]
+        known = PAIRS[f"{pair.one}-{pair.other}"][place]
         assert pair.sizes == (8, 8)
         if known[0] == FLOOR:
             assert pair.p_shuffles("algorithm") == pytest.approx(1 / 6435)

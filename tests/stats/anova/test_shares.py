@@ -29,18 +29,18 @@ def test_terms_add_up_to_the_sums_of_squares(sizes):
     rng = chances()
     groups = [100 + rng.normal(size=(n, 6)) + rng.normal(size=6) for n in sizes]
     alg, inter = sums_of_squares(groups)
-    level = effect_shares(groups, rng=rng)
+    whole = effect_shares(groups, rng=rng)
     change = effect_shares(groups, of="interaction", rng=rng)
-    assert level.total == pytest.approx(alg + inter, rel=1e-9)
+    assert whole.total == pytest.approx(alg + inter, rel=1e-9)
     assert change.total == pytest.approx(inter, rel=1e-9)
-    for found in (level, change):
+    for found in (whole, change):
         assert found.share.sum() == pytest.approx(1)
         np.testing.assert_allclose(found.share, found.terms / found.total, atol=1e-11)
         np.testing.assert_allclose(found.cumulated, found.share.cumsum(), atol=1e-10)
 
 
 @pytest.mark.paper
-@pytest.mark.parametrize("of", ["level", "interaction"])
+@pytest.mark.parametrize("of", ["total", "interaction"])
 def test_a_pure_interaction_is_spread_as_its_squares(of):
     """Copies of ten lines plus a ramp: SS_int is 840 and SS_alg 0, whatever the lines."""
     base = chances().normal(10, 5, (10, 8))
@@ -51,11 +51,29 @@ def test_a_pure_interaction_is_spread_as_its_squares(of):
 
 def test_a_shift_is_no_interaction_and_the_same_at_every_step():
     base = chances().normal(size=(6, 5))
-    level = effect_shares([base, base + 3], rng=chances())
-    np.testing.assert_allclose(level.share, 0.2, atol=1e-9)
+    whole = effect_shares([base, base + 3], rng=chances())
+    np.testing.assert_allclose(whole.share, 0.2, atol=1e-9)
     change = effect_shares([base, base + 3], of="interaction", rng=chances())
     assert change.total == pytest.approx(0, abs=1e-20)
     assert not change.beyond_chance.any()
+    assert change.share.tolist() == [0] * 5  # rounding is not shared out
+
+
+def test_an_origin_that_is_large_beside_the_noise_does_not_matter():
+    groups = drawn_lines("walk", (5, 6), chances(), shift=1)
+    plain = effect_shares(groups, rng=chances())
+    far = effect_shares([1e9 + 1e-4 * g for g in groups], rng=chances())
+    np.testing.assert_allclose(far.share, plain.share, atol=0.01)
+    np.testing.assert_allclose(far.share_upper, plain.share_upper, atol=0.02)
+
+
+def test_differences_whose_squares_vanish_are_refused():
+    groups = [1e-170 * g for g in drawn_lines("walk", (5, 6), chances())]
+    message = (
+        r"The lines differ by about \de-\d+, of which squares vanish\. Pass them in"
+    )
+    with pytest.raises(CurvewiseError, match=message):
+        effect_shares(groups, rng=chances())
 
 
 @pytest.mark.parametrize("unit", [1e-150, 1e100])
@@ -164,7 +182,7 @@ def test_the_guarantee_says_what_it_holds_for():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"of": "algorithm"}, r"of is 'algorithm'\. Pass one of level, interaction\."),
+        ({"of": "algorithm"}, r"of is 'algorithm'\. Pass one of total, interaction\."),
         ({"shuffles": 20}, r"shuffles is 20\. Pass at least 99\."),
         ({"confidence": 1}, r"confidence is 1\. Pass one between 0 and 1\."),
         ({"rng": None}, r"rng is None\. Pass a numpy Generator"),

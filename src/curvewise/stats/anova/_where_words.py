@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from curvewise._text import shown, step
 from curvewise.stats.interval import CurveBand
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 def found_where(found: "Where") -> str:
     """Return at which steps algorithms were found to differ."""
-    who = _listed([f"'{name}'" for name in found.names])
+    who = _listed([f"'{name}'" for name in found.algorithms])
     if not found.different.any():
         unit = "windows" if _are_wide(found) else "steps"
         n = len(found.different)
@@ -26,7 +27,7 @@ def afterwards(found: "Where", band: CurveBand | None, margin: float | None) -> 
     parts = []
     if found.last_different is not None:
         parts.append(
-            f"They still differ at step {_step(found.last_different)} or later."
+            f"They still differ at step {step(found.last_different)} or later."
         )
     if band is not None:
         parts += _afterwards(found, band, margin)
@@ -42,7 +43,7 @@ def notes(found: "Where") -> tuple[str, ...]:
             f"steps, false findings may be more frequent than {found.level:g}: test "
             f"8 to 30 windows instead."
         )
-    for name, hangs in zip(found.names, found.hangs_on_one_line, strict=True):
+    for name, hangs in zip(found.algorithms, found.hangs_on_one_line, strict=True):
         if hangs.any():
             out.append(
                 f"One line of '{name}' makes nearly all of its noise in {hangs.sum()} of "
@@ -56,12 +57,16 @@ def _afterwards(found: "Where", band: CurveBand, margin: float | None) -> list[s
     if most is None:  # they differ to the end
         return []
     at = np.flatnonzero(found.different)
-    begin = f"After step {_step(found.last[at[-1]])} " if len(at) else ""
+    begin = f"After step {step(found.last[at[-1]])} " if len(at) else ""
     if margin is not None and most <= margin:
-        gone = "the difference is gone" if begin else "There is none"
-        return [f"{begin}{gone}: at no tested step is it larger than {margin:g}."]
+        if not begin:
+            return [f"At no tested step is a difference larger than {margin:g}."]
+        gone = (
+            f"the difference is gone: at no tested step is it larger than {margin:g}."
+        )
+        return [f"{begin}{gone}"]
     none = "no difference was found; differences" if begin else "Differences"
-    return [f"{begin}{none} up to {most:.4g} remain possible."]
+    return [f"{begin}{none} up to {shown(most)} remain possible."]
 
 
 def _are_wide(found: "Where") -> bool:
@@ -73,14 +78,10 @@ def stretch(found: "Where", a: float, b: float) -> str:
     if _are_wide(found):
         is_one = ((found.first == a) & (found.last == b)).any()
         which = "in the window" if is_one else "in every tested window"
-        return f"{which} from step {_step(a)} to {_step(b)}"
+        return f"{which} from step {step(a)} to {step(b)}"
     if a == b:
-        return f"at step {_step(a)}"
-    return f"at every tested step from {_step(a)} to {_step(b)}"
-
-
-def _step(step: float | None) -> str:
-    return f"{step:,.15g}"
+        return f"at step {step(a)}"
+    return f"at every tested step from {step(a)} to {step(b)}"
 
 
 def _listed(parts: list[str]) -> str:

@@ -1,13 +1,16 @@
 """A band around the difference of two mean curves, at all steps at once."""
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.stats._sample import checked_chance, checked_confidence
 from curvewise.stats._words import percent
 from curvewise.stats.anova._drawing.critical import critical, critical_place
+from curvewise.stats.anova._drawing.draws import larger
 from curvewise.stats.anova._lines.at_steps import flipped_f, lines_at
-from curvewise.stats.anova.windows import WindowsLike
+from curvewise.stats.anova._lines.edges import WindowsLike
 from curvewise.stats.interval import CurveBand
 
 
@@ -90,6 +93,7 @@ def difference_band(
     value = tested.unit * (tested.means[0] - tested.means[1])
     largest = np.concatenate([f.max(axis=0) for f in flipped_f(tested, flips, rng)])
     c, error = critical(np.sqrt(largest), place, confidence)
+    c = math.sqrt(larger(c**2))  # a difference that ties with chance is not left out
     return CurveBand(
         tested.steps,
         value,

@@ -12,29 +12,23 @@ from curvewise.stats._sample import (
     Floats,
     checked_chance,
     checked_confidence,
+    checked_level,
     is_number,
-    one_of,
 )
-from curvewise.stats._student import is_constant, t_quantile
+from curvewise.stats._student import t_quantile
 from curvewise.stats._words import asymptotic, cannot_tell
-from curvewise.stats.anova._drawing.answers import checked_level
-from curvewise.stats.anova._drawing.draws import is_within
-from curvewise.stats.anova._lines.designs import (
-    Design,
-    LinesLike,
-    centred,
-    checked_lines,
-    compact,
-    line_means,
-    scaled,
+from curvewise.stats.anova._drawing.draws import as_large, is_within
+from curvewise.stats.anova._drawing.effects import place
+from curvewise.stats.anova._drawing.testing import Question, both_p, tests_of
+from curvewise.stats.anova._lines.apart import Apart, apart
+from curvewise.stats.anova._lines.designs import LinesLike, checked_lines, compact
+from curvewise.stats.anova._lines.flips import (
+    FEWEST,
+    Residuals,
+    batches,
+    random_signs,
 )
-from curvewise.stats.anova._lines.flips import Residuals, batches, random_signs
-from curvewise.stats.anova.randomized import randomized_anova
 from curvewise.stats.interval import Interval
-
-EFFECTS = ("algorithm", "interaction")
-_FEW = 3  # lines; flips of so few say nothing
-_TIE = 1 - 1e-10  # what two ways of adding up the same numbers may differ by
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,10 +44,10 @@ class LineContrast:
         The contrast of the means of lines, in scores.
     curve : ndarray, shape (step,)
         The contrast of the mean curves, step by step.
-    shuffles : tuple of float, or None
+    shuffle_p : tuple of float, or None
         The p values of shuffles, of "algorithm" and "interaction". None where more than
         two algorithms have a weight: their lines cannot change places under the null.
-    flips : tuple of float, or None
+    flip_p : tuple of float, or None
         Those of flips, in the same order. None where an algorithm with a weight has three
         lines or fewer, of which flips say nothing.
     level : float
@@ -63,8 +57,8 @@ class LineContrast:
     weights: tuple[float, ...]
     difference: Interval
     curve: Floats
-    shuffles: tuple[float, float] | None
-    flips: tuple[float, float] | None
+    shuffle_p: tuple[float, float] | None
+    flip_p: tuple[float, float] | None
     level: float
 
     def p(self, effect: str) -> float:
@@ -74,11 +68,11 @@ class LineContrast:
 
     def p_shuffles(self, effect: str) -> float | None:
         """Return the p value by shuffles, None without any."""
-        return None if self.shuffles is None else self.shuffles[_place(effect)]
+        return None if self.shuffle_p is None else self.shuffle_p[place(effect)]
 
     def p_flips(self, effect: str) -> float | None:
         """Return the p value by flips, None without any."""
-        return None if self.flips is None else self.flips[_place(effect)]
+        return None if self.flip_p is None else self.flip_p[place(effect)]
 
     def is_rejected(self, effect: str) -> bool:
         """Return whether p is at most the level."""
@@ -87,14 +81,14 @@ class LineContrast:
     @property
     def note(self) -> str:
         """What p values rest on, in words."""
-        if self.flips is None and self.shuffles is None:
+        if self.flip_p is None and self.shuffle_p is None:
             return (
                 "No p value: an algorithm has three lines or fewer, and lines of more than "
                 "two algorithms cannot be shuffled"
             )
-        if self.flips is None:
+        if self.flip_p is None:
             return "Shuffles only, of few lines: unequal noise is not guarded against"
-        if self.shuffles is None:
+        if self.shuffle_p is None:
             return "Flips only: lines of more than two algorithms cannot be shuffled"
         return "The larger one of shuffles and flips"
 
@@ -104,7 +98,7 @@ def contrast(
     weights: Mapping[str, float] | Sequence[float],
     *,
     confidence: float = 0.95,
-    flips: int = 9999,
+    draws: int = 9999,
     level: float = 0.05,
     rng: np.random.Generator,
 ) -> LineContrast:
@@ -128,8 +122,9 @@ def contrast(
         to 0: ``{"new": 1, "old": -0.5, "older": -0.5}``.
     confidence : float
         Of the interval for the contrast of the means of lines.
-    flips : int
-        How many flips, and how many shuffles where there are more deals than a budget.
+    draws : int
+        How many flips; and how many shuffles, of two algorithms with more than a million
+        deals.
     level : float
     rng : numpy.random.Generator
 
@@ -161,34 +156,33 @@ def contrast(
     >>> found.p("algorithm") < 0.01, found.p("interaction") > 0.05
     (True, True)
     """
-    draws = checked_chance(flips, rng, 99, "flips")
+    checked_chance(draws, rng, 99, "draws")
     checked_confidence(confidence)
     checked_level(level)
     design = checked_lines(lines, least_lines=2)
     c = _checked_weights(weights, design.names)
     used = tuple(np.flatnonzero(c).tolist())
     own = design.of(used)
-    inner, unit = scaled(own)
+    inner, unit = apart(own).in_unit()
     # In units of the largest weight: tests do not depend on it.
     largest = float(np.abs(c).max())
     share = c[list(used)] / largest
-    tables = (line_means(inner), centred(inner))
-    shuffled, flipped = None, None
+    heights = inner.line_means()
+    shuffled: tuple[float, float] | None = None
+    flipped: tuple[float, float] | None = None
     if len(used) == 2:
-        shuffled, flipped = _as_pair(own, draws, level, rng)
-    elif min(own.sizes) > _FEW:
-        # What is as small as the rounding of means is none.
-        none = 1e-12 * float(np.abs(own.values).max()) / unit
+        pair = both_p(tests_of(own, Question(draws, draws, None, level), rng))
+        shuffled, flipped = pair.shuffle_p, pair.flip_p
+    elif min(own.sizes) >= FEWEST:
         flipped = (
-            _flipped(tables[0], share, none, draws, rng),
-            _flipped(tables[1], share, none, draws, rng),
+            _flipped(heights, share, draws, rng),
+            _flipped(inner.centred(), share, draws, rng),
         )
-    means = np.stack([group.mean(axis=0) for group in inner.groups])
     return LineContrast(
         design.names,
         tuple(c.tolist()),
-        _interval(tables[0], share, own.values / unit, unit * largest, confidence),
-        unit * largest * (share @ means),
+        _interval(heights, share, unit * largest, confidence),
+        unit * largest * (share @ inner.means),
         shuffled,
         flipped,
         level,
@@ -227,39 +221,22 @@ def _checked_weights(weights: Any, names: tuple[str, ...]) -> Floats:
     return c
 
 
-def _as_pair(
-    pair: Design, draws: int, level: float, rng: np.random.Generator
-) -> tuple[tuple[float, float], tuple[float, float] | None]:
-    """Return the p values of a pair by shuffles and by flips."""
-    named = dict(zip(pair.names, pair.groups, strict=True))
-    found = randomized_anova(named, shuffles=draws, most=draws, level=level, rng=rng)
-    tests = [found.tests[effect] for effect in EFFECTS]
-    one, other = (test.shuffles.p for test in tests if test.shuffles is not None)
-    flips = [test.flips.p for test in tests if test.flips is not None]
-    return (one, other), (flips[0], flips[1]) if flips else None
-
-
-def _place(effect: str) -> int:
-    one_of("effect", effect, EFFECTS)
-    return EFFECTS.index(effect)
-
-
-def _flipped(
-    design: Design, c: Floats, none: float, draws: int, rng: np.random.Generator
-) -> float:
+def _flipped(lines: Apart, c: Floats, draws: int, rng: np.random.Generator) -> float:
     """Return the p value of a contrast of one kind of values by flips."""
-    design = design.with_values(compact(design.values))
-    residuals, sizes = Residuals(design), np.array(design.sizes, dtype=np.float64)
-    means = np.stack([group.mean(axis=0) for group in design.groups])
-    if np.abs(c @ means).max() <= none:
+    means, rest, design = lines.means, lines.residuals, lines.design
+    # Without noise to judge it by, a contrast that is 0 but for rounding is 0.
+    if not rest.any() and (np.abs(c @ means) <= np.abs(c) @ lines.slack).all():
         return 1.0
-    observed = float(
-        _statistic(means[:, None], residuals.observed_variances()[:, None], c, sizes)[0]
+    both = compact(np.concatenate([rest, means]))
+    rest, means = both[: len(design.values)], both[len(design.values) :]
+    residuals, sizes = Residuals(design.with_values(rest)), np.array(design.sizes)
+    observed = _statistic(
+        means[:, None], residuals.observed_variances()[:, None], c, sizes
     )
     beyond = 1
     for now in batches(draws, 4 * residuals.width):
         flipped = residuals.flipped(random_signs(now, residuals.lines, rng))
-        beyond += int((_statistic(*flipped, c, sizes) >= observed * _TIE).sum())
+        beyond += int((_statistic(*flipped, c, sizes) >= as_large(observed)).sum())
     return beyond / (1 + draws)
 
 
@@ -272,14 +249,11 @@ def _statistic(means: Floats, variances: Floats, c: Floats, sizes: Floats) -> Fl
     return np.where(np.isnan(ratio), 0.0, ratio)
 
 
-def _interval(
-    design: Design, c: Floats, raw: Floats, unit: float, confidence: float
-) -> Interval:
+def _interval(lines: Apart, c: Floats, unit: float, confidence: float) -> Interval:
     estimand = "contrast of the means of all lines, every step counting the same"
-    groups = [group[:, 0] for group in design.groups]
-    value = unit * float(c @ np.array([x.mean() for x in groups]))
-    # What is as small as the rounding of means is none.
-    spread = [0.0 if is_constant(x, raw) else x.var(ddof=1) / len(x) for x in groups]
+    design = lines.design
+    value = unit * float(c @ lines.means[:, 0])
+    spread = [group[:, 0].var(ddof=1) / len(group) for group in design.groups]
     parts = np.array(spread) * c**2
     if not parts.any():
         why = cannot_tell("lines of an algorithm all have the same mean")

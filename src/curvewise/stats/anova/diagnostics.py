@@ -1,24 +1,14 @@
-"""What the noise of lines looks like: how levels hang together, who is noisier."""
+"""What the noise of lines looks like: how steps hang together, who is noisier."""
 
 import numpy as np
 
 from curvewise.stats._sample import Floats
-from curvewise.stats.anova._lines.designs import (
-    LinesLike,
-    centred,
-    checked_lines,
-    compact,
-    line_means,
-    residuals,
-    scaled,
-)
-
-# Of the largest value, what rounding may leave of a spread that is none.
-_ROUNDING = 1e-13
+from curvewise.stats.anova._lines.apart import apart
+from curvewise.stats.anova._lines.designs import LinesLike, checked_lines, compact
 
 
-def level_correlation(lines: LinesLike, *, pooled: bool = True) -> Floats:
-    r"""Return how lines of an algorithm hang together from level to level.
+def step_correlation(lines: LinesLike, *, pooled: bool = True) -> Floats:
+    r"""Return how lines of an algorithm hang together from step to step.
 
     .. math:: r_{gh} = \frac{\sum_{ij} e_{ijg} e_{ijh}}
        {\sqrt{\sum_{ij} e_{ijg}^2 \sum_{ij} e_{ijh}^2}}, \quad
@@ -33,15 +23,15 @@ def level_correlation(lines: LinesLike, *, pooled: bool = True) -> Floats:
     Returns
     -------
     ndarray, shape (step, step) or (algorithm, step, step)
-        1 on the diagonal. NaN in the row and the column of a level at which lines do
+        1 on the diagonal. NaN in the row and the column of a step at which lines do
         not vary, which correlates with nothing.
 
     Notes
     -----
     What a classical analysis of variance takes for granted is that all correlations
-    between levels are equal, and 0 for its test of algorithms. Lines that carry over what
-    they learnt correlate, more between neighbours than between far levels. With thousands
-    of levels the table itself is large: 10,000 take 800 MB.
+    between steps are equal, and 0 for its test of algorithms. Lines that carry over what
+    they learnt correlate, more between neighbours than between far steps. With thousands
+    of steps the table itself is large: 10,000 take 800 MB.
 
     References
     ----------
@@ -51,30 +41,30 @@ def level_correlation(lines: LinesLike, *, pooled: bool = True) -> Floats:
     --------
     >>> import numpy as np
     >>> walks = np.random.default_rng(1).normal(size=(2, 50, 4)).cumsum(axis=-1)
-    >>> level_correlation(walks).round(1)[0]
+    >>> step_correlation(walks).round(1)[0]
     array([1. , 0.7, 0.5, 0.5])
     """
     design = checked_lines(lines, least_steps=1, least_lines=1 if pooled else 2)
-    own, unit = scaled(design)
-    deviations = residuals(own)
-    rounding = _ROUNDING * np.abs(design.values).max(axis=0) / unit
+    deviations = apart(design).residuals
     if pooled:
-        return _correlation(deviations, rounding)
-    return np.stack([_correlation(deviations[s], rounding) for s in design.slices])
+        return _correlation(deviations)
+    return np.stack([_correlation(deviations[s]) for s in design.slices])
 
 
-def _correlation(deviations: Floats, rounding: Floats) -> Floats:
-    varies = np.abs(deviations).max(axis=0) > rounding
-    size = np.sqrt((deviations**2).sum(axis=0))
-    unit = deviations / np.where(varies, size, np.nan)
-    found: Floats = np.clip(unit.T @ unit, -1.0, 1.0)
+def _correlation(deviations: Floats) -> Floats:
+    largest = np.abs(deviations).max(axis=0)
+    varies = largest > 0
+    # Of about 1, so that squares neither overflow nor vanish; 0/0 where none varies.
+    own = deviations / np.where(varies, largest, np.nan)
+    own /= np.sqrt((own**2).sum(axis=0))
+    found: Floats = np.clip(own.T @ own, -1.0, 1.0)
     at = np.flatnonzero(varies)
     found[at, at] = 1.0
     return found
 
 
 def greenhouse_geisser(lines: LinesLike) -> float:
-    r"""Return epsilon: how far lines are from equal correlations between all levels.
+    r"""Return epsilon: how far lines are from equal correlations between all steps.
 
     .. math:: \varepsilon = \frac{(\operatorname{tr} S)^2}{(k-1) \operatorname{tr} S^2},
        \quad S = \text{pooled covariance of lines less their own means}
@@ -114,9 +104,8 @@ def greenhouse_geisser(lines: LinesLike) -> float:
     """
     design = checked_lines(lines)
     k = design.values.shape[1]
-    own = centred(scaled(design)[0])
-    deviations = residuals(own)
-    if np.abs(deviations).max() <= _ROUNDING:
+    deviations = apart(design).centred().residuals
+    if not deviations.any():
         return float("nan")
     # The size of tr S does not matter, and squares of what is tiny would vanish.
     found = compact(deviations / np.abs(deviations).max())
@@ -156,9 +145,7 @@ def noise_ratio(lines: LinesLike) -> float:
     3.9
     """
     design = checked_lines(lines, least_steps=1, least_lines=2)
-    largest = float(np.abs(design.values).max())
-    own, unit = scaled(design)
-    spreads = np.array([g.std(ddof=1) for g in line_means(own).groups])
-    spreads[spreads * unit <= _ROUNDING * largest] = 0.0
+    own, _ = apart(design).line_means().in_unit()
+    spreads = np.array([group.std(ddof=1) for group in own.design.groups])
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(spreads.max() / spreads.min())

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from curvewise.stats._sample import Floats, checked_confidence
-from curvewise.stats._student import is_constant, t_quantile
+from curvewise.stats._sample import checked_confidence
+from curvewise.stats._student import t_quantile
 from curvewise.stats._words import APART, asymptotic, cannot_tell
-from curvewise.stats.anova._lines.designs import checked_lines, line_means, scaled
+from curvewise.stats.anova._lines.apart import apart
+from curvewise.stats.anova._lines.designs import checked_lines, line_means, relative
 from curvewise.stats.anova._noncentral import of_t
 from curvewise.stats.comparison import probability_of_improvement
 from curvewise.stats.interval import Interval
@@ -105,57 +106,62 @@ def effect_sizes(
     """
     checked_confidence(confidence)
     design = checked_lines({"one": one, "other": other}, least_steps=1, least_lines=2)
-    inner, unit = scaled(line_means(design))
-    x, y = (group[:, 0] for group in inner.groups)
-    raw = design.values / unit
-    # What is as small as the rounding of means is none.
-    u, v = (0.0 if is_constant(z, raw) else float(z.var(ddof=1)) for z in (x, y))
+    own, unit = apart(design).line_means().in_unit()
+    x, y = (group[:, 0] for group in own.design.groups)
+    sizes, spread = (len(x), len(y)), (float(x.var(ddof=1)), float(y.var(ddof=1)))
+    gap = float(own.means[0, 0] - own.means[1, 0])
+    # Lines are ranked from one origin: what ties must be made of the same sums.
+    ranked = (group[:, 0] for group in line_means(relative(design)[0]).groups)
     return EffectSizes(
-        (len(x), len(y)),
-        _difference(x, y, (u, v), unit, confidence),
-        _standardised(x, y, (u, v), confidence),
-        probability_of_improvement(x, y, confidence=confidence),
+        sizes,
+        _difference(gap, spread, sizes, unit, confidence),
+        _standardised(gap, spread, sizes, confidence),
+        probability_of_improvement(*ranked, confidence=confidence),
     )
 
 
 def _difference(
-    x: Floats, y: Floats, spread: tuple[float, float], unit: float, confidence: float
+    gap: float,
+    spread: tuple[float, float],
+    sizes: tuple[int, int],
+    unit: float,
+    confidence: float,
 ) -> Interval:
     estimand = "difference of the means of all lines, every step counting the same"
-    value = unit * float(x.mean() - y.mean())
-    u, v = spread[0] / len(x), spread[1] / len(y)
+    value = unit * gap
+    u, v = spread[0] / sizes[0], spread[1] / sizes[1]
     if u + v == 0:
         why = cannot_tell(_NO_SPREAD)
         return Interval(-math.inf, math.inf, estimand, why, value)
-    reach = unit * t_quantile(confidence, _freedom(u, v, x, y)) * math.sqrt(u + v)
+    reach = unit * t_quantile(confidence, _freedom(u, v, sizes)) * math.sqrt(u + v)
     guarantee = asymptotic(confidence, "Welch", APART)
     return Interval(value - reach, value + reach, estimand, guarantee, value)
 
 
-def _freedom(u: float, v: float, x: Floats, y: Floats) -> float:
+def _freedom(u: float, v: float, sizes: tuple[int, int]) -> float:
     """Return the freedom of a sum of two variances, each from one of the samples."""
     largest = max(u, v)
     u, v = u / largest, v / largest
-    return (u + v) ** 2 / (u**2 / (len(x) - 1) + v**2 / (len(y) - 1))
+    return (u + v) ** 2 / (u**2 / (sizes[0] - 1) + v**2 / (sizes[1] - 1))
 
 
 def _standardised(
-    x: Floats, y: Floats, spread: tuple[float, float], confidence: float
+    gap: float, spread: tuple[float, float], sizes: tuple[int, int], confidence: float
 ) -> Interval:
     estimand = (
         "difference of the means of all lines, in standard deviations of a line's mean "
         "(both variances averaged)"
     )
     s, t = spread
-    unit, gap = (s + t) / 2, float(x.mean() - y.mean())
+    unit = (s + t) / 2
     if unit == 0:
         value = math.copysign(math.inf, gap) if gap else math.nan
         why = cannot_tell(_NO_SPREAD)
         return Interval(-math.inf, math.inf, estimand, why, value)
-    own = _freedom(s, t, x, y)
-    u, v = s / len(x), t / len(y)
+    own = _freedom(s, t, sizes)
+    u, v = s / sizes[0], t / sizes[1]
     se = math.sqrt((u + v) / unit)
-    freedom = min(own, _freedom(u, v, x, y))
+    freedom = min(own, _freedom(u, v, sizes))
     d = gap / math.sqrt(unit)
     low, high = of_t(d / se, freedom, confidence)
     value = d * _hedges(own)

@@ -5,11 +5,11 @@ from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
 from curvewise.stats._sample import checked_chance, checked_confidence
-from curvewise.stats._student import unit_of
 from curvewise.stats._words import percent
 from curvewise.stats.anova._drawing.critical import critical, critical_place
+from curvewise.stats.anova._lines.apart import apart, step_units
 from curvewise.stats.anova._lines.at_steps import checked_steps
-from curvewise.stats.anova._lines.designs import checked_table
+from curvewise.stats.anova._lines.designs import Design, checked_table
 from curvewise.stats.anova._lines.flips import batches, random_signs
 from curvewise.stats.anova._lines.welch import floored
 from curvewise.stats.interval import CurveBand
@@ -68,9 +68,11 @@ def mean_band(
             f"can be drawn in too few ways. Run it again with other seeds."
         )
     at = checked_steps(steps, table.shape[1])
-    unit = unit_of(table)
-    value = (table / unit).mean(axis=0)
-    rest = table / unit - value
+    own = apart(Design(("lines",), table, (len(table),)))
+    unit = step_units(own.largest)
+    # Whichever line is taken away, that is exact where all have one score.
+    value = table[0] + (table - table[0]).mean(axis=0)
+    rest = own.residuals / unit
     n, squares = len(rest), (rest**2).sum(axis=0)
     whole = squares / (n - 1)
     largest = []
@@ -81,14 +83,15 @@ def mean_band(
             t = np.sqrt(n * means**2 / variances)
         largest.append(np.where(np.isnan(t), 0.0, t).max(axis=1))
     c, error = critical(np.concatenate(largest), place, confidence)
-    se = np.sqrt(whole / n)
+    # Back in the unit of the scores; where no line varies, no width is left.
+    se = unit * np.sqrt(whole / n)
     return CurveBand(
         at,
-        unit * value,
-        unit * (value - c * se),
-        unit * (value + c * se),
+        value,
+        value - c * se,
+        value + c * se,
         "the mean curve of all runs of the algorithm",
         f"about {percent(confidence)}, asymptotic, at all steps at once, for independent "
         f"lines (sign flips, Student's t)",
-        unit * error * float(se.max()),
+        error * float(se.max()),
     )

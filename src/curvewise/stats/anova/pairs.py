@@ -2,23 +2,23 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, count
+from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._sample import Floats, checked_chance, one_of
-from curvewise.stats.anova._drawing.answers import Noise, checked_level
+from curvewise.stats._sample import Floats, checked_chance, checked_level, one_of
 from curvewise.stats.anova._drawing.draws import is_within
-from curvewise.stats.anova._lines.designs import Design, LinesLike, checked_lines
-from curvewise.stats.anova.randomized import randomized_anova
+from curvewise.stats.anova._drawing.effects import EFFECTS, place
+from curvewise.stats.anova._drawing.testing import Question, both_p, tests_of
+from curvewise.stats.anova._lines.designs import LinesLike, checked_lines
+from curvewise.stats.anova.answers import Noise, RandomizedAnova
 from curvewise.stats.comparison.family import holm
-from curvewise.stats.deals import assignments
+from curvewise.stats.deals import lines_to_reach
 
 Adjustment: TypeAlias = Literal["holm", "closed"]
 ADJUSTMENTS = ("holm", "closed")
-EFFECTS = ("algorithm", "interaction")
 MOST_CLOSED = 6  # algorithms: 57 sets of them, and 202 ways for some to be equal
 
 _Set: TypeAlias = tuple[int, ...]
@@ -30,12 +30,12 @@ class Pair:
 
     Parameters
     ----------
-    first, second : str
+    one, other : str
     sizes : tuple of int
         How many lines each of the two has.
-    shuffles : tuple of float
+    shuffle_p : tuple of float
         The p values of shuffles within the pair, of "algorithm" and "interaction".
-    flips : tuple of float, or None
+    flip_p : tuple of float, or None
         Those of flips, in the same order; None where there are none: with three lines or
         fewer, or where noise was said to be equal.
     adjusted : tuple of float
@@ -49,11 +49,11 @@ class Pair:
         Of all pairs together.
     """
 
-    first: str
-    second: str
+    one: str
+    other: str
     sizes: tuple[int, int]
-    shuffles: tuple[float, float]
-    flips: tuple[float, float] | None
+    shuffle_p: tuple[float, float]
+    flip_p: tuple[float, float] | None
     adjusted: tuple[float, float]
     smallest_p: float
     smallest_adjusted_p: float
@@ -66,15 +66,15 @@ class Pair:
 
     def p_shuffles(self, effect: str) -> float:
         """Return the p value by shuffles of the lines of the two."""
-        return self.shuffles[_place(effect)]
+        return self.shuffle_p[place(effect)]
 
     def p_flips(self, effect: str) -> float | None:
         """Return the p value by flips of their residual lines, None without flips."""
-        return None if self.flips is None else self.flips[_place(effect)]
+        return None if self.flip_p is None else self.flip_p[place(effect)]
 
     def adjusted_p(self, effect: str) -> float:
         """Return the p value of an effect adjusted for all pairs."""
-        return self.adjusted[_place(effect)]
+        return self.adjusted[place(effect)]
 
     def is_rejected(self, effect: str) -> bool:
         """Return whether the adjusted p value is at most the level."""
@@ -141,6 +141,8 @@ def all_pairs(
     or more, the smallest of their p values counts r times. Of three algorithms a pair is
     rejected as soon as its own test and the one of all three do. For up to six algorithms.
 
+    Algorithms of which all lines are the same line have p = 1 in both effects.
+
     Less is multiplied than by Holm, but groups are tested for any difference at all, in
     which a noisy algorithm hides the others. With four algorithms, 2,000 data sets of each
     of four designs (5 to 15 lines, noise up to 1 to 4), any pair of equals was found in
@@ -161,7 +163,7 @@ def all_pairs(
     >>> noise = rng.standard_normal((3, 8, 6)).cumsum(axis=2)
     >>> lines = {"new": noise[0] + 5, "old": noise[1], "older": noise[2]}
     >>> for pair in all_pairs(lines, rng=rng):
-    ...     print(pair.first, pair.second, round(pair.adjusted_p("algorithm"), 4))
+    ...     print(pair.one, pair.other, round(pair.adjusted_p("algorithm"), 4))
     new old 0.0014
     new older 0.0014
     old older 0.1632
@@ -179,8 +181,11 @@ def all_pairs(
         )
     pairs = list(combinations(range(m), 2))
     sets = list(_sets(m)) if method == "closed" else pairs
+    # A fixed number of draws: where to stop would depend on one level, and each pair is
+    # judged at several.
+    asked = Question(draws, draws, exact, level, noise=noise)
     tested = {
-        own: _tested(design.of(own), noise, draws, exact, level, child)
+        own: both_p(tests_of(design.of(own), asked, child))
         for own, child in zip(sets, rng.spawn(len(sets)), strict=True)
     }
     adjusted = [
@@ -190,64 +195,54 @@ def all_pairs(
     least = {own: found.smallest_p for own, found in tested.items()}
     floors = _adjusted(least, pairs, m, method)
     times = len(pairs) if method == "holm" else m // 2
-    needed = next(n for n in count(2) if is_within(times / assignments(2, n), level))
     names, sizes = design.names, design.sizes
     return tuple(
         Pair(
             *(names[a], names[b], (sizes[a], sizes[b])),
-            tested[a, b].shuffles,
-            tested[a, b].flips,
+            tested[a, b].shuffle_p,
+            tested[a, b].flip_p,
             (float(adjusted[0][i]), float(adjusted[1][i])),
             tested[a, b].smallest_p,
             float(floors[i]),
-            needed,
+            lines_to_reach(2, level, times),
             level,
         )
         for i, (a, b) in enumerate(pairs)
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tested:
-    """The test of a set of algorithms, in numbers."""
+def pair_of(one: str, other: str, found: RandomizedAnova) -> Pair:
+    """Return the two algorithms that an analysis of variance was about, as a pair.
 
-    shuffles: tuple[float, float]
-    flips: tuple[float, float] | None
-    smallest_p: float
+    Parameters
+    ----------
+    one, other : str
+        How they are called.
+    found : RandomizedAnova
+        Of these two and of no others: there is nothing to adjust for.
 
-    @property
-    def p(self) -> tuple[float, float]:
-        one, other = self.flips or (0.0, 0.0)
-        return max(self.shuffles[0], one), max(self.shuffles[1], other)
-
-
-def _tested(
-    design: Design,
-    noise: Noise,
-    draws: int,
-    exact: bool | None,
-    level: float,
-    rng: np.random.Generator,
-) -> _Tested:
-    named = dict(zip(design.names, design.groups, strict=True))
-    # A fixed number of draws: where to stop would depend on one level, and each pair
-    # is judged at several.
-    found = randomized_anova(
-        named,
-        noise=noise,
-        shuffles=draws,
-        most=draws,
-        exact=exact,
-        level=level,
-        rng=rng,
-    )
-    tests = [found.tests[effect] for effect in EFFECTS]
-    shuffles = [test.shuffles.p for test in tests if test.shuffles is not None]
-    flips = [test.flips.p for test in tests if test.flips is not None]
-    return _Tested(
-        (shuffles[0], shuffles[1]),
-        (flips[0], flips[1]) if flips else None,
-        found.smallest_p,
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> from curvewise.stats.anova import randomized_anova
+    >>> found = randomized_anova(rng.standard_normal((2, 8, 6)), rng=rng)
+    >>> pair = pair_of("new", "old", found)
+    >>> pair.adjusted_p("algorithm") == found.p("algorithm")
+    True
+    """
+    if len(found.sizes) != 2:
+        raise CurvewiseError(
+            f"An analysis of {len(found.sizes)} algorithms came, and a pair has two. Ask "
+            f"all_pairs(...)."
+        )
+    own = both_p(found.tests)
+    sizes = (found.sizes[0], found.sizes[1])
+    return Pair(
+        *(one, other, sizes, own.shuffle_p, own.flip_p, own.p),
+        own.smallest_p,
+        own.smallest_p,
+        found.lines_to_reject(),
+        found.level,
     )
 
 
@@ -285,8 +280,3 @@ def _partitions(items: _Set) -> Iterator[list[_Set]]:
             left = tuple(item for item in rest if item not in others)
             for groups in _partitions(left):
                 yield [(first, *others), *groups]
-
-
-def _place(effect: str) -> int:
-    one_of("effect", effect, EFFECTS)
-    return EFFECTS.index(effect)

@@ -1,33 +1,38 @@
 """How many lines of each algorithm it takes to find a difference, judged from a pilot."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._sample import Floats, checked_chance, is_number, one_of
-from curvewise.stats.anova._lines.designs import LinesLike
-from curvewise.stats.anova._planning.pilot_effects import (
-    MOST,
-    ManyLines,
-    effect_scales,
-    noise_freedom,
+from curvewise.stats._sample import (
+    Floats,
+    checked_chance,
+    checked_confidence,
+    checked_level,
+    is_number,
+    one_of,
 )
+from curvewise.stats.anova._lines.designs import LinesLike
+from curvewise.stats.anova._planning.pilot_effects import MOST
 from curvewise.stats.anova._planning.pilots import (
+    checked_effect,
     checked_pilot,
     checked_sizes,
     least_lines,
     mean_lines,
+    stated_lines,
 )
-from curvewise.stats.anova._planning.power_curve import (
-    Asked,
-    power_curve,
-    power_of_pilot,
+from curvewise.stats.anova._planning.plans import (
+    Found,
+    Question,
+    for_observed,
+    for_stated,
 )
-from curvewise.stats.anova._planning.simulated import population
+from curvewise.stats.anova._planning.power_curve import Asked
 from curvewise.stats.interval import Interval
 
 Effect: TypeAlias = Literal["algorithm", "interaction", "either"]
@@ -36,24 +41,31 @@ Ints: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LinePlan:
+class LinesForPower:
     """How many lines of each algorithm a difference takes to be found.
 
     Parameters
     ----------
     lines : int or None
-        Of each algorithm; None where the pilot shows no more than chance does.
+        Of each algorithm; None where the pilot shows no more than chance does, or where
+        it takes more than `most`, see `is_beyond`.
     interval : Interval
         Between which numbers that lies as far as the pilot can tell; without an upper end
         where it cannot exclude that there is no difference.
-    least : int
-        With fewer lines no result could be significant.
+    directions : tuple of int or None
+        Lines for a stated effect of the last algorithm, and for one of the others; `lines`
+        is the larger number. Empty where no effect was stated.
+    least, most : int
+        With fewer lines no result could be significant; larger numbers are not computed.
     now, now_error : float
-        Power with the lines of the pilot, and its Monte Carlo error.
+        Power with the lines of the pilot, and its Monte Carlo error; NaN where the pilot
+        shows no more than chance does.
     sizes : ndarray of int, shape (size,)
-        Numbers of lines that power was computed for; none where there is no effect.
+        Numbers of lines that power was computed for; none where `lines` is None.
     powers, errors : ndarray, shape (size,)
         Power there, and its Monte Carlo error.
+    powers_lower, powers_upper : ndarray, shape (size,)
+        Between which the chance of the simulation leaves power, with 95 % confidence each.
     scales : tuple of float
         What the observed effects of Algorithm and of Interaction were multiplied by,
         because observed ones are too large; 1 where the effect was stated.
@@ -71,12 +83,16 @@ class LinePlan:
 
     lines: int | None
     interval: Interval
+    directions: tuple[int | None, ...]
     least: int
+    most: int
     now: float
     now_error: float
     sizes: Ints
     powers: Floats
     errors: Floats
+    powers_lower: Floats
+    powers_upper: Floats
     scales: tuple[float, float]
     simulated: bool
     pilot: tuple[int, ...]
@@ -87,6 +103,11 @@ class LinePlan:
     noise: Noise
     shift: float | None
     stretch: float | None
+
+    @property
+    def is_beyond(self) -> bool:
+        """Whether there is an effect that takes more than `most` lines to be found."""
+        return self.lines is None and not math.isnan(self.now)
 
 
 def lines_for_power(
@@ -102,7 +123,7 @@ def lines_for_power(
     confidence: float = 0.8,
     simulations: int = 1000,
     rng: np.random.Generator,
-) -> LinePlan:
+) -> LinesForPower:
     r"""Return how many lines of each algorithm it takes to find a difference.
 
     New experiments are simulated with l lines of each algorithm: its mean line and
@@ -122,11 +143,12 @@ def lines_for_power(
         A difference of the means of lines, of their shapes, or any of both, each of which
         is then tested at half the level.
     shift : float, optional
-        Plan for this difference, in units of the scores, in place of the observed one:
-        the last algorithm is so much better or worse than the others at every step.
+        Plan for a difference of this size, in units of the scores, in place of the
+        observed one: at every step the last algorithm is so much above the others, or
+        they are above it.
     stretch : float, optional
         Plan for this factor in place of the observed difference: the mean line of the
-        last algorithm is so many times that of the others.
+        last algorithm is so many times that of the others, or theirs that of the last.
     sizes : sequence of int, optional
         Numbers of lines to try; found if left out.
     noise : {"unequal", "equal"}
@@ -139,7 +161,7 @@ def lines_for_power(
 
     Returns
     -------
-    LinePlan
+    LinesForPower
 
     Notes
     -----
@@ -158,16 +180,22 @@ def lines_for_power(
     average over pilots, more than noise exactly as in the pilot would take. The interval
     is for the size of the noise.
 
+    **In which direction** matters where algorithms are differently noisy and lines skewed:
+    20 more for one of them may take a third more lines than 20 more for the other. A
+    stated effect is planned for in both directions, and the larger number counts;
+    `directions` has both. Where they are the same in truth, the larger of two simulated
+    numbers is a line or two too many.
+
     **Better state it**: pilots of 8 lines tell noise to within a factor of 1.5 or so,
     but hardly an effect.
 
     Measured with populations that are known, 8 pilot lines of each algorithm and a power
     of .8 asked for: at the planned number of lines a stated difference is found with a
-    chance of .82 on average over pilots if lines are random walks, equally noisy or not,
-    and .74 if they have heavy tails (t with 3 degrees of freedom), of which 8 lines show
-    too little. Plans for the observed difference are right in the middle and scatter
-    widely: where 17 lines were needed, one pilot in ten said 8 or fewer and one in ten 60
-    or more.
+    chance of .84 on average over pilots if lines are random walks, equally noisy or not,
+    of .79 to .82 if they are skewed, and of .74 to .76 if they have heavy tails (t with 3
+    degrees of freedom), of which 8 lines show too little. Plans for the observed
+    difference are right in the middle and scatter widely: where 17 lines were needed, one
+    pilot in ten said 7 or fewer and one in ten 65 or more.
 
     **Assumptions**: lines are independent; those to come are like those of the pilot;
     every algorithm gets the same number. Whoever compares several pairs at once plans for
@@ -188,105 +216,85 @@ def lines_for_power(
     """
     design = checked_pilot(lines)
     checked_chance(simulations, rng, 100, "simulations")
-    for name, value in (("power", power), ("level", level), ("confidence", confidence)):
-        if not is_number(value) or not 0 < value < 1:
-            raise CurvewiseError(f"{name} is {value!r}. Pass one between 0 and 1.")
-    if power <= level:
-        raise CurvewiseError(
-            f"power is {power:g} and level {level:g}: chance alone finds as much. Pass a "
-            f"power above the level."
-        )
+    level, confidence = checked_level(level), checked_confidence(confidence)
+    _check_power(power, level)
     one_of("effect", effect, ("algorithm", "interaction", "either"))
     one_of("noise", noise, ("unequal", "equal"))
-    middles = mean_lines(design, shift, stretch, effect)
+    is_stated = checked_effect(shift, stretch, effect)
     levels = {
         "algorithm": (level, 0.0),
         "interaction": (0.0, level),
         "either": (level / 2, level / 2),
     }[effect]
     least = least_lines(len(design.sizes), max(levels))
-    asked = Asked(power, levels, noise == "unequal", least, simulations)
-    shapes = effect != "algorithm"
-    source = population(design, middles, shapes=shapes, pooled=noise == "equal")
-    own = population(design, middles, shapes=shapes, pooled=False)
-    tail = (1 - confidence) / 2
-    scales = np.ones((3, 2))
-    is_stated = shift is not None or stretch is not None
+    question = Question(
+        design,
+        effect,
+        noise == "equal",
+        Asked(float(power), levels, noise == "unequal", least, simulations),
+        (1 - confidence) / 2,
+        checked_sizes(sizes, least),
+    )
+    middles = mean_lines(design)
+    ways: list[Found] = []
     if is_stated:
-        source = replace(source, freedom=noise_freedom(own, effect))
+        stated = stated_lines(middles, shift, stretch)
+        ways = [for_stated(question, each, rng) for each in stated]
+        found = max(ways, key=lambda way: way.lines)
     else:
-        scales = effect_scales(own, (1 - tail, 0.5, tail), rng)
-    many = ManyLines(source, levels, rng)
-    needed = [many.lines(power, scale) for scale in scales.tolist()]
-    tried = checked_sizes(sizes, least)
-    # Where the pilot shows no more than chance, only the largest effect has a number.
-    at = 1 if math.isfinite(needed[1]) else 0
-    found = None
-    offset = 1.0
-    if math.isfinite(needed[at]):
-        found = power_curve(source, many, scales[at].tolist(), asked, tried, rng)
-        offset = found.lines - needed[at]
-    if is_stated:
-        exactly = ManyLines(replace(source, freedom=math.inf), levels, rng)
-        factors = _noise_factors(source.freedom, tail)
-        needed[::2] = [f * exactly.lines(power, (1.0, 1.0)) for f in factors]
-    ends = [_whole(needed[place] + offset, least) for place in (0, 2)]
-    curve = found if at == 1 else None
-    now, now_error = math.nan, math.nan
-    if curve is not None:
-        as_pilot = source.scaled(scales[1].tolist())
-        now, now_error = power_of_pilot(as_pilot, design.sizes, asked, rng)
-    wanted = math.inf if curve is None else _whole(curve.lines, least)
-    is_known = curve is not None and math.isfinite(wanted)
-    none = np.empty(0)
-    return LinePlan(
-        int(wanted) if is_known else None,
-        Interval(
-            min(ends[0], wanted),
-            max(ends[1], wanted),
-            "lines of each algorithm with which the difference is found with a chance of "
-            f"{power:g}",
-            _guarantee(confidence, is_stated),
-            wanted if is_known else math.nan,
-            math.nan if curve is None else curve.error,
-        ),
+        found = for_observed(question, middles, rng)
+    curve, none = found.curve, np.empty(0)
+    return LinesForPower(
+        _or_none(found.lines),
+        _interval(found, float(power), confidence, is_stated),
+        tuple(_or_none(way.lines) for way in ways),
         least,
-        now,
-        now_error,
+        MOST,
+        found.now,
+        found.now_error,
         none.astype(np.int64) if curve is None else curve.sizes,
         none if curve is None else curve.powers,
         none if curve is None else curve.errors,
-        (float(scales[1, 0]), float(scales[1, 1])),
+        none if curve is None else curve.lower,
+        none if curve is None else curve.upper,
+        found.scales,
         curve is not None and curve.simulated,
         design.sizes,
         effect,
         float(power),
-        float(level),
-        float(confidence),
+        level,
+        confidence,
         noise,
         shift,
         stretch,
     )
 
 
-def _noise_factors(freedom: float, tail: float) -> tuple[float, float]:
-    """Return how many times smaller and larger variances may be than the pilot's."""
-    from scipy.special import gammaincinv
-
-    ends = (2 * float(gammaincinv(freedom / 2, p)) for p in (1 - tail, tail))
-    low, high = (freedom / end for end in ends)
-    return low, high
-
-
-def _whole(lines: float, least: int) -> float:
-    if not math.isfinite(lines) or lines > MOST:
-        return math.inf
-    return float(max(math.ceil(lines - 1e-9), least))
+def _check_power(power: Any, level: float) -> None:
+    if not is_number(power) or not 0 < power < 1:
+        raise CurvewiseError(f"power is {power!r}. Pass one between 0 and 1.")
+    if power <= level:
+        raise CurvewiseError(
+            f"power is {power:g} and level {level:g}: chance alone finds as much. Pass a "
+            f"power above the level."
+        )
 
 
-def _guarantee(confidence: float, is_stated: bool) -> str:
+def _or_none(lines: float) -> int | None:
+    return int(lines) if math.isfinite(lines) else None
+
+
+def _interval(
+    found: Found, power: float, confidence: float, is_stated: bool
+) -> Interval:
     what = "noise, if normal" if is_stated else "effect, its direction as observed"
-    return (
+    return Interval(
+        found.lower,
+        found.upper,
+        f"lines of each algorithm with which the difference is found with a chance of "
+        f"{power:g}",
         f"about {100 * confidence:g} %, for what the pilot leaves open of the {what}; "
-        f"lines independent and like those of the pilot"
+        f"lines independent and like those of the pilot",
+        found.lines if math.isfinite(found.lines) else math.nan,
+        math.nan if found.curve is None else found.curve.error,
     )

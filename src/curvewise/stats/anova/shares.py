@@ -8,22 +8,26 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from curvewise.errors import CurvewiseError
 from curvewise.stats._labels import labels_as_they_lie
 from curvewise.stats._sample import Floats, checked_chance, checked_confidence, one_of
 from curvewise.stats._words import percent
-from curvewise.stats.anova._drawing.envelope import ROUNDING, Curve, Envelope
+from curvewise.stats.anova._drawing.envelope import Curve, Envelope
 from curvewise.stats.anova._lines.designs import (
     Design,
     LinesLike,
     centred,
     checked_lines,
-    scaled,
+    relative,
 )
 from curvewise.stats.anova._lines.flips import BATCH
 from curvewise.stats.deals import random_deals
 
-Of: TypeAlias = Literal["level", "interaction"]
-OF = ("level", "interaction")
+Of: TypeAlias = Literal["total", "interaction"]
+OF = ("total", "interaction")
+_SMALLEST = 1e-150  # differences of which squares are still numbers
+# Of the largest deviation squared, what is left of a term that is 0 but for rounding.
+_ROUNDING = 1e-27
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +36,7 @@ class EffectShares:
 
     Parameters
     ----------
-    of : {"level", "interaction"}
+    of : {"total", "interaction"}
         Which effect: all that algorithms do at a step, or its change over training.
     terms, terms_upper : ndarray, shape (step,)
         What each step adds to the sum of squares, and the most that chance would add.
@@ -77,7 +81,7 @@ class EffectShares:
 def effect_shares(
     lines: LinesLike,
     *,
-    of: Of = "level",
+    of: Of = "total",
     shuffles: int = 999,
     confidence: float = 0.95,
     rng: np.random.Generator,
@@ -94,8 +98,8 @@ def effect_shares(
     ----------
     lines : mapping of str to array, or sequence of arrays, each of shape (line, step)
         Algorithms may have different numbers of lines, :math:`l_i`.
-    of : {"level", "interaction"}
-        ``"level"`` are the terms :math:`a_h`, all that algorithms do at a step;
+    of : {"total", "interaction"}
+        ``"total"`` are the terms :math:`a_h`, all that algorithms do at a step;
         ``"interaction"`` are the :math:`b_h`, what they do beyond a constant shift.
     shuffles : int
         How often whole lines are dealt anew to the algorithms.
@@ -144,8 +148,14 @@ def effect_shares(
     shuffles = checked_chance(shuffles, rng, least=99, name="shuffles")
     checked_confidence(confidence)
     one_of("of", of, OF)
-    design, unit = scaled(checked_lines(lines))
-    values = _without_rounding(centred(design) if of == "interaction" else design)
+    design, unit = relative(checked_lines(lines))
+    if unit < _SMALLEST:
+        raise CurvewiseError(
+            f"The lines differ by about {unit:.0e}, of which squares vanish. Pass them "
+            f"in a smaller unit."
+        )
+    values = (centred(design) if of == "interaction" else design).values
+    values = values - values.mean(axis=0)
     deals = _deals(design, shuffles, rng)
     terms = np.concatenate([block[:, 0] for block in _terms(values, deals)])
     most, share, cumulated = _envelopes(values, deals, confidence)
@@ -175,20 +185,14 @@ def _deals(design: Design, shuffles: int, rng: np.random.Generator) -> list[Floa
     return [(labels == i) / math.sqrt(size) for i, size in enumerate(design.sizes)]
 
 
-def _without_rounding(design: Design) -> Floats:
-    """Return lines less the mean of all; a step at which all are one score is 0."""
-    values = design.values
-    is_one = np.ptp(values, axis=0) <= ROUNDING
-    rest: Floats = np.where(is_one, 0.0, values - values.mean(axis=0))
-    return rest
-
-
 def _terms(values: Floats, deals: list[Floats]) -> Iterator[Floats]:
     """Yield the terms of every deal, blocks of shape (step, deal)."""
     most = max(BATCH // (4 * deals[0].shape[1]), 1)
     for begin in range(0, values.shape[1], most):
         block = values[:, begin : begin + most].T
-        yield sum((block @ deal) ** 2 for deal in deals)  # type: ignore[misc]
+        terms: Floats = sum((block @ deal) ** 2 for deal in deals)  # type: ignore[assignment]
+        terms[terms < _ROUNDING] = 0.0
+        yield terms
 
 
 def _envelopes(

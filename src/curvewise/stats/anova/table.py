@@ -8,14 +8,11 @@ import numpy as np
 
 from curvewise.errors import CurvewiseError
 from curvewise.stats._sample import one_of
-from curvewise.stats.anova._lines.designs import (
-    LinesLike,
-    checked_lines,
-    scaled,
-)
+from curvewise.stats._student import unit_of
+from curvewise.stats.anova._lines.designs import Design, LinesLike, checked_lines
 
-EFFECTS = ("interaction", "algorithm", "training")
-ROWS = (*EFFECTS, "error", "total")
+_WITH_F = ("interaction", "algorithm", "training")
+ROWS = (*_WITH_F, "error", "total")
 _SHOWN = ("Interaction", "Algorithm", "Training", "error", "total")
 
 # A share of the total below this is what rounding left of nothing.
@@ -45,7 +42,7 @@ class Anova:
 
     def f(self, effect: str) -> float:
         """Return F: the mean square over that of the error, inf where there is none."""
-        one_of("effect", effect, EFFECTS)
+        one_of("effect", effect, _WITH_F)
         if self.ss["error"] == 0:
             return math.inf if self.ss[effect] > 0 else 0.0
         return self.ms(effect) / self.ms("error")
@@ -66,7 +63,7 @@ class Anova:
         """Return the table, one dict per row: effect, df, ss, ms, f, p."""
         rows: list[dict[str, str | int | float | None]] = []
         for name in ROWS:
-            tested = name in EFFECTS
+            tested = name in _WITH_F
             rows.append({
                 "effect": name,
                 "df": self.df[name],
@@ -78,14 +75,14 @@ class Anova:
         return rows
 
     def __str__(self) -> str:
-        return self.printed({name: f"{self.p(name):.3g}" for name in EFFECTS})
+        return self.printed({name: f"{self.p(name):.3g}" for name in _WITH_F})
 
     def printed(self, p: Mapping[str, str]) -> str:
         """Return the table in columns, with what is to stand in its last one."""
         lines = [("", "df", "SS", "MS", "F", "p")]
         for name, title in zip(ROWS, _SHOWN, strict=True):
             ms = f"{self.ms(name):.2f}" if name != "total" else ""
-            f = f"{self.f(name):.2f}" if name in EFFECTS else ""
+            f = f"{self.f(name):.2f}" if name in _WITH_F else ""
             ss = f"{self.ss[name]:.2f}"
             lines.append((title, str(self.df[name]), ss, ms, f, p.get(name, "")))
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -152,7 +149,7 @@ def two_way(lines: LinesLike) -> Anova:
     """
     design = checked_lines(lines)
     offset = float(np.abs(design.values).max())
-    small, unit = scaled(design)
+    small, unit = _scaled(design)
     values, sizes = small.values, np.array(design.sizes)
     m, n, k = len(sizes), len(values), values.shape[1]
     total = float((values**2).sum())
@@ -186,3 +183,17 @@ def two_way(lines: LinesLike) -> Anova:
         "total": n * k - 1,
     }
     return Anova(df, {name: x * unit**2 for name, x in ss.items()})
+
+
+def _scaled(design: Design) -> tuple[Design, float]:
+    """Return lines less their grand mean, in a unit that keeps squares finite.
+
+    The unit is a power of two, so that no digit is lost; all statistics of tests are
+    the same in any unit and from any origin.
+    """
+    values = design.values
+    unit = unit_of(values)
+    values = values / unit
+    values = values - values.mean()
+    spread = unit_of(values)
+    return design.with_values(values / spread), unit * spread

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from curvewise.errors import CurvewiseError, listed, unknown
-from curvewise.stats._sample import Floats, checked_chance
-from curvewise.stats._student import is_constant
-from curvewise.stats.anova._drawing.answers import checked_level
+from curvewise.stats._sample import Floats, checked_chance, checked_level
+from curvewise.stats.anova._drawing import rounding
 from curvewise.stats.anova._drawing.draws import is_within
+from curvewise.stats.anova._drawing.making import ENUMERATED, is_exact
+from curvewise.stats.anova._drawing.statistics import split
 from curvewise.stats.anova._drawing.task_draws import (
+    combined,
     every_deal,
     observed,
     shares,
@@ -24,11 +26,9 @@ from curvewise.stats.anova._lines.designs import (
     LinesLike,
     checked_lines,
     line_means,
-    scaled,
+    relative,
 )
-
-_MOST = 1_000_000  # deals of all tasks together that are gone through one by one
-_FEW = 3  # lines; flips of so few say nothing
+from curvewise.stats.anova._lines.flips import FEWEST
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,11 +106,11 @@ class OverTasks:
 
     @property
     def depends_on_task(self) -> bool:
-        """Whether they differ somewhere, but neither is above the other on the whole.
+        """Whether each is above the other on some task, and neither on the whole.
 
-        Absence of evidence for the latter: `reversal` is what tests it.
+        Where they differ on some task and no more was shown, it may or may not depend.
         """
-        return self.somewhere.is_rejected and not self.whole.is_rejected
+        return self.reversal.is_rejected and not self.whole.is_rejected
 
     @property
     def verdict(self) -> str:
@@ -118,24 +118,27 @@ class OverTasks:
         first, second = self.algorithms
         if self.z.sum() < 0:
             first, second = second, first
-        turned = self.reversal.is_rejected
-        if self.whole.is_rejected:
+        n = len(self.tasks)
+        tasks = f"{n} tasks" if n > 1 else "1 task"
+        if self.whole.cannot_reject and self.somewhere.cannot_reject:
+            least = min(self.whole.smallest_p, self.somewhere.smallest_p)
+            said = (
+                f"So few lines can show no difference over {tasks}; the smallest p is "
+                f"{least:.2g}"
+            )
+        elif self.whole.is_rejected:
+            turned = self.reversal.is_rejected
             but = ", though each is above the other on some task" if turned else ""
             said = f"'{first}' is above '{second}' on the whole{but}"
-        elif turned:
+        elif self.depends_on_task:
             said = "It depends on the task: each is above the other on some task"
         elif self.somewhere.is_rejected:
             said = (
-                "It seems to depend on the task: they differ on some task, and neither was "
-                "found to be above the other on the whole"
-            )
-        elif self.somewhere.cannot_reject and self.whole.cannot_reject:
-            said = (
-                f"Nothing can be said: with so few lines no p is below "
-                f"{self.whole.smallest_p:.2g}"
+                "They differ on some task, and neither is above the other on the whole for "
+                "sure"
             )
         else:
-            said = f"No difference was found over {len(self.tasks)} tasks"
+            said = f"No difference was shown over {tasks}"
         free = "" if self.is_guarded else " (unequal noise not guarded)"
         return f"{said}{free}."
 
@@ -192,9 +195,10 @@ def over_tasks(
     task and equal on all others. In that case 0.6 to 4.4 % were rejected; of reversals by
     1.3 standard deviations of a line's mean, with eight lines each, it found 44 %. There
     is no test of the *sizes* of differences: tasks whose noise or numbers of lines differ
-    have different z with the same difference. The spread of z about their mean rejects 12
-    to 26 % where algorithms are 1 or 2 standard deviations apart on each of three tasks,
-    with 5, 10 and 20 lines.
+    have different z with the same difference. Of 2,000 data sets with three
+    tasks of 5, 10 and 20 lines and the same difference on each, the spread of z about their
+    mean rejects 4, 11 and 29 %, where it is 0, 1 and 2 standard deviations of a line's
+    mean.
 
     References
     ----------
@@ -216,25 +220,33 @@ def over_tasks(
     draws = checked_chance(shuffles, rng, 99, "shuffles")
     checked_level(level)
     designs = _checked_tasks(tasks)
-    units = [scaled(_heights(design)) for design in designs.values()]
-    means = [inner for inner, _ in units]
+    means, ties = _heights(list(designs.values()))
     sizes = [design.sizes for design in means]
-    z, gaps = observed(means)
     logs = [_log_deals(*pair) for pair in sizes]
     deals = math.exp(min(sum(logs), 700))
-    is_exact = _is_exact(exact, deals)
-    is_guarded = min(map(min, sizes)) > _FEW
-    dealt = every_deal(means) if is_exact else some_deals(means, draws, rng)
-    by_deals = shares(z, dealt, 0 if is_exact else 1)
-    by_flips = shares(z, some_flips(means, draws, rng), 1) if is_guarded else None
-    floor = 1 / (1 + draws) if is_guarded or not is_exact else 0.0
+    tries_all = is_exact(exact, deals, ENUMERATED)
+    is_guarded = min(map(min, sizes)) >= FEWEST
+    if tries_all:
+        every = every_deal(means)
+        # Judged once more, by themselves, the lines as they came could differ from the
+        # first of all deals in the last digits.
+        z = np.array([own[0] for own in every])
+        by_deals = shares(z, ties, combined(every), 0)
+    else:
+        z = observed(means)
+        by_deals = shares(z, ties, some_deals(means, draws, rng), 1)
+    by_flips = None
+    if is_guarded:
+        by_flips = shares(z, ties, some_flips(means, draws, rng), 1)
+    floor = 1 / (1 + draws) if is_guarded or not tries_all else 0.0
     free = sum(math.log(2) for one, other in sizes if one == other)
     # The mirror image of a deal has the same squares, the one of all deals the same |sum|.
     turns = math.log(2) if all(one == other for one, other in sizes) else 0.0
     smallest = (turns - sum(logs), free - sum(logs), -sum(logs) / 2)
     whole, somewhere, reversal = (
         TaskTest(
-            by_deals[i],
+            # Some deals at random can look rarer than any deal is, by chance.
+            max(by_deals[i], math.exp(smallest[i])),
             None if by_flips is None else by_flips[i],
             max(floor, math.exp(smallest[i])),
             level,
@@ -245,12 +257,12 @@ def over_tasks(
     return OverTasks(
         (first.names[0], first.names[1]),
         tuple(designs),
-        gaps * np.array([unit for _, unit in units]),
+        np.array([_gap(design) for design in designs.values()]),
         z,
         whole,
         somewhere,
         reversal,
-        is_exact,
+        tries_all,
         is_guarded,
     )
 
@@ -289,26 +301,22 @@ def _checked_tasks(tasks: Any) -> dict[str, Design]:
     return designs
 
 
-def _heights(design: Design) -> Design:
-    """Return the means of lines, 0 where they differ by no more than rounding."""
-    heights = line_means(design)
-    if is_constant(heights.values, design.values):
-        return heights.with_values(np.zeros_like(heights.values))
-    return heights
+def _heights(designs: Sequence[Design]) -> tuple[list[Design], Floats]:
+    """Return the means of lines, in some unit, and the rounding of what is made of them."""
+    parts = [split(design.values[None], design.sizes) for design in designs]
+    means = [
+        design.with_values(part.means.T)
+        for design, part in zip(designs, parts, strict=True)
+    ]
+    ties = [rounding.of_deals(part, "studentised")[0][0] for part in parts]
+    return means, np.array(ties)
 
 
-def _is_exact(exact: Any, deals: float) -> bool:
-    few = deals <= _MOST * (1 + 1e-9)
-    if exact is None:
-        return few
-    if not isinstance(exact, bool):
-        raise CurvewiseError(f"exact is {exact!r}. Pass True, False or None.")
-    if exact and not few:
-        raise CurvewiseError(
-            f"There are {deals:.3g} deals of lines within tasks, too many to go through. "
-            f"Pass exact=False, or None."
-        )
-    return exact
+def _gap(design: Design) -> float:
+    """Return the difference of the means of lines, in scores."""
+    near, unit = relative(design)
+    first, second = line_means(near).groups
+    return float(first.mean() - second.mean()) * unit
 
 
 def _log_deals(one: int, other: int) -> float:

@@ -7,8 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._sample import Floats, checked_chance, is_number
+from curvewise.stats._sample import (
+    Floats,
+    checked_chance,
+    checked_level,
+    is_number,
+)
 from curvewise.stats.anova import _where_words as words
+from curvewise.stats.anova._drawing.draws import as_large, is_within
 from curvewise.stats.anova._lines.at_steps import (
     AtSteps,
     flipped_f,
@@ -16,7 +22,7 @@ from curvewise.stats.anova._lines.at_steps import (
     observed_f,
 )
 from curvewise.stats.anova._lines.designs import LinesLike
-from curvewise.stats.anova.windows import WindowsLike
+from curvewise.stats.anova._lines.edges import WindowsLike
 from curvewise.stats.interval import CurveBand
 
 _MOST_OF_IT = 0.9  # of what one line can carry at most
@@ -29,8 +35,7 @@ class Where:
 
     Parameters
     ----------
-    names : tuple of str
-        The algorithms.
+    algorithms : tuple of str
     sizes : tuple of int
         How many lines each has.
     steps, first, last : ndarray, shape (window,)
@@ -48,7 +53,7 @@ class Where:
         How often signs were drawn.
     """
 
-    names: tuple[str, ...]
+    algorithms: tuple[str, ...]
     sizes: tuple[int, ...]
     steps: Floats
     first: Floats
@@ -62,7 +67,7 @@ class Where:
     @property
     def different(self) -> NDArray[np.bool_]:
         """In which windows a difference was found, shape (window,)."""
-        return self.p <= self.level
+        return np.array([is_within(p, self.level) for p in self.p.tolist()])
 
     @property
     def stretches(self) -> tuple[tuple[float, float], ...]:
@@ -96,11 +101,6 @@ class Where:
         """
         found = np.flatnonzero(self.different)
         return float(self.last[found[0]]) if len(found) else None
-
-    @property
-    def guarded(self) -> bool:
-        """Whether algorithms may be unequally noisy. They always may."""
-        return True
 
     @property
     def is_weak(self) -> bool:
@@ -246,10 +246,10 @@ class Where:
 
     def _later(self, band: CurveBand) -> NDArray[np.bool_]:
         """Return which points of a band come after the last window that differs."""
-        if len(self.names) != 2:
+        if len(self.algorithms) != 2:
             raise CurvewiseError(
-                f"A band is on the difference of two algorithms, and {len(self.names)} "
-                f"were tested. Ask where each pair differs."
+                f"A band is on the difference of two algorithms, and "
+                f"{len(self.algorithms)} were tested. Ask where each pair differs."
             )
         if band.at[-1] < self.steps[-1]:
             raise CurvewiseError(
@@ -298,8 +298,10 @@ def where_different(
     -----
     Stepping down [1]_: the largest F is compared with the largest of all steps, the next
     one with the largest of the steps that are left. Signs are drawn for whole lines, so
-    that the dependence between steps is kept: with 100 steps of smooth curves this finds
-    a multiple of what Holm's correction does. Restudentised sign flips [2]_ ask for
+    that the dependence between steps is kept. Of 100 steps of two walks, ten lines each,
+    that differ at the last 30 by 1, 1.5 or 2 standard deviations of the noise, this finds
+    10, 30 and 59 % of those 30; Welch's t at each step with Holm's correction finds 2, 11
+    and 30 %. Restudentised sign flips [2]_ ask for
     neither equal noise nor equal numbers of lines. Shuffling lines between algorithms
     does, and finds what is not there: .07 to .16 of the time at level .05, with 8 steps
     and noise four times larger in one of two algorithms.
@@ -309,14 +311,15 @@ def where_different(
     algorithm and 100 nearly independent steps it was .07 to .11, and `is_weak` says so:
     use windows. Where a few runs fail, a sample may miss the failures, and nothing in it
     tells; with real curves resampled, of 5 to 15 runs, something that is not there was
-    found .11 to .16 of the time. `hangs_on_one_line` marks where that threatens: one line
+    found .09 to .15 of the time. `hangs_on_one_line` marks where that threatens: one line
     carries more than 0.9 of :math:`1 - 1/l`, the largest share that any one of l lines
     can have in the sum of squared deviations.
 
     A difference of means in a window is one at some of its steps, not at each.
 
-    Where no algorithm varies, p is 1 if all score the same, and otherwise as small as it
-    can be.
+    Where no algorithm varies, p is 1 if all score the same, and otherwise as small as
+    flips of the other steps let it be. Draws that are as large as F but for rounding are
+    ties, and count.
 
     References
     ----------
@@ -336,7 +339,7 @@ def where_different(
     (((0.0, 2.0),), 2.0)
     """
     flips = checked_chance(flips, rng, name="flips")
-    _checked_level(level, flips)
+    level = _checked_level(level, flips)
     at = lines_at(lines, steps, windows, "Where algorithms differ")
     f = observed_f(at)
     return Where(
@@ -348,7 +351,7 @@ def where_different(
         f,
         _stepped_down(at, f, flips, rng),
         _hanging(at),
-        float(level),
+        level,
         flips,
     )
 
@@ -361,9 +364,10 @@ def _stepped_down(
     upward = order[::-1]
     ordered = replace(at, design=at.design.with_values(at.design.values[:, upward]))
     reached = np.zeros(len(f), dtype=np.int64)
+    least = as_large(f)[upward, None]
     for drawn in flipped_f(ordered, flips, rng):
         np.maximum.accumulate(drawn, axis=0, out=drawn)
-        reached += np.count_nonzero(drawn >= f[upward, None], axis=1)
+        reached += np.count_nonzero(drawn >= least, axis=1)
     p = np.empty_like(f)
     p[order] = np.maximum.accumulate((1 + reached[::-1]) / (1 + flips))
     return p
@@ -379,14 +383,14 @@ def _hanging(at: AtSteps) -> NDArray[np.bool_]:
     return np.stack(out)
 
 
-def _checked_level(level: Any, flips: int) -> None:
-    if not is_number(level) or not 0 < level < 1:
-        raise CurvewiseError(f"level is {level!r}. Pass one between 0 and 1.")
-    if level * (1 + flips) < 1:
+def _checked_level(asked: Any, flips: int) -> float:
+    level = checked_level(asked)
+    if not is_within(1 / (1 + flips), level):
         raise CurvewiseError(
             f"{flips} flips never give a p of {level:g}. Pass flips={int(1 / level)} or "
             f"more."
         )
+    return level
 
 
 def _checked_margin(margin: Any) -> None:

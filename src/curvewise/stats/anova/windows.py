@@ -1,16 +1,11 @@
 """Windows of training: neighbouring steps taken together, chosen before looking."""
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 
-from curvewise.errors import CurvewiseError
 from curvewise.stats._sample import Floats
 from curvewise.stats.anova._lines.designs import LinesLike, checked_lines
-
-WindowsLike: TypeAlias = int | Sequence[int] | NDArray[np.int64]
+from curvewise.stats.anova._lines.edges import WindowsLike, averaged, checked_edges
 
 
 def window_edges(steps: int, windows: WindowsLike) -> NDArray[np.int64]:
@@ -41,30 +36,7 @@ def window_edges(steps: int, windows: WindowsLike) -> NDArray[np.int64]:
     >>> window_edges(8, [1, 4, 8]).tolist()
     [1, 4, 8]
     """
-    _checked_count("steps", steps)
-    if isinstance(windows, int | np.integer) or np.ndim(windows) == 0:
-        count = _checked_count("windows", windows)
-        if count > steps:
-            raise CurvewiseError(
-                f"{count} windows were asked for, and there are {steps} steps. Pass "
-                f"{steps} or fewer."
-            )
-        return np.arange(count + 1, dtype=np.int64) * steps // count
-    edges = np.asarray(windows)
-    if (
-        edges.ndim != 1
-        or len(edges) < 2
-        or edges.dtype.kind not in "iu"
-        or not (np.diff(edges) > 0).all()
-        or edges[0] < 0
-        or edges[-1] > steps
-    ):
-        raise CurvewiseError(
-            f"windows is {windows!r}. Pass how many, or two or more ascending edges that "
-            f"are places of steps, from 0 to {steps}: the first step of each window, and "
-            f"where the last ends."
-        )
-    return edges.astype(np.int64)
+    return checked_edges(steps, windows)
 
 
 def window_means(
@@ -101,15 +73,6 @@ def window_means(
     """
     design = checked_lines(lines)
     edges = window_edges(design.values.shape[1], windows)
-    # Places before the first edge are skipped; those from the last on are cut off.
-    sums = np.add.reduceat(design.values[:, : edges[-1]], edges[:-1], axis=1)
-    averaged = design.with_values(sums / np.diff(edges))
-    means = dict(zip(averaged.names, averaged.groups, strict=True))
+    found = design.with_values(averaged(design.values, edges))
+    means = dict(zip(found.names, found.groups, strict=True))
     return means, edges[:-1], edges[1:] - 1
-
-
-def _checked_count(name: str, value: Any) -> int:
-    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_whole or value < 1:
-        raise CurvewiseError(f"{name} is {value!r}. Pass how many, at least 1.")
-    return int(value)

@@ -1,121 +1,66 @@
-"""What one statistic came to in all draws of one kind."""
+"""When draws are as large as what was observed, and p is within a level.
 
-import math
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+Draws that are the same as the observed lines but for rounding are ties, and count. There
+are two rules. `least` is for statistics of whole lines, of which `rounding` knows how far
+it may put them apart: few numbers, and sums of squares to judge it by. `as_large` is for F
+at each step by itself: thousands of them, and how far rounding goes depends on F alone.
+"""
 
 import numpy as np
 
 from curvewise.stats._sample import Floats
-from curvewise.stats.anova._drawing.settling import at_any_time, clopper_pearson, side
 
-Stopped: TypeAlias = Literal["all", "fixed", "first look", "later look"]
+# What the rounding of scores, and that of variances which are nearly 0, make of a tie.
+_TIE, _DIGITS = 1e-9, 1e-12
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Draws:
-    """The values of a statistic under shuffles or flips, beside the observed one.
+def least(observed: Floats, rounding: Floats | float) -> Floats:
+    r"""Return from where on values are at least the observed ones, or tied with them.
 
-    Parameters
-    ----------
-    values : ndarray, shape (draw,)
-        As drawn.
-    observed : float
-        The statistic of the lines as they came.
-    stopped : {"all", "fixed", "first look", "later look"}
-        "all": every draw there is, once. "fixed": a number set beforehand. Else drawn
-        until the decision was settled, or no more were allowed.
-    holds_observed : bool
-        Whether the lines as they came are among the draws.
+    :math:`(v - r) / (1 + r)`: statistics are ratios of what is between algorithms to what
+    is within, and r is how far rounding may have put off both, in units of the latter.
     """
-
-    values: Floats
-    observed: float
-    stopped: Stopped
-    holds_observed: bool
-
-    @property
-    def number(self) -> int:
-        """How many draws there are."""
-        return len(self.values)
-
-    @property
-    def exact(self) -> bool:
-        """Whether they are all that there are."""
-        return self.stopped == "all"
-
-    @property
-    def exceeding(self) -> int:
-        """How many are at least as large as the observed one, ties counted."""
-        return exceeding(self.values, self.observed)
-
-    @property
-    def p(self) -> float:
-        """The p value: (1 + exceeding) / (1 + number), the observed one counted once."""
-        return self._p(self.exceeding)
-
-    @property
-    def smallest_p(self) -> float:
-        """The smallest p that so many draws can give."""
-        return self._p(int(self.holds_observed))
-
-    def _p(self, b: int) -> float:
-        extra = 0 if self.holds_observed else 1
-        return (extra + b) / (extra + self.number)
-
-    def side(self, level: float) -> int:
-        """Return on which side of the level p is: -1 at or below, 1 above, 0 open."""
-        if self.stopped in ("all", "fixed"):
-            return -1 if is_within(self.p, level) else 1
-        return side(self.number, self.exceeding, level)
-
-    def p_interval(self, miss: float) -> tuple[float, float]:
-        """Return where the p of all draws there are lies, but with probability `miss`."""
-        n, b = self.number, self.exceeding
-        if self.exact:
-            return self.p, self.p
-        if self.stopped == "fixed":
-            return clopper_pearson(n, b, miss)
-        # Half for the first look, half for all later ones.
-        interval = clopper_pearson if self.stopped == "first look" else at_any_time
-        return interval(n, b, miss / 2)
-
-    def critical_value(self, level: float) -> float:
-        """Return the smallest value that is rejected, inf where none is.
-
-        Of all deals, it is one of their values; of drawn ones, it is just above the
-        largest drawn value that is too common.
-        """
-        extra = 0 if self.holds_observed else 1
-        allowed = math.floor(level * (extra + self.number) * (1 + 1e-12)) - extra
-        if allowed < int(self.holds_observed):
-            return math.inf
-        at = self.number - 1 - allowed
-        if at < 0:
-            return -math.inf
-        common = float(np.partition(self.values, at)[at])
-        if not math.isfinite(common):
-            return math.inf
-        least = common + 2 * tolerance(common)
-        if not self.holds_observed:
-            return least
-        above = self.values[self.values >= least]
-        return float(above.min()) if len(above) else math.inf
+    return np.asarray((observed - rounding) / (1 + rounding))
 
 
-def tolerances(values: Floats) -> Floats:
-    """Return by how much statistics may differ and be the same but for rounding."""
-    return np.where(np.isfinite(values), 1e-9 * np.abs(values) + 1e-12, 0.0)
-
-
-def tolerance(value: float) -> float:
-    """Return by how much a statistic may differ from another and be the same."""
-    return float(tolerances(np.asarray(value)))
-
-
-def exceeding(values: Floats, observed: float) -> int:
+def exceeding(values: Floats, observed: float, rounding: float) -> int:
     """Return how many values are at least the observed one, ties counted."""
-    return int(np.count_nonzero(values >= observed - tolerance(observed)))
+    return int(np.count_nonzero(values >= least(np.asarray(observed), rounding)))
+
+
+def as_large(f: Floats) -> Floats:
+    r"""Return from where on a drawn F counts as being as large as an observed one.
+
+    .. math:: \frac{F}{1 + 10^{-9} + 10^{-12} F} - 10^{-12}
+
+    The variance of a draw is a difference of sums of squares: the larger F, the smaller a
+    part of them is left, and the fewer of its digits are right. What is beyond all digits
+    is a tie too.
+
+    Examples
+    --------
+    >>> (np.array([0.1 + 0.2]) >= as_large(np.array([0.3 + 1e-15]))).tolist()
+    [True]
+    >>> as_large(np.array([4.0, np.inf])).round(6).tolist()
+    [4.0, 1000000000000.0]
+    """
+    known = np.where(np.isinf(f), 0.0, f)
+    low = np.where(np.isinf(f), 1 / _DIGITS, known / (1 + _TIE + _DIGITS * known))
+    return low - _DIGITS
+
+
+def larger(f: float) -> float:
+    """Return the F from which on `as_large` is above a critical one.
+
+    Examples
+    --------
+    >>> more = larger(4.0)
+    >>> more > 4, round(float(as_large(np.array(more))), 12)
+    (True, 4.0)
+    """
+    f += _DIGITS
+    # Finite even where flips alone leave lines without any noise.
+    return f * (1 + _TIE) / max(1 - _DIGITS * f, _DIGITS)
 
 
 def is_within(p: float, level: float) -> bool:

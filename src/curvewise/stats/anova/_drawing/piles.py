@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from curvewise.stats._sample import Floats
-from curvewise.stats.anova._drawing.draws import Draws, Stopped, exceeding, is_within
+from curvewise.stats.anova._drawing.draws import exceeding, is_within
 from curvewise.stats.anova._drawing.settling import side
+from curvewise.stats.anova.answers import Draws, Stopped
 
 Values = Mapping[str, Floats]  # of each effect, shape (draw,)
 
@@ -16,16 +17,24 @@ class Pile:
 
     Parameters
     ----------
-    observed : mapping of str to float
-        The statistic of each effect, for the lines as they came.
+    observed, rounding : mapping of str to float
+        The statistic of each effect, for the lines as they came, and what ties may differ
+        by, see `Draws`.
+    kinds : int
+        How many different draws there are, the lines as they came among them.
     make : callable
         Given a number, makes so many draws more.
     """
 
     def __init__(
-        self, observed: Mapping[str, float], make: Callable[[int], Iterable[Values]]
+        self,
+        observed: Mapping[str, float],
+        rounding: Mapping[str, float],
+        kinds: int,
+        make: Callable[[int], Iterable[Values]],
     ) -> None:
         self.observed = observed
+        self._rounding, self._floor = rounding, 1 / kinds
         self.number = 0
         self.is_all = self.holds_observed = False
         self._make = make
@@ -46,7 +55,9 @@ class Pile:
         for batch in batches:
             for effect, parts in self._parts.items():
                 parts.append(batch[effect])
-                self._above[effect] += exceeding(batch[effect], self.observed[effect])
+                self._above[effect] += exceeding(
+                    batch[effect], self.observed[effect], self._rounding[effect]
+                )
             self.number += len(parts[-1])
 
     def side(self, effect: str, level: float) -> int:
@@ -64,7 +75,14 @@ class Pile:
         values = np.concatenate(self._parts[effect])
         values.setflags(write=False)
         how: Stopped = "all" if self.is_all else stopped
-        return Draws(values, self.observed[effect], how, self.holds_observed)
+        return Draws(
+            values,
+            self.observed[effect],
+            how,
+            self.holds_observed,
+            self._rounding[effect],
+            self._floor,
+        )
 
 
 def settle(piles: Sequence[Pile], level: float, first: int, most: int) -> None:

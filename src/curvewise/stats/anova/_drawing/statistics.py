@@ -11,12 +11,12 @@ import numpy as np
 
 from curvewise.stats._labels import Labels
 from curvewise.stats._sample import Floats
-from curvewise.stats.anova._lines.designs import compact
+from curvewise.stats.anova._lines.designs import EPS, Design, compact, relative
 from curvewise.stats.anova._lines.welch import evidence, floored, welch_f
 
 # A spread within algorithms below this share of the whole is what rounding left of none.
 # Deals that are equally perfect are then judged equal.
-_NONE = 1e-12
+NONE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,12 +31,15 @@ class Split:
         Lines less their own means, in coordinates that keep inner products.
     sizes : tuple of int
     steps : int
+    grain : ndarray, shape (data set,), or float
+        How far scores may be off for having been rounded when they were written down.
     """
 
     means: Floats
     shapes: Floats
     sizes: tuple[int, ...]
     steps: int
+    grain: Floats | float = EPS
 
     @property
     def width(self) -> int:
@@ -47,28 +50,47 @@ class Split:
 
 def split(values: Floats, sizes: Sequence[int]) -> Split:
     """Return the split of a stack of data sets, shape (data set, line, step)."""
-    steps = values.shape[2]
-    largest = np.abs(values).max(axis=(1, 2))
-    # In a unit that keeps squares finite, a power of two, so that no digit is lost.
-    values = values / np.ldexp(1.0, np.frexp(largest)[1].clip(-1000))[:, None, None]
-    means = values.mean(axis=2)
-    shapes = values - means[:, :, None]
-    means = means - means.mean(axis=1, keepdims=True)
-    shapes -= shapes.mean(axis=1, keepdims=True)
+    apart = [_apart(one, sizes) for one in values]
+    means, shapes = (np.stack(part) for part in list(zip(*apart, strict=True))[:2])
+    grain = np.array([own for _, _, own in apart])
     # What is as small as the rounding of its making is none.
-    means[np.abs(means).max(axis=1) <= 1e-14] = 0
-    shapes[np.abs(shapes).max(axis=(1, 2)) <= 1e-14] = 0
+    means[np.abs(means).max(axis=1) <= _rounded(grain)] = 0
+    shapes[np.abs(shapes).max(axis=(1, 2)) <= _rounded(grain)] = 0
     spread = np.maximum(np.abs(means).max(axis=1), np.abs(shapes).max(axis=(1, 2)))
     unit = np.ldexp(1.0, np.frexp(spread)[1])
     means, shapes = means / unit[:, None], shapes / unit[:, None, None]
-    if steps > values.shape[1]:
+    steps = shapes.shape[2]
+    if steps > shapes.shape[1]:
         shapes = np.stack([compact(one) for one in shapes])
     return Split(
         means * np.sqrt(steps),
         np.ascontiguousarray(shapes.transpose(0, 2, 1)),
         tuple(sizes),
         steps,
+        grain / unit,
     )
+
+
+def shapes_at_steps(design: Design) -> Design:
+    """Return lines less their own means and less the mean of all, 0 for rounding."""
+    _, shapes, grain = _apart(design.values, design.sizes)
+    shapes[:, np.abs(shapes).max(axis=0) <= _rounded(np.asarray(grain))] = 0
+    return design.with_values(shapes)
+
+
+def _apart(values: Floats, sizes: Sequence[int]) -> tuple[Floats, Floats, float]:
+    """Return means and shapes of lines, both less those of all lines, and their grain."""
+    # Lines are compared with lines: sums of what they share would cost them digits.
+    lines, unit = relative(Design((), values, tuple(sizes)))
+    means = lines.values.mean(axis=1)
+    shapes = lines.values - means[:, None]
+    grain = EPS * max(float(np.abs(values).max()) / unit, 1.0)
+    return means - means.mean(), shapes - shapes.mean(axis=0), grain
+
+
+def _rounded(grain: Floats) -> Floats:
+    """Return what may be left of the same means, or shapes: rounding, here and before."""
+    return 1e-14 + 4 * grain
 
 
 def plain(lines: Split, labels: Labels, *, joint: bool) -> tuple[Floats, Floats]:
@@ -89,10 +111,10 @@ def plain(lines: Split, labels: Labels, *, joint: bool) -> tuple[Floats, Floats]
     of_shapes = (lines.shapes**2).sum(axis=(1, 2))[:, None]
     if joint:
         every = of_means + of_shapes
-        error = np.maximum(every - alg - whole, _NONE * every) / (k * (n - m))
+        error = np.maximum(every - alg - whole, NONE * every) / (k * (n - m))
         return _ratio(alg / (m - 1), error), _ratio(whole / ((m - 1) * (k - 1)), error)
-    own = np.maximum(of_means - alg, _NONE * of_means) / (n - m)
-    other = np.maximum(of_shapes - whole, _NONE * of_shapes) / (n - m)
+    own = np.maximum(of_means - alg, NONE * of_means) / (n - m)
+    other = np.maximum(of_shapes - whole, NONE * of_shapes) / (n - m)
     return _ratio(alg / (m - 1), own), _ratio(whole / (m - 1), other)
 
 
@@ -114,10 +136,12 @@ def studentised(lines: Split, labels: Labels) -> tuple[Floats, Floats]:
         variances[i] = (sums[:, 1] - sums[:, 0] * means[i]) / (size - 1)
         square = np.einsum("bdn,bdn->bn", sums[:, 3:], sums[:, 3:])
         trace = (sums[:, 2] - square / size) / (size - 1)
-        noise += np.maximum(trace, _NONE * of_shapes) / size
+        noise += trace / size
         middle.add(sums[:, 3:], square, size)
-    np.maximum(variances, _NONE * of_means, out=variances)
+    np.maximum(variances, NONE * of_means, out=variances)
     f, df = welch_f(means, variances, np.array(lines.sizes, dtype=np.float64))
+    # The whole noise, not each part of it: one without any is no reason to change others.
+    np.maximum(noise, NONE * of_shapes, out=noise)
     return evidence(f, df, m), _ratio(middle.spread(), (1 - 1 / m) * noise)
 
 
@@ -133,8 +157,9 @@ def flipped(lines: Split, signs: Floats) -> tuple[Floats, Floats]:
     means, variances = np.empty((2, m, sets, draws))
     noise = np.zeros((sets, draws))
     middle = _Middle(lines.sizes, is_centred=False)
-    x, shapes = _residuals(lines)
+    x, shapes = residual_parts(lines)
     of_means = (x**2).sum(axis=1) / (n - 1)
+    of_shapes = (shapes**2).sum(axis=(1, 2)) / (n - 1)
     end = 0
     for i, size in enumerate(lines.sizes):
         begin, end = end, end + size
@@ -148,9 +173,10 @@ def flipped(lines: Split, signs: Floats) -> tuple[Floats, Floats]:
         square = np.einsum("bdn,bdn->bn", sums, sums)
         whole = (ours**2).sum(axis=(1, 2))[:, None]
         trace = (whole - square / size) / (size - 1)
-        noise += np.maximum(trace, _NONE * whole) / size
+        noise += np.maximum(trace, 0.0) / size
         middle.add(sums, square, size)
     variances = floored(variances, of_means[None, :, None])
+    np.maximum(noise, NONE * of_shapes[:, None], out=noise)
     f, _ = welch_f(means, variances, np.array(lines.sizes, dtype=np.float64))
     return f, _ratio(middle.spread(), (1 - 1 / m) * noise)
 
@@ -160,7 +186,7 @@ def observed_for_flips(lines: Split) -> tuple[Floats, Floats]:
     m, n = len(lines.sizes), lines.means.shape[1]
     sizes = np.array(lines.sizes, dtype=np.float64)
     starts = np.cumsum((0, *lines.sizes[:-1]))
-    x, shapes = _residuals(lines)
+    x, shapes = residual_parts(lines)
     means = np.add.reduceat(lines.means, starts, axis=1) / sizes
     squares = np.add.reduceat(x**2, starts, axis=1)
     variances = floored(squares / (sizes - 1), (squares.sum(axis=1) / (n - 1))[:, None])
@@ -211,7 +237,8 @@ def _sums(columns: Floats, labels: Labels, m: int) -> Iterator[tuple[int, Floats
     yield 0, left.reshape(sets, width, -1)
 
 
-def _residuals(lines: Split) -> tuple[Floats, Floats]:
+def residual_parts(lines: Split) -> tuple[Floats, Floats]:
+    """Return means and shapes of lines less those of their algorithms."""
     x, shapes, end = lines.means.copy(), lines.shapes.copy(), 0
     for size in lines.sizes:
         begin, end = end, end + size

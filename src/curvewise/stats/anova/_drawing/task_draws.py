@@ -7,13 +7,13 @@ import numpy as np
 
 from curvewise.stats._labels import Labels, labels_as_they_lie, random_labels
 from curvewise.stats._sample import Floats
+from curvewise.stats.anova._drawing.draws import least
+from curvewise.stats.anova._drawing.statistics import NONE
 from curvewise.stats.anova._lines.designs import Design
 from curvewise.stats.anova._lines.flips import Residuals, batches, random_signs
 from curvewise.stats.anova._lines.welch import evidence, welch_f
 from curvewise.stats.deals import all_deals
 
-_NONE = 1e-12  # share of the whole below which a variance is what rounding left
-_TIE = 1 - 1e-10  # what two ways of adding up the same numbers may differ by
 _PARTS = (np.maximum, np.minimum)  # above 0, and below
 
 
@@ -24,11 +24,10 @@ def deviates(means: Floats, variances: Floats, sizes: Sequence[int]) -> Floats:
     return signed
 
 
-def observed(designs: Sequence[Design]) -> tuple[Floats, Floats]:
-    """Return the deviates of the lines as they came, and differences of their means."""
+def observed(designs: Sequence[Design]) -> Floats:
+    """Return the deviates of the lines as they came, shape (task,)."""
     own = [dealt(design, labels_as_they_lie(design.sizes))[0] for design in designs]
-    gaps = [float(x.mean() - y.mean()) for x, y in (d.groups for d in designs)]
-    return np.array(own), np.array(gaps)
+    return np.array(own)
 
 
 def dealt(design: Design, labels: Labels) -> Floats:
@@ -41,17 +40,22 @@ def dealt(design: Design, labels: Labels) -> Floats:
     means = sums / counts
     spread = (squares - sums * means) / (counts - 1)
     # Deals that are equally perfect are judged equal.
-    floor = _NONE * float((x**2).sum()) / (len(x) - 1)
+    floor = NONE * float((x**2).sum()) / (len(x) - 1)
     return deviates(means, np.maximum(spread, floor), design.sizes)
 
 
-def every_deal(designs: Sequence[Design]) -> Iterator[Floats]:
-    """Yield deviates of all deals of all tasks, shape (deal, task)."""
+def every_deal(designs: Sequence[Design]) -> list[Floats]:
+    """Return deviates of all deals of each task, that of the lines as they came first."""
     own = []
     for design in designs:
         z = np.concatenate([dealt(design, some) for some in all_deals(design.sizes)])
         # Of two deals that are mirror images, one is given where sizes are equal.
         own.append(np.concatenate((z, -z)) if len(set(design.sizes)) == 1 else z)
+    return own
+
+
+def combined(own: Sequence[Floats]) -> Iterator[Floats]:
+    """Yield every deal of one task with every deal of all others, shape (deal, task)."""
     counts = tuple(len(z) for z in own)
     done = 0
     for now in batches(math.prod(counts), 4 * len(own)):
@@ -89,26 +93,32 @@ def some_flips(
 
 
 def shares(
-    observed: Floats, drawn: Iterator[Floats], counted: int
+    observed: Floats, rounding: Floats, drawn: Iterator[Floats], counted: int
 ) -> tuple[float, float, float]:
     """Return how often draws are as extreme: in sum, in squares, in both directions.
 
     `counted` is 1 where the data themselves are one draw more, and 0 where they are
-    among the draws.
+    among the draws. What differs from the data by no more than the rounding of each task
+    is as extreme.
     """
-    up, down = (float((part(observed, 0) ** 2).sum()) for part in _PARTS)
-    total, squares = abs(observed.sum()), (observed**2).sum()
+    size = np.abs(observed)
+    low = least(size, rounding)
+    total = abs(observed.sum()) - (size - low).sum()
+    # Nothing is below none: there a little less is as good as tied.
+    signed = np.sign(observed) * np.maximum(low, 0.0)
+    squares = (signed**2).sum()
+    up, down = (float((part(signed, 0) ** 2).sum()) for part in _PARTS)
     whole = somewhere = counted
     turned = np.full((2, len(observed)), counted, dtype=np.int64)
     draws = counted
     for z in drawn:
         draws += len(z)
-        whole += int((np.abs(z.sum(axis=1)) >= total * _TIE).sum())
-        somewhere += int(((z**2).sum(axis=1) >= squares * _TIE).sum())
-        for i, (part, least) in enumerate(zip(_PARTS, (up, down), strict=True)):
+        whole += int((np.abs(z.sum(axis=1)) >= total).sum())
+        somewhere += int(((z**2).sum(axis=1) >= squares).sum())
+        for i, (part, limit) in enumerate(zip(_PARTS, (up, down), strict=True)):
             own = part(z, 0) ** 2
             # Without one task, whichever: see `over_tasks`.
             rest = own.sum(axis=1, keepdims=True) - own
-            turned[i] += (rest >= least * _TIE).sum(axis=0)
+            turned[i] += (rest >= limit).sum(axis=0)
     reversal = 1.0 if min(up, down) <= 0 else float(turned.max()) / draws
     return whole / draws, somewhere / draws, reversal

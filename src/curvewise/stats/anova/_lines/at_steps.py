@@ -9,14 +9,17 @@ from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
 from curvewise.stats._sample import Floats
+from curvewise.stats.anova._lines.apart import apart, step_units
 from curvewise.stats.anova._lines.designs import Design, LinesLike, checked_lines
-from curvewise.stats.anova._lines.flips import Residuals, batches, random_signs
+from curvewise.stats.anova._lines.edges import averaged, checked_edges
+from curvewise.stats.anova._lines.flips import (
+    FEWEST,
+    Residuals,
+    batches,
+    random_signs,
+)
 from curvewise.stats.anova._lines.welch import welch_f
-from curvewise.stats.anova.windows import window_edges, window_means
 
-FEWEST = 4  # lines of an algorithm: flips of two or three reach no level
-# Scores of one step that differ by less than this share of them are one score, rounded.
-_ROUNDING = 1e-12
 _AT_ONCE = 1 << 16  # floats of a batch: half a MB each, so that work stays in the cache
 
 
@@ -27,13 +30,13 @@ class AtSteps:
     Parameters
     ----------
     design : Design
-        Each step divided by its unit.
+        Lines less the mean line of their algorithm, in units; what is rounding is 0.
     steps, first, last : ndarray, shape (window,)
         The mean, the first and the last step of each window.
     unit : ndarray, shape (window,)
         Powers of two, so that no digit is lost.
     means : ndarray, shape (algorithm, window)
-        In units.
+        Less something that is common to all, in units.
     """
 
     design: Design
@@ -49,7 +52,7 @@ class AtSteps:
         return np.array(self.design.sizes, dtype=np.float64)
 
     def residuals(self) -> Residuals:
-        """Return what is to be flipped, in units; what is rounding is 0."""
+        """Return what is to be flipped, in units."""
         return Residuals(self.design)
 
 
@@ -76,21 +79,20 @@ def lines_at(lines: LinesLike, steps: Any, windows: Any, what: str) -> AtSteps:
             f"randomized_anova whether the curves differ at all."
         )
     k = design.values.shape[1]
-    at = checked_steps(steps, k)
+    at, own = checked_steps(steps, k), apart(design)
     if windows is None:
         first = last = middle = at
     else:
-        edges = window_edges(k, windows)
-        averaged, begin, end = window_means(design.groups, edges)
-        design = design.with_values(np.concatenate(list(averaged.values())))
-        first, last = at[begin], at[end]
-        middle = np.add.reduceat(at[: edges[-1]], begin) / np.diff(edges)
+        edges = checked_edges(k, windows)
+        own = own.averaged(lambda values: averaged(values, edges))
+        first, last = at[edges[:-1]], at[edges[1:] - 1]
+        middle = averaged(at[None], edges)[0]
     # Each step has a unit of its own: every statistic is of one step at a time, and one
     # unit for all would drown small scores in the rounding of large ones.
-    exponent = np.frexp(np.abs(design.values).max(axis=0))[1]
-    unit = np.ldexp(1.0, np.maximum(exponent, -1000))
-    values, means = _without_rounding(design.with_values(design.values / unit))
-    return AtSteps(values, middle, first, last, unit, means)
+    unit = step_units(own.largest)
+    own = own.over(unit)
+    rest = design.with_values(own.residuals)
+    return AtSteps(rest, middle, first, last, unit, own.means)
 
 
 def flipped_f(
@@ -146,7 +148,7 @@ def observed_f(tested: AtSteps) -> Floats:
     """
     ready = tested.residuals()
     f, _ = welch_f(tested.means, ready.observed_variances(), tested.sizes)
-    differ = np.ptp(tested.means, axis=0) > _ROUNDING
+    differ = np.ptp(tested.means, axis=0) > 0
     return np.where(ready.squares.sum(axis=0) > 0, f, np.where(differ, np.inf, 0.0))
 
 
@@ -165,19 +167,3 @@ def checked_steps(steps: ArrayLike | None, k: int) -> Floats:
             f"lines."
         )
     return at
-
-
-def _without_rounding(design: Design) -> tuple[Design, Floats]:
-    """Return lines less the means of their algorithms, and the means.
-
-    Scores that are one score but for rounding leave residuals of exactly 0: standard
-    errors made of rounding would make differences of rounding look large.
-    """
-    rest, means = [], []
-    for group in design.groups:
-        mean = group.mean(axis=0)
-        is_one = np.ptp(group, axis=0) <= _ROUNDING
-        mean = np.where(is_one, group[0], mean)
-        rest.append(np.where(is_one, 0.0, group - mean))
-        means.append(mean)
-    return design.with_values(np.concatenate(rest)), np.stack(means)

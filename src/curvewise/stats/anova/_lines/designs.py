@@ -13,6 +13,8 @@ from curvewise.stats._sample import Floats
 from curvewise.stats._student import unit_of
 
 LARGEST = 1e140  # a value, so that sums of squares of millions are finite
+EPS = float(np.finfo(np.float64).eps)
+SCORE = 2 * EPS  # what a score may be off for having been rounded, as a share of it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,24 +163,6 @@ def checked_table(name: str, values: Any) -> Floats:
     return table
 
 
-def scaled(design: Design) -> tuple[Design, float]:
-    """Return lines less their grand mean, in a unit that keeps squares finite.
-
-    The unit is a power of two, so that no digit is lost; all statistics of tests are
-    the same in any unit and from any origin.
-    """
-    values = design.values
-    unit = unit_of(values)
-    values = values / unit
-    values = values - values.mean()
-    spread = unit_of(values)
-    return design.with_values(values / spread), unit * spread
-
-
-# Raw values of one step that differ by less than this share of them are one, rounded.
-_ROUNDING = 4 * float(np.finfo(np.float64).eps)
-
-
 def relative(design: Design) -> tuple[Design, float]:
     """Return lines less a middle one, step by step, in a unit that keeps squares finite.
 
@@ -191,7 +175,9 @@ def relative(design: Design) -> tuple[Design, float]:
     # A value that is there, in the middle: a diverged line costs the others no digits.
     middle = np.sort(raw, axis=0)[(len(raw) - 1) // 2]
     values = raw - middle
-    values[np.abs(values) <= _ROUNDING * np.abs(middle)] = 0.0
+    # All or none: a line that is close to the middle by chance keeps its distance.
+    is_one = (np.abs(values) <= 2 * SCORE * np.abs(middle)).all(axis=0)
+    values[:, is_one] = 0.0
     spread = unit_of(values)
     unit = unit_of(design.values) * spread
     return design.with_values(values / spread), unit

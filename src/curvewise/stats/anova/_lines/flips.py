@@ -8,6 +8,7 @@ from curvewise.stats._sample import Floats
 from curvewise.stats.anova._lines.designs import Design, residuals
 from curvewise.stats.anova._lines.welch import floored
 
+FEWEST = 4  # lines of an algorithm: flips of two or three reach no level
 BATCH = 1 << 22  # floats that a batch of draws may take, 32 MB
 
 

@@ -24,13 +24,11 @@ def welch_f(means: Floats, variances: Floats, sizes: Floats) -> tuple[Floats, Fl
     Parameters
     ----------
     means, variances : ndarray, shape (algorithm, ...)
-        Of each algorithm; 0 and 0 variance everywhere gives F = 0.
+        Of each algorithm; without any variance F is infinite where means differ, else 0.
     sizes : ndarray, shape (algorithm,)
         How many lines each has, two or more.
     """
-    m = len(means)
-    sizes = sizes.reshape(-1, *(1,) * (means.ndim - 1))
-    if m == 2:
+    if len(means) == 2:
         # The same as below, without its divisions: t squared, and Satterthwaite's freedom.
         u, v = variances[0] / sizes[0], variances[1] / sizes[1]
         total = u + v
@@ -38,6 +36,23 @@ def welch_f(means: Floats, variances: Floats, sizes: Floats) -> tuple[Floats, Fl
             f = (means[0] - means[1]) ** 2 / total
             df = total**2 / (u**2 / (sizes[0] - 1) + v**2 / (sizes[1] - 1))
         return _defined(f, 0.0), _defined(df, 1.0)
+    f, df = _of_several(means, variances, sizes)
+    lost = np.isnan(f)  # a weight is infinite
+    if lost.any():
+        means, variances = means[:, lost], variances[:, lost]
+        noise = variances.max(axis=0)
+        some, freedom = _of_several(means, floored(variances, noise), sizes)
+        none = np.where(np.ptp(means, axis=0) > 0, np.inf, 0.0)
+        f[lost] = np.where(noise > 0, some, none)
+        df[lost] = freedom
+    return f, _defined(df, 1.0)
+
+
+def _of_several(
+    means: Floats, variances: Floats, sizes: Floats
+) -> tuple[Floats, Floats]:
+    m = len(means)
+    sizes = sizes.reshape(-1, *(1,) * (means.ndim - 1))
     with np.errstate(divide="ignore", invalid="ignore"):
         w = sizes / variances
         share = w / w.sum(axis=0)
@@ -47,7 +62,7 @@ def welch_f(means: Floats, variances: Floats, sizes: Floats) -> tuple[Floats, Fl
         h = ((1 - share) ** 2 / (sizes - 1)).sum(axis=0)
         f = between / (1 + 2 * (m - 2) * h / (m**2 - 1))
         df = (m**2 - 1) / (3 * h)
-    return _defined(f, 0.0), _defined(df, 1.0)
+    return np.asarray(f), np.asarray(df)
 
 
 def evidence(f: Floats, df: Floats, algorithms: int) -> Floats:

@@ -10,7 +10,7 @@ from curvewise.stats._sample import Floats
 from curvewise.stats._student import unit_of
 from curvewise.stats.anova._lines.flips import batches
 from curvewise.stats.anova._lines.welch import floored, welch_f
-from curvewise.stats.anova._planning.simulated import Population
+from curvewise.stats.anova._planning.populations import Population
 
 MOST = 1_000_000  # lines that nobody runs
 _LEAST_DRAWS, _MOST_DRAWS = 4_000, 20_000

@@ -16,10 +16,11 @@ def checked_pilot(lines: LinesLike) -> Design:
     """Return the lines of a pilot; refuse those that tell nothing about noise."""
     design = checked_lines(lines)
     if min(design.sizes) < LEAST_PILOT:
-        least = design.names[int(np.argmin(design.sizes))]
+        few = min(design.sizes)
+        name = design.names[design.sizes.index(few)]
         raise CurvewiseError(
-            f"The pilot has {min(design.sizes)} lines of '{least}', too few to judge noise "
-            f"from. Run at least {LEAST_PILOT} of each algorithm, better 8."
+            f"The pilot has {few} line{'' if few == 1 else 's'} of '{name}', too few to "
+            f"judge noise from. Run at least {LEAST_PILOT} of each algorithm, better 8."
         )
     residual = max(float(np.ptp(g, axis=0).max()) for g in design.groups)
     if residual <= 1e-13 * float(np.abs(design.values).max()):
@@ -30,33 +31,53 @@ def checked_pilot(lines: LinesLike) -> Design:
     return design
 
 
-def mean_lines(design: Design, shift: Any, stretch: Any, effect: str) -> Floats:
-    """Return mean lines as observed or as stated, shape (algorithm, step)."""
-    observed = np.stack([g.mean(axis=0) for g in design.groups])
+def mean_lines(design: Design) -> Floats:
+    """Return mean lines as observed, shape (algorithm, step)."""
+    return np.stack([g.mean(axis=0) for g in design.groups])
+
+
+def stated_lines(observed: Floats, shift: Any, stretch: Any) -> tuple[Floats, Floats]:
+    """Return mean lines with a stated effect: on the last algorithm, on the others.
+
+    Where lines are skewed and differently noisy it matters which one is above, and where
+    mean lines differ it matters which one is stretched.
+    """
+
+    def changed(line: Floats) -> Floats:
+        found: Floats = line + shift if stretch is None else line * stretch
+        return found
+
+    last, others = (np.empty_like(observed) for _ in range(2))
+    last[:-1] = observed[:-1].mean(axis=0)
+    last[-1] = changed(last[0])
+    others[-1] = observed[-1]
+    others[:-1] = changed(others[-1])
+    return last, others
+
+
+def checked_effect(shift: Any, stretch: Any, effect: str) -> bool:
+    """Return whether an effect is stated; refuse one that cannot be planned for."""
     if shift is None and stretch is None:
-        return observed
+        return False
     if shift is not None and stretch is not None:
         raise CurvewiseError("Both shift and stretch are given. Pass one of them.")
-    stated = np.broadcast_to(observed[:-1].mean(axis=0), observed.shape).copy()
     if shift is not None:
-        if not is_number(shift) or shift == 0:
+        if not is_number(shift) or shift <= 0:
             raise CurvewiseError(
-                f"shift is {shift!r}. Pass a difference in units of the scores, not 0."
+                f"shift is {shift!r}. Pass the size of a difference in units of the "
+                f"scores, above 0; it is planned for in either direction."
             )
         if effect == "interaction":
             raise CurvewiseError(
                 "shift moves whole lines, and an interaction is what is left without. "
                 "Pass stretch=, or effect='algorithm'."
             )
-        stated[-1] += shift
-    else:
-        if not is_number(stretch) or stretch <= 0 or stretch == 1:
-            raise CurvewiseError(
-                f"stretch is {stretch!r}. Pass what scores are multiplied by, above 0 and "
-                f"not 1, such as 1.1."
-            )
-        stated[-1] *= stretch
-    return stated
+    elif not is_number(stretch) or stretch <= 0 or stretch == 1:
+        raise CurvewiseError(
+            f"stretch is {stretch!r}. Pass what scores are multiplied by, above 0 and "
+            f"not 1, such as 1.1."
+        )
+    return True
 
 
 def checked_sizes(sizes: Any, least: int) -> list[int] | None:

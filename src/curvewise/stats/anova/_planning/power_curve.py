@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from curvewise.stats._sample import Floats
 from curvewise.stats.anova._planning.pilot_effects import ManyLines
-from curvewise.stats.anova._planning.simulated import Population, rejections
+from curvewise.stats.anova._planning.populations import Population
+from curvewise.stats.anova._planning.simulated import rejections
 
 SIMULATED = 60  # lines up to which the test itself is simulated
 _TRIED = (0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.2)  # times the first guess
@@ -17,6 +18,7 @@ _NEAR = (0.7, 1.5)  # times the guess: here with all simulations, elsewhere a th
 _MORE = 4  # times that the search may go on beyond them
 # The statistics estimate variances, which for many lines are known: about one line more.
 _EXTRA = 1.0
+_TWO_SIDED = 1.96  # standard errors, for 95 %
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +30,8 @@ class Curve:
     sizes : ndarray of int, shape (size,)
     powers, errors : ndarray, shape (size,)
         Power, never falling, and its Monte Carlo error.
+    lower, upper : ndarray, shape (size,)
+        Between which chance leaves it, with 95 % confidence.
     lines, error : float
         Where it reaches what was asked for, not rounded, and the Monte Carlo error of that.
     simulated : bool
@@ -36,6 +40,8 @@ class Curve:
     sizes: NDArray[np.int64]
     powers: Floats
     errors: Floats
+    lower: Floats
+    upper: Floats
     lines: float
     error: float
     simulated: bool
@@ -121,9 +127,9 @@ def power_curve(
     if tried is None and guess > SIMULATED:
         sizes = _around(guess, asked.least, 25)
         powers = np.array([many.power(max(n - _EXTRA, 0), scale) for n in sizes])
-        errors = np.array([_error(p, many.draws) for p in powers])
+        errors, lower, upper = _left_open(powers, np.full(len(sizes), many.draws))
         error = _error(asked.power, many.draws) / slope
-        return Curve(sizes, powers, errors, guess, error, simulated=False)
+        return Curve(sizes, powers, errors, lower, upper, guess, error, simulated=False)
     own = source.scaled(scale)
     m = len(source.noise)
     found: dict[int, tuple[float, int]] = {}
@@ -140,14 +146,16 @@ def power_curve(
             waiting = _beyond(found, asked)
     sizes = np.array(sorted(found))
     powers, times_each = _fitted(found)
-    errors = np.array([_error(p, n) for p, n in zip(powers, times_each, strict=True)])
+    errors, lower, upper = _left_open(powers, np.array(times_each))
     lines = _crossing(sizes, powers, asked.power)
     is_inside = lines is not None and bool(lines > sizes[0] or sizes[0] <= asked.least)
     reached = lines if lines is not None and is_inside else guess
     error = _error(asked.power, asked.simulations) / slope
     if reached <= asked.least and powers[0] > asked.power + 3 * errors[0]:
         error = 0.0  # fewer lines find nothing, so that none are left to chance
-    return Curve(sizes, powers, errors, reached, error, simulated=is_inside)
+    return Curve(
+        sizes, powers, errors, lower, upper, reached, error, simulated=is_inside
+    )
 
 
 def _around(guess: float, least: int, points: int = 0) -> NDArray[np.int64]:
@@ -207,3 +215,18 @@ def _error(share: float, n: int) -> float:
     # One more of either kind, so that no share is called certain.
     smooth = (share * n + 1) / (n + 2)
     return math.sqrt(smooth * (1 - smooth) / n)
+
+
+def _left_open(
+    powers: Floats, times: NDArray[np.int64]
+) -> tuple[Floats, Floats, Floats]:
+    """Return errors of shares that were drawn so often, and Wilson's ends for them."""
+    errors = [
+        _error(p, n) for p, n in zip(powers.tolist(), times.tolist(), strict=True)
+    ]
+    z = _TWO_SIDED**2 / times
+    middle = (powers + z / 2) / (1 + z)
+    reach = np.sqrt(z * powers * (1 - powers) + z**2 / 4) / (1 + z)
+    ends = np.clip([middle - reach, middle + reach], 0.0, 1.0)
+    # Of a share of 0 or 1 one end is the share itself, but for its last digit.
+    return np.array(errors), np.minimum(ends[0], powers), np.maximum(ends[1], powers)

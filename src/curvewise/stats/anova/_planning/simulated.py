@@ -1,8 +1,8 @@
-"""Experiments that nobody ran: lines like those of a pilot, and how they are tested."""
+"""Experiments that nobody ran, and how they are tested."""
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from curvewise.stats._labels import Labels, labels_as_they_lie, random_labels
 from curvewise.stats._sample import Floats
-from curvewise.stats._student import unit_of
-from curvewise.stats.anova._drawing import statistics
+from curvewise.stats.anova._drawing import rounding, statistics
+from curvewise.stats.anova._drawing.draws import least
 from curvewise.stats.anova._drawing.statistics import Split
-from curvewise.stats.anova._lines.designs import Design, compact
 from curvewise.stats.anova._lines.flips import random_signs
+from curvewise.stats.anova._planning.populations import Population
 from curvewise.stats.deals import all_deals, number_of_deals
 
 FEW = 3  # lines, up to which there are no flips
@@ -25,104 +25,11 @@ _SETTLED = 3.0  # standard errors between p and the level
 _ENUMERATED = 1000  # deals that are all looked at
 _BLOCK = 100  # experiments that share their shuffles and flips
 _CELLS = 1 << 22  # floats that a block may take
-_TIE = 1e-9
-_ROUNDING = 1e-14
 
-_Test: TypeAlias = Callable[[Split, int, np.random.Generator], tuple[Floats, int, bool]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Population:
-    """Where lines come from: the mean line of each algorithm, and deviations to draw.
-
-    Coordinates: the mean of a line times the root of the number of steps, then its shape.
-    Where nobody asks about shapes there is only the first.
-
-    Parameters
-    ----------
-    middles : ndarray, shape (algorithm, coordinate)
-        Mean lines, less their middle.
-    noise : list of ndarray, shape (line, coordinate)
-        Deviations of each algorithm, as large as those of new lines.
-    steps : int
-    freedom : float
-        Degrees of freedom with which the size of the noise is known; each experiment has
-        noise as large as they leave open, and always the same if infinite.
-    """
-
-    middles: Floats
-    noise: list[Floats]
-    steps: int
-    freedom: float = math.inf
-
-    def noise_sizes(self, draws: int, rng: np.random.Generator) -> Floats:
-        """Return how large the variance of lines may be, that of the pilot being 1."""
-        if math.isinf(self.freedom):
-            return np.ones(draws)
-        return self.freedom / rng.chisquare(self.freedom, draws)
-
-    def scaled(self, scale: Sequence[float]) -> "Population":
-        """Return the same with smaller or larger effects: of means, and of shapes."""
-        middles = self.middles.copy()
-        middles[:, 0] *= scale[0]
-        middles[:, 1:] *= scale[1]
-        return replace(self, middles=middles)
-
-    def drawn(self, sets: int, sizes: Sequence[int], rng: np.random.Generator) -> Split:
-        """Return experiments with so many lines of each algorithm."""
-        # Larger noise is a smaller effect: no statistic depends on the unit.
-        unit = np.sqrt(self.noise_sizes(sets, rng))[:, None, None]
-        parts = [
-            middle / unit + own[rng.integers(0, len(own), (sets, size))]
-            for middle, own, size in zip(self.middles, self.noise, sizes, strict=True)
-        ]
-        values = np.concatenate(parts, axis=1)
-        values -= values.mean(axis=1, keepdims=True)
-        shapes = np.ascontiguousarray(values[:, :, 1:].transpose(0, 2, 1))
-        return Split(values[:, :, 0].copy(), shapes, tuple(sizes), self.steps)
-
-
-def population(
-    design: Design, middles: Floats, *, shapes: bool, pooled: bool
-) -> Population:
-    """Return where new lines would come from, judged from a pilot.
-
-    Parameters
-    ----------
-    design : Design
-        The pilot.
-    middles : ndarray, shape (algorithm, step)
-        Mean lines, those of the pilot or others.
-    shapes : bool
-        Whether anything is asked about shapes.
-    pooled : bool
-        Whether all algorithms have the same noise.
-    """
-    m, steps = middles.shape
-    apart = middles - middles.mean(axis=0)
-    deviations = [g - g.mean(axis=0) for g in design.groups]
-    values = np.concatenate([apart, *deviations])
-    values = values / unit_of(values)
-    means = values.mean(axis=1, keepdims=True)
-    own = [_not_rounding(np.sqrt(steps) * means)]
-    if shapes:
-        own.append(compact(_not_rounding(values - means)))
-    found = np.hstack(own)
-    apart, rest = found[:m], found[m:]
-    if pooled:
-        rest = rest * np.sqrt(len(rest) / (len(rest) - m))
-        return Population(apart, [rest] * m, steps)
-    # Deviations from a mean of l lines are smaller than those of new lines from theirs.
-    noise = [
-        rest[s] * np.sqrt(n / (n - 1))
-        for s, n in zip(design.slices, design.sizes, strict=True)
-    ]
-    return Population(apart, noise, steps)
-
-
-def _not_rounding(values: Floats) -> Floats:
-    """Return coordinates, 0 where all of them are what rounding left of values near 1."""
-    return values if np.abs(values).max() > _ROUNDING else np.zeros_like(values)
+# How many draws are as large as what is shown, of how many, the smallest p of all that
+# there are, and whether these are all.
+_Counted: TypeAlias = tuple[Floats, int, float, bool]
+_Test: TypeAlias = Callable[[Split, int, np.random.Generator], _Counted]
 
 
 def rejections(
@@ -177,15 +84,16 @@ def _tested(
     for test in tests:
         left = np.flatnonzero(found.any(axis=0))
         if len(left):
-            found[:, left] &= _p(_some(lines, left), test, asked, rng) <= asked
+            p = _p(_some(lines, left), test, asked, rng)
+            found[:, left] &= p <= asked * (1 + 1e-12)
     return found
 
 
 def _p(lines: Split, test: _Test, asked: Floats, rng: np.random.Generator) -> Floats:
     """Return p values, shape (effect, experiment), exact enough to be held to a level."""
-    beyond, draws, is_exact = test(lines, _draws(asked)[0], rng)
+    beyond, draws, floor, is_exact = test(lines, _draws(asked)[0], rng)
     if is_exact:
-        return beyond / draws - _TIE
+        return beyond / draws
     p = (1 + beyond) / (1 + draws)
     # Few draws settle most; chance in the others would lose power, as the larger of two
     # p values is taken.
@@ -198,7 +106,8 @@ def _p(lines: Split, test: _Test, asked: Floats, rng: np.random.Generator) -> Fl
             again = again + test(some, _MORE, rng)[0]
             draws += _MORE
         p[:, near] = (1 + again) / (1 + draws)
-    return p - _TIE
+    # Draws made at random can look rarer than anything is.
+    return np.maximum(p, floor)
 
 
 def _draws(asked: Floats) -> tuple[int, int]:
@@ -210,42 +119,50 @@ def _draws(asked: Floats) -> tuple[int, int]:
     )
 
 
-def _flipped(
-    lines: Split, draws: int, rng: np.random.Generator
-) -> tuple[Floats, int, bool]:
-    shown = np.stack(statistics.observed_for_flips(lines))
-    signs = random_signs(draws, sum(lines.sizes), rng)
-    drawn = np.stack(statistics.flipped(lines, signs))
-    return _as_large(shown, drawn), draws, False
+def _flipped(lines: Split, draws: int, rng: np.random.Generator) -> _Counted:
+    shown = statistics.observed_for_flips(lines)
+    n = sum(lines.sizes)
+    drawn = statistics.flipped(lines, random_signs(draws, n, rng))
+    beyond = _as_large(shown, drawn, rounding.of_flips(lines, *shown))
+    return beyond, draws, 1 / (1 + 2 ** (n - 1)), False
 
 
 def _shuffled(guarded: bool) -> _Test:
-    def judged(lines: Split, labels: Labels) -> Floats:
-        if guarded:
-            return np.stack(statistics.studentised(lines, labels))
-        return np.stack(statistics.plain(lines, labels, joint=False))
+    statistic: rounding.Statistic = "studentised" if guarded else "plain"
 
-    def test(
-        lines: Split, draws: int, rng: np.random.Generator
-    ) -> tuple[Floats, int, bool]:
-        is_exact = number_of_deals(lines.sizes) <= _ENUMERATED
+    def judged(lines: Split, labels: Labels) -> tuple[Floats, Floats]:
+        if guarded:
+            return statistics.studentised(lines, labels)
+        return statistics.plain(lines, labels, joint=False)
+
+    def test(lines: Split, draws: int, rng: np.random.Generator) -> _Counted:
+        deals = number_of_deals(lines.sizes)
+        is_exact = deals <= _ENUMERATED
         labels = (
             np.concatenate(list(all_deals(lines.sizes)))
             if is_exact
             else random_labels(lines.sizes, draws, rng)
         )
-        shown = judged(lines, labels_as_they_lie(lines.sizes))[:, :, 0]
-        return _as_large(shown, judged(lines, labels)), len(labels), is_exact
+        one, other = judged(lines, labels_as_they_lie(lines.sizes))
+        ties = rounding.of_deals(lines, statistic)
+        beyond = _as_large((one[:, 0], other[:, 0]), judged(lines, labels), ties)
+        return beyond, len(labels), 1 / deals, is_exact
 
     return test
 
 
-def _as_large(shown: Floats, drawn: Floats) -> Floats:
+def _as_large(
+    shown: tuple[Floats, Floats],
+    drawn: tuple[Floats, Floats],
+    ties: tuple[Floats, Floats],
+) -> Floats:
     """Return how many draws are as large as what is shown, shape (effect, experiment)."""
-    # Deals that are the same up to names differ in the last digits.
-    least = shown * (1 - _TIE)
-    found: Floats = (drawn >= least[:, :, None]).sum(axis=2).astype(np.float64)
-    return found
+    edges = [least(one, tie)[:, None] for one, tie in zip(shown, ties, strict=True)]
+    counts = [
+        np.count_nonzero(values >= edge, axis=1)
+        for values, edge in zip(drawn, edges, strict=True)
+    ]
+    return np.array(counts, dtype=np.float64)
 
 
 def _some(lines: Split, sets: NDArray[np.int64]) -> Split:

@@ -1,24 +1,131 @@
 """What a randomised analysis of variance answers."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import count
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._sample import Floats, is_number, one_of, rank
-from curvewise.stats.anova._drawing.draws import Draws, is_within
+from curvewise.stats._sample import Floats, checked_level, one_of, rank
+from curvewise.stats.anova._drawing.draws import exceeding, is_within, least
+from curvewise.stats.anova._drawing.effects import EFFECTS, Effect, place
+from curvewise.stats.anova._drawing.settling import at_any_time, clopper_pearson, side
 from curvewise.stats.anova.table import Anova
-from curvewise.stats.deals import assignments, number_of_deals
+from curvewise.stats.deals import lines_to_reach
 from curvewise.stats.interval import Interval
 
 Null: TypeAlias = Literal["separate", "joint"]
 Noise: TypeAlias = Literal["unequal", "equal"]
 Decision: TypeAlias = Literal["rejected", "not rejected", "undecided", "cannot reject"]
-TESTED = ("interaction", "algorithm")
+Stopped: TypeAlias = Literal["all", "fixed", "first look", "later look"]
+_SHOWN = EFFECTS[::-1]  # as the rows of the table stand
 _MISS = 0.01  # of intervals for p
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draws:
+    """The values of a statistic under shuffles or flips, beside the observed one.
+
+    Parameters
+    ----------
+    values : ndarray, shape (draw,)
+        As drawn.
+    observed : float
+        The statistic of the lines as they came.
+    stopped : {"all", "fixed", "first look", "later look"}
+        "all": every draw there is, once. "fixed": a number set beforehand. Else drawn
+        until the decision was settled, or no more were allowed.
+    holds_observed : bool
+        Whether the lines as they came are among the draws.
+    rounding : float
+        How far rounding may have put apart what is the same, in units of what is within
+        algorithms.
+    floor : float
+        The p that all draws there are would give at least. Draws made at random can look
+        rarer than anything is, by chance.
+    """
+
+    values: Floats
+    observed: float
+    stopped: Stopped
+    holds_observed: bool
+    rounding: float
+    floor: float
+
+    @property
+    def number(self) -> int:
+        """How many draws there are."""
+        return len(self.values)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether they are all that there are."""
+        return self.stopped == "all"
+
+    @property
+    def exceeding(self) -> int:
+        """How many are at least as large as the observed one, ties counted."""
+        return exceeding(self.values, self.observed, self.rounding)
+
+    @property
+    def p(self) -> float:
+        """The p value: (1 + exceeding) / (1 + number), the observed one counted once.
+
+        Not below `floor`.
+        """
+        return self._p(self.exceeding)
+
+    @property
+    def smallest_p(self) -> float:
+        """The smallest p that so many draws of this design can give."""
+        return self._p(int(self.holds_observed))
+
+    def _p(self, b: int) -> float:
+        extra = 0 if self.holds_observed else 1
+        return max((extra + b) / (extra + self.number), self.floor)
+
+    def side(self, level: float) -> int:
+        """Return on which side of the level p is: -1 at or below, 1 above, 0 open."""
+        if self.stopped in ("all", "fixed"):
+            return -1 if is_within(self.p, level) else 1
+        return side(self.number, self.exceeding, level)
+
+    def p_interval(self, miss: float) -> tuple[float, float]:
+        """Return where the p of all draws there are lies, but with probability `miss`."""
+        n, b = self.number, self.exceeding
+        if self.is_exact:
+            return self.p, self.p
+        interval = at_any_time if self.stopped == "later look" else clopper_pearson
+        # Half for the first look, half for all later ones.
+        low, high = interval(n, b, miss if self.stopped == "fixed" else miss / 2)
+        return max(low, self.floor), max(high, self.floor)
+
+    def critical_value(self, level: float) -> float:
+        """Return the smallest value that is rejected, inf where none is.
+
+        Of all deals, it is one of their values, less what rounding may have added; of
+        drawn ones, it is just above the largest drawn value that is too common.
+        """
+        if not is_within(self.smallest_p, level):
+            return math.inf
+        extra = 0 if self.holds_observed else 1
+        allowed = math.floor(level * (extra + self.number) * (1 + 1e-12)) - extra
+        at = self.number - 1 - allowed
+        if at < 0:
+            return -math.inf
+        common = float(np.partition(self.values, at)[at])
+        if not math.isfinite(common):
+            return math.inf
+        # What is tied with a value that is too common is too common.
+        above = math.nextafter(common + self.rounding * (1 + common), math.inf)
+        if not self.holds_observed:
+            return above
+        rare = self.values[self.values >= above]
+        if not len(rare):
+            return math.inf
+        return max(above, float(least(rare.min(), self.rounding)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +143,7 @@ class EffectTest:
         What it came to when whole residual lines changed sign; None where it was not.
     """
 
-    effect: str
+    effect: Effect
     statistic: str
     shuffles: Draws | None
     flips: Draws | None
@@ -63,10 +170,10 @@ class EffectTest:
 
     def p_interval(self) -> Interval:
         """Return where p lies: how much chance the number of draws has left in it."""
-        miss = _MISS / max(sum(not d.exact for d in self.draws), 1)
+        miss = _MISS / max(sum(not d.is_exact for d in self.draws), 1)
         ends = [d.p_interval(miss) for d in self.draws]
         low, high = (max(side) for side in zip(*ends, strict=True))
-        if all(d.exact for d in self.draws):
+        if all(d.is_exact for d in self.draws):
             how = "exact: every possible draw was made"
         else:
             how = f"holds with probability {1 - _MISS:g} over the draws made"
@@ -97,7 +204,7 @@ class RandomizedAnova:
         What was shuffled: the means and the shapes of lines apart, or whole lines.
     noise : {"unequal", "equal"}
         Whether algorithms were allowed to be unequally noisy.
-    guarded : bool
+    is_guarded : bool
         Whether unequal noise was guarded against, by flips.
     level : float
         The level at which decisions were settled.
@@ -109,7 +216,7 @@ class RandomizedAnova:
     sizes: tuple[int, ...]
     null: Null
     noise: Noise
-    guarded: bool
+    is_guarded: bool
     level: float
     tests: Mapping[str, EffectTest]
 
@@ -128,8 +235,7 @@ class RandomizedAnova:
         small as the level: then nothing was learned from not rejecting. "undecided"
         where p is so close to the level that no more draws were allowed to tell.
         """
-        test = self._test(effect)
-        return test.decision(self.level) if self._reaches(test) else "cannot reject"
+        return self._test(effect).decision(self.level)
 
     def critical_value(
         self,
@@ -162,14 +268,12 @@ class RandomizedAnova:
     @property
     def smallest_p(self) -> float:
         """The smallest p that any effect could have got, given lines and draws."""
-        draws = max(test.smallest_p for test in self.tests.values())
-        return max(draws, 1 / number_of_deals(self.sizes))
+        return max(test.smallest_p for test in self.tests.values())
 
     def can_reject(self, effect: str, level: float | None = None) -> bool:
         """Return whether p could have been as small as the level."""
         level = checked_level(self.level if level is None else level)
-        test = self._test(effect)
-        return is_within(test.smallest_p, level) and self._reaches(test, level)
+        return is_within(self._test(effect).smallest_p, level)
 
     def lines_to_reject(self, level: float | None = None) -> int:
         """Return how many lines of each algorithm it takes to reach the level at all.
@@ -177,8 +281,7 @@ class RandomizedAnova:
         That many could reject; how many are likely to is a question of power.
         """
         level = checked_level(self.level if level is None else level)
-        m = len(self.sizes)
-        return next(n for n in count(2) if is_within(1 / assignments(m, n), level))
+        return lines_to_reach(len(self.sizes), level, is_guarded=self.is_guarded)
 
     def paper_critical_value(self, effect: str, level: float = 0.05) -> float:
         """Return the ((1 - level) z)-th of z sorted values, the 950th of 1000.
@@ -216,35 +319,41 @@ class RandomizedAnova:
         return rows
 
     def __str__(self) -> str:
-        p = {name: f"{self.tests[name].p:.3g}" for name in TESTED}
+        p = {name: f"{self.tests[name].p:.3g}" for name in _SHOWN}
         table = self.anova.printed(p | {"training": "-"})
-        return "\n".join([table, *(self._told(name) for name in TESTED)])
+        return "\n".join([table, *(self._told(name) for name in _SHOWN)])
 
     def _told(self, effect: str) -> str:
         test = self.tests[effect]
         kinds = (("shuffles", test.shuffles), ("flips", test.flips))
         drawn = " and ".join(
-            f"{'all ' if d.exact else ''}{d.number:,} {kind}" for kind, d in kinds if d
+            f"{'all ' if d.is_exact else ''}{d.number:,} {kind}"
+            for kind, d in kinds
+            if d
         )
         note = ""
-        if self.noise == "unequal" and not self.guarded:
+        if self.noise == "unequal" and not self.is_guarded:
             note = "; unequal noise not guarded"
         if test.shuffles and test.flips:
             sides = {is_within(d.p, self.level) for d in test.draws}
-            note = "; they disagree: the noise differs" if len(sides) > 1 else ""
+            note = "; they disagree: the noise may differ" if len(sides) > 1 else ""
         decision = self.decision(effect)
         if decision == "cannot reject":
-            note += f"; it takes {self.lines_to_reject()} lines of each algorithm"
+            note += f"; it takes {self._needed(test)}"
         title = effect.capitalize()
         return (
             f"{title}: {decision} at {self.level:g} ({test.statistic}, {drawn}{note})"
         )
 
-    def _reaches(self, test: EffectTest, level: float | None = None) -> bool:
-        if test.shuffles is None:
-            return True
-        least = 1 / number_of_deals(self.sizes)
-        return is_within(least, self.level if level is None else level)
+    def _needed(self, test: EffectTest) -> str:
+        """Return what is too little for the level: lines, shuffles, or both."""
+        needed = []
+        if not all(is_within(d.floor, self.level) for d in test.draws):
+            needed.append(f"{self.lines_to_reject()} lines of each algorithm")
+        enough = math.ceil((1 - 1e-12) / self.level)
+        if any(not d.is_exact and d.number + 1 < enough for d in test.draws):
+            needed.append(f"{enough - 1:,} shuffles")
+        return " and ".join(needed)
 
     def _published(self, effect: str) -> Floats:
         if self.null != "joint":
@@ -255,12 +364,4 @@ class RandomizedAnova:
         return self.null_values(effect)
 
     def _test(self, effect: str) -> EffectTest:
-        one_of("effect", effect, TESTED)
-        return self.tests[effect]
-
-
-def checked_level(level: object) -> float:
-    """Return the level of a test; refuse what is none."""
-    if not is_number(level) or not 0 < level < 1:  # type: ignore[operator]
-        raise CurvewiseError(f"level is {level!r}. Pass one between 0 and 1.")
-    return float(level)  # type: ignore[arg-type]
+        return self.tests[EFFECTS[place(effect)]]
