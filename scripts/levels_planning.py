@@ -22,6 +22,7 @@ from curvewise.stats.anova._planning.pilot_effects import ManyLines
 from curvewise.stats.anova._planning.populations import population
 from curvewise.stats.anova._planning.power_curve import (
     Asked,
+    _fitted,
     power_curve,
     simulated_power,
 )
@@ -77,10 +78,9 @@ def reached(source, effect, plans, rng):
     """Return the power that numbers of lines really have."""
     known = {}
     for n in sorted({int(n) for n in plans}):
-        known[n], _ = simulated_power(source, (n, n), asked(effect, 1000), rng)
-    sizes = np.array(sorted(known))
-    powers = np.maximum.accumulate([known[int(n)] for n in sizes])
-    return np.interp(plans, sizes, powers)
+        known[n] = simulated_power(source, (n, n), asked(effect, 1000), rng)[0], 1000
+    powers, _ = _fitted(known)  # the running largest of them would be too large
+    return np.interp(plans, sorted(known), powers)
 
 
 STATED = [

@@ -191,11 +191,12 @@ def lines_for_power(
 
     Measured with populations that are known, 8 pilot lines of each algorithm and a power
     of .8 asked for: at the planned number of lines a stated difference is found with a
-    chance of .84 on average over pilots if lines are random walks, equally noisy or not,
-    of .79 to .82 if they are skewed, and of .74 to .76 if they have heavy tails (t with 3
-    degrees of freedom), of which 8 lines show too little. Plans for the observed
-    difference are right in the middle and scatter widely: where 17 lines were needed, one
-    pilot in ten said 7 or fewer and one in ten 65 or more.
+    chance of about .82 on average over pilots if lines are random walks, equally noisy or
+    not (.77 to .84 in runs of 60 to 100 pilots), of .79 to .82 if they are skewed, and of
+    .73 to .76 if they have heavy tails (t with 3 degrees of freedom), of which 8 lines
+    show too little. Plans for the observed difference are about right in the middle and
+    scatter widely: where 17 lines were needed, one pilot in ten said 7 or fewer and one in
+    ten 65 or more.
 
     **Assumptions**: lines are independent; those to come are like those of the pilot;
     every algorithm gets the same number. Whoever compares several pairs at once plans for
