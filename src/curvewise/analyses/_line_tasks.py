@@ -173,7 +173,7 @@ class LineTask:
     @property
     def tested(self) -> str:
         """At how many steps, or in how many windows, algorithms were compared."""
-        found = next((p.where for p in self.pairs if p.where is not None), self.where)
+        found = next((p.where for p in self.pairs if p.where is not None), None)
         if found is None:
             return ""
         n, k = len(found.p), len(self.lines.steps)

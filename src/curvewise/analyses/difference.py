@@ -157,13 +157,14 @@ class Difference(Answer):
             lines=self.line_rows(),
             tasks=self.task_rows(),
             overall=self.overall_rows(),
-            verdicts=[
-                {"task": task, "verdict": text}
-                for task in self.tasks
-                for text in self.verdicts(task)
-            ],
+            verdicts=self._verdict_rows(),
             notes=[{"note": note} for note in self.notes()],
         )
+
+    def _verdict_rows(self) -> list[dict[str, Cell]]:
+        told = [(task, text) for task in self.tasks for text in self.verdicts(task)]
+        overall = [("", text) for text in self.overall_verdicts()]
+        return [{"task": t or None, "verdict": text} for t, text in told + overall]
 
     # --- for people ----------------------------------------------------------------------
 

@@ -245,14 +245,16 @@ def lines_for_power(
     else:
         found = for_observed(question, middles, rng)
     curve, none = found.curve, np.empty(0)
+    # The powers of both directions may cross: what is sure now is the smaller one.
+    now = min(ways or [found], key=lambda way: way.now)
     return LinesForPower(
         _or_none(found.lines),
         _interval(found, float(power), confidence, is_stated),
         tuple(_or_none(way.lines) for way in ways),
         least,
         MOST,
-        found.now,
-        found.now_error,
+        now.now,
+        now.now_error,
         none.astype(np.int64) if curve is None else curve.sizes,
         none if curve is None else curve.powers,
         none if curve is None else curve.errors,

@@ -311,7 +311,7 @@ def where_different(
     algorithm and 100 nearly independent steps it was .07 to .11, and `is_weak` says so:
     use windows. Where a few runs fail, a sample may miss the failures, and nothing in it
     tells; with real curves resampled, of 5 to 15 runs, something that is not there was
-    found .09 to .15 of the time. `hangs_on_one_line` marks where that threatens: one line
+    found .11 to .15 of the time. `hangs_on_one_line` marks where that threatens: one line
     carries more than 0.9 of :math:`1 - 1/l`, the largest share that any one of l lines
     can have in the sum of squared deviations.
 
