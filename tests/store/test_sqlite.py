@@ -1,6 +1,7 @@
 """What is SQLite's own: the file, its folder, its locks."""
 
 import multiprocessing
+import os
 import sqlite3
 import sys
 from pathlib import Path
@@ -202,3 +203,32 @@ def test_a_writer_that_cannot_get_in_says_so(tmp_path, monkeypatch):
     finally:
         done.set()
         other.join()
+
+
+def _open_at_once(path, barrier, said):
+    barrier.wait()
+    try:
+        with store.open(path):
+            said.put("")
+    except CurvewiseError as problem:
+        said.put(str(problem))
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "fork"), reason="needs processes that start at once"
+)
+def test_processes_that_make_a_store_at_the_same_moment_all_get_it(tmp_path):
+    """SQLite refuses one of two that choose a journal at once; in 7 of 150 rounds so."""
+    context = multiprocessing.get_context("fork")
+    for round_ in range(30):
+        barrier, said = context.Barrier(6), context.Queue()
+        where = tmp_path / f"{round_}.db"
+        makers = [
+            context.Process(target=_open_at_once, args=(where, barrier, said))
+            for _ in range(6)
+        ]
+        for maker in makers:
+            maker.start()
+        assert [said.get(timeout=60) for _ in makers] == [""] * 6
+        for maker in makers:
+            maker.join()

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -66,10 +67,24 @@ class Store(AnyStore):
         return self._db.execute("SELECT 1 FROM sqlite_master").fetchone() is None
 
     def _make(self) -> None:
-        self._db.execute("PRAGMA journal_mode = WAL")
+        self._write_ahead()
         with self._db.alone():
             if self._is_blank():  # or another process was faster
                 self._make_tables(schema.TABLES)
+
+    def _write_ahead(self) -> None:
+        """Choose the journal that lets others read while one writes."""
+        # Of two that choose at once, each would wait for the other: SQLite refuses one of
+        # them on the spot, however long it was told to wait.
+        until = time.monotonic() + _WAIT_SECONDS
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as problem:
+                if "locked" not in str(problem) or time.monotonic() > until:
+                    raise
+            time.sleep(0.01)
 
     def _refuse_what_others_made(self) -> None:
         has = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'curvewise'"
@@ -155,7 +170,8 @@ def _refuse_what_is_no_store(path: Path, *, create: bool) -> None:
                 f"There is no folder {path.parent} for the store {path.name}. "
                 f"Make it first."
             )
-    elif not is_sqlite(path) and not (create and path.stat().st_size == 0):
+    # Its size first: another process may be making it, and what has a size is written.
+    elif not (create and path.stat().st_size == 0) and not is_sqlite(path):
         raise CurvewiseError(
             f"{path} is no store: it is not a SQLite file. Pass the path of a store, or "
             f"of a file that does not exist yet."
