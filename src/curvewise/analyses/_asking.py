@@ -8,18 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from curvewise._text import Cell
 from curvewise.errors import CurvewiseError, CurvewiseWarning, listed
 from curvewise.metrics import Floats, Metric
 from curvewise.trials import Trials, doors
 from curvewise.trials.columns import Ints
-from curvewise.trials.doors import At, Lines
+from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
-from curvewise.trials.grids import Fill
 from curvewise.trials.ragged import to_texts
-from curvewise.trials.values import flat_values, scored
+from curvewise.trials.values import scored
 
 _ROLES = ("params", "train", "test", "data", "seed")  # that an experiment may cross
 _LOOKED_AT = 2000  # trials; a crossing shows in fewer
@@ -133,13 +131,6 @@ def plain_setting(value: At | Failed) -> Cell:
     return value if isinstance(value, str) else float(value)
 
 
-def grid_setting(grid: int | ArrayLike | None) -> Cell:
-    """Return the steps that were asked for as a setting to print."""
-    if grid is None or isinstance(grid, int):
-        return grid
-    return f"{np.size(grid)} given steps"
-
-
 def are_paired(one: Sample, other: Sample) -> bool:
     """Return whether entry i of both is the same trial: those of one number met one data.
 
@@ -157,77 +148,3 @@ def quietly() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CurvewiseWarning)
         yield
-
-
-def how_to_fill(grid: int | ArrayLike | None, fill: Fill | None) -> Fill:
-    """Return how lines meet a grid: as stated, or interpolated where there is one."""
-    if fill is not None:
-        return fill
-    return "error" if grid is None else "linear"
-
-
-def lines_by_task(
-    trials: Trials,
-    metric: str,
-    grid: int | ArrayLike | None,
-    fill: Fill | None,
-    failed: Failed,
-) -> dict[str, Lines]:
-    """Return the lines of each algorithm on each task.
-
-    Parameters
-    ----------
-    trials : Trials
-    metric : str
-    grid, failed
-        As in `curvewise.Trials.lines`.
-    fill : {"error", "last", "linear"}, optional
-        If left out, lines that have to meet a grid are interpolated; without a grid
-        nothing is done to them.
-    """
-    refuse_crossed(trials)
-    rule = how_to_fill(grid, fill)
-    return {
-        task: trials.where(task=task).lines(metric, grid=grid, fill=rule, failed=failed)
-        for task in trials.tasks
-    }
-
-
-def with_lines(trials: Trials) -> tuple[Trials, list[str]]:
-    """Return the trials whose curves can be compared, and what was left out.
-
-    Of every task the algorithms with two trials or more, failed ones among them, if there
-    are two such algorithms and if anything is a curve at all.
-    """
-    core = trials.core
-    if len(trials) == 0 or core.lengths.max() < 2:
-        return trials.take(np.empty(0, np.int64)), []
-    keep, left_out = np.zeros(len(trials), bool), []
-    for code, task in enumerate(trials.tasks):
-        here = core.task == code
-        sizes = np.bincount(core.algorithm[here], minlength=len(trials.algorithms))
-        many = np.flatnonzero(sizes > 1)
-        lonely = [trials.algorithms[i] for i in np.flatnonzero(sizes == 1)]
-        if len(many) > 1:
-            keep |= here & np.isin(core.algorithm, many)
-            if lonely:
-                left_out.append(f"Left out on {task}, with one line: {listed(lonely)}.")
-        else:
-            left_out.append(
-                f"Left out: {task}, with lines of fewer than two algorithms."
-            )
-    return trials.take(np.flatnonzero(keep)), left_out
-
-
-def fewest_steps(trials: Trials, metric: str) -> int | None:
-    """Return how many steps the shortest curve has; None where all have the same ones."""
-    _, known = flat_values(trials, metric)
-    core, fewest = trials.core, []
-    uneven = False
-    for code in range(len(trials.tasks)):
-        own = np.flatnonzero((core.task == code) & (core.status == 0))
-        ends = zip(core.offsets[own], core.offsets[own + 1], strict=True)
-        steps = {core.steps[a:b][known[a:b]].tobytes() for a, b in ends}
-        uneven |= len(steps) > 1
-        fewest += [len(own) // core.steps.itemsize for own in steps]
-    return max(min(fewest, default=2), 2) if uneven else None

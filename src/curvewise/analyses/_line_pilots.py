@@ -8,14 +8,8 @@ from numpy.typing import ArrayLike
 from curvewise._answer import Provenance
 from curvewise._checks import whole
 from curvewise._text import Cell
-from curvewise.analyses._asking import (
-    failed_score,
-    grid_setting,
-    how_to_fill,
-    lines_by_task,
-    metric_of,
-    plain_setting,
-)
+from curvewise.analyses._asking import failed_score, metric_of, plain_setting
+from curvewise.analyses._line_asking import grid_setting, how_to_fill, lines_by_task
 from curvewise.analyses._line_plan import LinesPlan, PairPlan
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Floats

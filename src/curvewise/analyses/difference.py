@@ -12,14 +12,8 @@ from curvewise._checks import is_whole, whole
 from curvewise._text import Cell, count, html_table, percent, plain
 from curvewise.analyses import _line_tables as tables
 from curvewise.analyses import _line_words as words
-from curvewise.analyses._asking import (
-    failed_score,
-    grid_setting,
-    how_to_fill,
-    lines_by_task,
-    metric_of,
-    plain_setting,
-)
+from curvewise.analyses._asking import failed_score, metric_of, plain_setting
+from curvewise.analyses._line_asking import grid_setting, how_to_fill, lines_by_task
 from curvewise.analyses._line_tasks import Asked, LinePair, LineTask, line_task
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.metrics import Metric

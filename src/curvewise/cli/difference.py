@@ -5,7 +5,12 @@ from typing import Any
 import click
 
 from curvewise.cli.showing import as_json, leave, working
-from curvewise.cli.sources import number_or_word, read_source, source_options
+from curvewise.cli.sources import (
+    number_or_word,
+    read_source,
+    source_options,
+    step_options,
+)
 
 
 @click.command()
@@ -18,17 +23,7 @@ from curvewise.cli.sources import number_or_word, read_source, source_options
     show_default=True,
     help="What a failed run scores from where it broke off.",
 )
-@click.option(
-    "--grid",
-    type=int,
-    help="At how many steps to compare curves that were recorded at different ones.",
-)
-@click.option(
-    "--fill",
-    type=click.Choice(["error", "last", "linear"]),
-    help="How a curve meets a step at which it was not recorded.  [default: linear with "
-    "--grid, error without]",
-)
+@step_options
 @click.option(
     "--windows",
     type=int,

@@ -12,6 +12,7 @@ from curvewise.cli.sources import (
     number_or_word,
     read_source,
     source_options,
+    step_options,
 )
 from curvewise.errors import CurvewiseError
 
@@ -103,17 +104,7 @@ _GOES_WITH = {
     show_default=True,
     help="With --power: of the test.",
 )
-@click.option(
-    "--grid",
-    type=int,
-    help="At how many steps to compare curves that were recorded at different ones.",
-)
-@click.option(
-    "--fill",
-    type=click.Choice(["error", "last", "linear"]),
-    help="How a curve meets a step at which it was not recorded.  [default: linear with "
-    "--grid, error without]",
-)
+@step_options
 @click.option(
     "--seed",
     type=click.IntRange(0),

@@ -57,6 +57,25 @@ def answer_options(command: _F) -> _F:
     )
 
 
+def step_options(command: _F) -> _F:
+    """Add how curves come on common steps."""
+    return _with(
+        command,
+        click.option(
+            "--grid",
+            type=int,
+            help="At how many steps to compare curves that were recorded at different "
+            "ones.",
+        ),
+        click.option(
+            "--fill",
+            type=click.Choice(["error", "last", "linear"]),
+            help="How a curve meets a step at which it was not recorded.  [default: "
+            "linear with --grid, error without]",
+        ),
+    )
+
+
 band_option = click.option(
     "--band",
     type=click.Choice(["kolmogorov", "equal_local_levels", "dkw", "anytime"]),

@@ -5,11 +5,8 @@ from dataclasses import dataclass
 
 from curvewise._text import Cell, count, percent
 from curvewise.analyses import plan
-from curvewise.analyses._asking import (
-    crossed_factors,
-    fewest_steps,
-    with_lines,
-)
+from curvewise.analyses._asking import crossed_factors
+from curvewise.analyses._line_asking import fewest_steps, with_lines
 from curvewise.analyses.difference import Difference, difference
 from curvewise.analyses.performance import Performance, performance
 from curvewise.analyses.robustness import robustness, tuned_pairs
