@@ -70,6 +70,16 @@ def count(n: int, noun: str) -> str:
     return f"{n:,} {noun if n == 1 else plural}"
 
 
+def joined(parts: Sequence[str]) -> str:
+    """Return parts of a sentence in a row.
+
+    >>> joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def columns(rows: Sequence[Row]) -> list[str]:
     """Return the columns of `rows` in order of first appearance."""
     return list(dict.fromkeys(name for row in rows for name in row))

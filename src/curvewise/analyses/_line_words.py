@@ -3,14 +3,14 @@
 import math
 from collections.abc import Sequence
 
-from curvewise._text import percent, shown
+from curvewise._text import joined, shown
 from curvewise.analyses._line_tables import shown_p
 from curvewise.analyses._line_tasks import LinePair, LineTask
 from curvewise.errors import listed
 from curvewise.metrics import Metric
 from curvewise.stats.anova import OverTasks, RandomizedAnova
 
-_EFFECTS = {"algorithm": "height", "interaction": "shape"}
+EFFECTS_IN_WORDS = {"algorithm": "height", "interaction": "shape"}
 
 
 def p_in_words(p: float) -> str:
@@ -27,11 +27,11 @@ def overall_verdict(found: LineTask) -> str:
     who = " and ".join(found.algorithms)
     if len(found.algorithms) > 2:
         who = f"The {len(found.algorithms)} algorithms"
-    return " ".join(_effect(found.anova, effect, who) for effect in _EFFECTS)
+    return " ".join(_effect(found.anova, effect, who) for effect in EFFECTS_IN_WORDS)
 
 
 def _effect(anova: RandomizedAnova, effect: str, who: str) -> str:
-    what, p = _EFFECTS[effect], p_in_words(anova.p(effect))
+    what, p = EFFECTS_IN_WORDS[effect], p_in_words(anova.p(effect))
     decision = anova.decision(effect)
     if decision == "cannot reject":
         return (
@@ -92,12 +92,8 @@ def _leads(pair: LinePair, metric: Metric) -> str:
     by_name: dict[str, list[str]] = {}
     for name, first, last in ahead:
         by_name.setdefault(name, []).append(where.at_steps(first, last))
-    parts = [f"{name} is ahead {_listed(at)}" for name, at in by_name.items()]
+    parts = [f"{name} is ahead {joined(at)}" for name, at in by_name.items()]
     return f"{'; '.join(parts)}."
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def _ahead(pair: LinePair, metric: Metric) -> str:
@@ -138,88 +134,6 @@ def _shape(pair: LinePair) -> str:
     return f"Their shapes differ ({p})." if is_shown else ""
 
 
-def noise_note(found: LineTask) -> str:
-    """Return how lines vary, and what a textbook would have made of it."""
-    if not math.isfinite(found.noise_ratio) or not math.isfinite(found.correlation):
-        return f"{found.task}: some algorithm has lines that do not vary."
-    table = found.anova.anova
-    return (
-        f"{found.task}: the noisiest algorithm varies {shown(found.noise_ratio, 2)} times "
-        f"as much as the quietest (standard deviations of line means). Neighbouring steps "
-        f"of a line correlate by {found.correlation:.2f} and epsilon is "
-        f"{found.epsilon:.2f}; the textbook's F, which takes all steps for independent, "
-        f"would say {p_in_words(table.p('algorithm'))} for the height and "
-        f"{p_in_words(table.p('interaction'))} for the shape."
-    )
-
-
-def disagreement(found: LineTask) -> str:
-    """Return where shuffles and flips say different things at the level, if so."""
-    anova, out = found.anova, []
-    for effect, what in _EFFECTS.items():
-        test = anova.tests[effect]
-        if test.shuffles is None or test.flips is None:
-            continue
-        one, other = test.shuffles.p, test.flips.p
-        if (one <= anova.level) != (other <= anova.level):
-            out.append(
-                f"{what}: p = {shown_p(one)} by shuffles, {shown_p(other)} by flips"
-            )
-    if not out:
-        return ""
-    return (
-        f"{found.task}: shuffles and flips disagree ({'; '.join(out)}), as they often do "
-        f"where algorithms are unequally noisy. The larger p counts."
-    )
-
-
-FEW_LINES = (
-    "Of three lines or fewer, flips of signs say nothing: unequal noise is not guarded "
-    "against, and nothing is said about where such an algorithm differs."
-)
-
-
-def how_p_was_found(found: Sequence[LineTask]) -> list[str]:
-    """Return what the p values of the tables are, and how they were found."""
-    told: dict[str, list[str]] = {}
-    for one in found:
-        told.setdefault(_how(one.anova), []).append(one.task)
-    several = len(told) > 1
-    return [
-        f"p{' on ' + ', '.join(tasks) if several else ''}: {how}. F and its parts are the "
-        f"textbook's, its p is not."
-        for how, tasks in told.items()
-    ]
-
-
-def _how(anova: RandomizedAnova) -> str:
-    drawn = " and ".join(
-        f"{'all ' if draws.is_exact else ''}{draws.number:,} {kind}"
-        for kind, draws in (
-            ("shuffles", anova.tests["algorithm"].shuffles),
-            ("flips", anova.tests["algorithm"].flips),
-        )
-        if draws is not None
-    )
-    if anova.null == "joint":
-        return f"{drawn} of whole lines under both F of the table, as published"
-    split = f"{drawn} of lines split into mean and shape"
-    if anova.noise == "equal":
-        return f"{split}, taken to be equally noisy"
-    if not anova.is_guarded:
-        return f"{split}; so few lines leave unequal noise unguarded"
-    return (
-        f"{split}. The larger p counts: shuffles are exact where lines of all algorithms "
-        f"vary alike, flips allow unequal noise"
-    )
-
-
-def where_notes(found: LineTask) -> list[str]:
-    """Return what to beware of in what was found step by step."""
-    notes = [note for pair in found.pairs if pair.where for note in pair.where.notes]
-    return [f"{found.task}: {note}" for note in dict.fromkeys(notes)]
-
-
 def tasks_verdict(
     one: OverTasks, adjusted: Sequence[float], level: float, metric: Metric
 ) -> str:
@@ -250,14 +164,4 @@ def tasks_verdict(
     return (
         f"{first} and {second}: no difference was shown over {len(one.tasks)} tasks "
         f"({p_in_words(whole)})."
-    )
-
-
-def scope(level: float) -> str:
-    """Return what the answer is about, and what not."""
-    return (
-        f"Where algorithms are alike, a test finds a difference all the same in about "
-        f"{percent(level)} of experiments. Shuffles judge these lines, as if chance had "
-        f"dealt them to the algorithms; that runs to come will be like them, and other "
-        f"tasks like these, is for you to judge. What was not shown may be there."
     )

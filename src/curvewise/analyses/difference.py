@@ -9,15 +9,16 @@ from numpy.typing import ArrayLike
 
 from curvewise._answer import Answer, Provenance
 from curvewise._checks import is_whole, whole
-from curvewise._text import Cell, count, html_table, percent, plain
+from curvewise._text import Cell, html_table, plain
 from curvewise.analyses import _line_tables as tables
 from curvewise.analyses import _line_words as words
 from curvewise.analyses._asking import failed_score, metric_of, plain_setting
 from curvewise.analyses._line_asking import grid_setting, how_to_fill, lines_by_task
+from curvewise.analyses._line_notes import line_notes
 from curvewise.analyses._line_tasks import Asked, LinePair, LineTask, line_task
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.metrics import Metric
-from curvewise.stats.anova import FEWEST_TO_FLIP, Noise, Null, OverTasks, over_tasks
+from curvewise.stats.anova import Noise, Null, OverTasks, over_tasks
 from curvewise.stats.checks import checked_level, is_number
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import Lines
@@ -196,7 +197,14 @@ class Difference(Answer):
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the tables."""
-        return [note for note in _notes(self) if note]
+        return line_notes(
+            self.found,
+            self.metric,
+            self.level,
+            self.failed_score,
+            self.alone,
+            is_overall=bool(self.overall),
+        )
 
     def __str__(self) -> str:
         lines = [f"{self.metric}, whole curves"]
@@ -226,54 +234,6 @@ class Difference(Answer):
             + html_table(self.pair_table(t), f"Pairs of algorithms, task {t}")
             for t in self.tasks
         )
-
-
-def _notes(answer: Difference) -> list[str]:
-    found = answer.found
-    several = any(len(one.pairs) > 1 for one in found)
-    adjusted = ", adjusted for all pairs of a task (Holm)" if several else ""
-    sharing = "all pairs of a task at once" if several else "the pair"
-    turned = ", lower is better" if answer.metric.direction == "lower" else ""
-    tested = dict.fromkeys(one.tested for one in found if one.tested)
-    notes = [
-        *words.how_p_was_found(found),
-        f"height: the mean over all steps, every step counting the same{turned}. shape: "
-        f"how the distance between algorithms changes along the steps.",
-        f"pairs: first minus second; p by draws within the pair{adjusted}. in sd: the same "
-        f"in standard deviations of a line's mean. Intervals are Welch's, for about normal "
-        f"means of lines; they hold for {sharing}, with {percent(1 - answer.level)} "
-        f"confidence.",
-    ]
-    if tested:
-        notes.append(
-            f"ahead at steps: tested were {'; '.join(tested)}; with "
-            f"{percent(1 - answer.level)} confidence none is false, of all steps and "
-            f"{sharing}."
-        )
-    if answer.overall:
-        notes.append(
-            "all tasks: z is the difference in units of its own chance, above 0 where the "
-            "first has higher scores; p is adjusted for all pairs (Holm)."
-        )
-    if any(one.fewest < FEWEST_TO_FLIP for one in found):
-        notes.append(words.FEW_LINES)
-    for one in found:
-        notes += [words.noise_note(one), words.disagreement(one)]
-        notes += words.where_notes(one)
-    if failed := answer.failed:
-        whose = [
-            f"{n} of {name} on {one.task}"
-            for one in found
-            for name, n in one.lines.failed.items()
-            if n
-        ]
-        notes.append(
-            f"{count(failed, 'failed line')} ({', '.join(whose)}): wherever a failed run "
-            f"has no value, it counts with score {answer.failed_score}."
-        )
-    if answer.alone:
-        notes.append(f"Left out, with one algorithm only: {listed(answer.alone)}.")
-    return [*notes, words.scope(answer.level)]
 
 
 def difference(

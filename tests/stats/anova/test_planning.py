@@ -17,12 +17,12 @@ from curvewise.stats.anova._planning.pilot_effects import (
     effect_scales,
     noise_freedom,
 )
-from curvewise.stats.anova._planning.pilots import least_lines
 from curvewise.stats.anova._planning.populations import population
 from curvewise.stats.anova._planning.power_curve import _crossing, _fitted
 from curvewise.stats.anova._planning.simulated import _tested, rejections
 from curvewise.stats.anova.planning import lines_for_power
 from curvewise.stats.anova.randomized import randomized_anova
+from curvewise.stats.deals import lines_to_reach
 
 ALGORITHM, INTERACTION = (0.05, 0.0), (0.0, 0.05)
 
@@ -248,8 +248,8 @@ def test_no_plan_has_fewer_lines_than_could_be_significant():
         assert (found.least, found.lines) == (least, least)
         assert found.interval.lower == least
         assert found.interval.monte_carlo_error == 0
-    assert [least_lines(2, level) for level in (0.05, 0.01, 0.001)] == [4, 5, 7]
-    assert [least_lines(3, level) for level in (0.05, 0.01, 0.001)] == [3, 3, 4]
+    assert [lines_to_reach(2, level) for level in (0.05, 0.01, 0.001)] == [4, 5, 7]
+    assert [lines_to_reach(3, level) for level in (0.05, 0.01, 0.001)] == [3, 3, 4]
     three = pilot(20, sizes=(8, 8, 8))
     assert lines_for_power(three, shift=100.0, rng=rng_of(21), **few).least == 3
     either = lines_for_power(lines, shift=100.0, effect="either", rng=rng_of(21), **few)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curvewise._text import shown, step
+from curvewise._text import joined, shown, step
 from curvewise.stats.interval import CurveBand
 
 if TYPE_CHECKING:
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 def found_where(found: "Where") -> str:
     """Return at which steps algorithms were found to differ."""
-    who = _listed([f"'{name}'" for name in found.algorithms])
+    who = joined([f"'{name}'" for name in found.algorithms])
     if not found.different.any():
         unit = "windows" if _are_wide(found) else "steps"
         n = len(found.different)
         return f"No difference between {who} was found at {n} tested {unit}."
-    told = _listed([stretch(found, a, b) for a, b in found.stretches])
+    told = joined([stretch(found, a, b) for a, b in found.stretches])
     return f"{who} differ {told}."
 
 
@@ -82,7 +82,3 @@ def stretch(found: "Where", a: float, b: float) -> str:
     if a == b:
         return f"at step {step(a)}"
     return f"at every tested step from {step(a)} to {step(b)}"
-
-
-def _listed(parts: list[str]) -> str:
-    return ", ".join(parts[:-1]) + " and " + parts[-1] if len(parts) > 1 else parts[0]

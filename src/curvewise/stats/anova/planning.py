@@ -22,7 +22,6 @@ from curvewise.stats.anova._planning.pilots import (
     checked_effect,
     checked_pilot,
     checked_sizes,
-    least_lines,
     mean_lines,
     stated_lines,
 )
@@ -33,6 +32,7 @@ from curvewise.stats.anova._planning.plans import (
     for_stated,
 )
 from curvewise.stats.anova._planning.power_curve import Asked
+from curvewise.stats.deals import lines_to_reach
 from curvewise.stats.interval import Interval
 
 Effect: TypeAlias = Literal["algorithm", "interaction", "either"]
@@ -227,7 +227,7 @@ def lines_for_power(
         "interaction": (0.0, level),
         "either": (level / 2, level / 2),
     }[effect]
-    least = least_lines(len(design.sizes), max(levels))
+    least = lines_to_reach(len(design.sizes), max(levels))
     question = Question(
         design,
         effect,

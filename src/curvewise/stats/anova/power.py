@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._sample import Floats, checked_chance, is_number
+from curvewise.stats._sample import Floats, checked_chance, checked_level, is_number
 from curvewise.stats.anova._lines.flips import batches
 from curvewise.stats.anova._planning.stretched import Indices, Pool, both_f
 
@@ -212,13 +212,12 @@ def _points(stretch: Any, size: Any, pool: Pool) -> tuple[Floats, Indices]:
 
 
 def _checked_level(level: Any, null_draws: int) -> float:
-    if not is_number(level) or not 0 < level < 1:
-        raise CurvewiseError(f"level is {level!r}. Pass one between 0 and 1.")
-    at = round((1 - level) * null_draws)
+    alpha = checked_level(level)
+    at = round((1 - alpha) * null_draws)
     if at - 1 < _AROUND or at + _AROUND > null_draws:
-        least = math.ceil((_AROUND + 1) / min(level, 1 - level))
+        least = math.ceil((_AROUND + 1) / min(alpha, 1 - alpha))
         raise CurvewiseError(
             f"null_draws is {null_draws}, too few for the {2 * _AROUND + 1} sorted values "
-            f"around level {level:g}. Pass at least {least}."
+            f"around level {alpha:g}. Pass at least {least}."
         )
-    return float(level)
+    return alpha

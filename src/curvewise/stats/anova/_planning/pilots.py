@@ -7,7 +7,6 @@ import numpy as np
 from curvewise.errors import CurvewiseError
 from curvewise.stats._sample import Floats, is_number
 from curvewise.stats.anova._lines.designs import Design, LinesLike, checked_lines
-from curvewise.stats.deals import assignments
 
 LEAST_PILOT = 4  # lines of each algorithm
 
@@ -95,11 +94,3 @@ def checked_sizes(sizes: Any, least: int) -> list[int] | None:
             f"Pass {least} or more."
         )
     return [int(n) for n in tried]
-
-
-def least_lines(algorithms: int, level: float) -> int:
-    """Return with how many lines of each the smallest p value reaches a level."""
-    lines = 2
-    while assignments(algorithms, lines) * level < 1:
-        lines += 1
-    return lines

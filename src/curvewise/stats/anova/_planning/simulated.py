@@ -13,11 +13,10 @@ from curvewise.stats._sample import Floats
 from curvewise.stats.anova._drawing import rounding, statistics
 from curvewise.stats.anova._drawing.draws import least
 from curvewise.stats.anova._drawing.statistics import Split
-from curvewise.stats.anova._lines.flips import random_signs
+from curvewise.stats.anova._lines.flips import FEWEST, random_signs
 from curvewise.stats.anova._planning.populations import Population
 from curvewise.stats.deals import all_deals, number_of_deals
 
-FEW = 3  # lines, up to which there are no flips
 # Shuffles, and as many flips, of each experiment; more where p is near the level.
 _FIRST, _MORE = 199, 800
 _FIRST_MOST, _MORE_MOST = 1000, 4000  # at small levels
@@ -79,7 +78,7 @@ def _tested(
     asked = np.array(levels)[:, None]
     found = np.tile(asked > 0, len(lines.means))
     tests: list[_Test] = [_shuffled(guarded)]
-    if guarded and min(lines.sizes) > FEW:
+    if guarded and min(lines.sizes) >= FEWEST:
         tests.insert(0, _flipped)
     for test in tests:
         left = np.flatnonzero(found.any(axis=0))
