@@ -1,0 +1,59 @@
+"""How error falls with data: shape, extrapolation, and questions about it."""
+
+from curvewise.stats.learning.best import chance_best
+from curvewise.stats.learning.better import chance_better, shared_noise
+from curvewise.stats.learning.crossing import Crossing, Stretch, crossing
+from curvewise.stats.learning.differences import SummaryDifference, compare_summaries
+from curvewise.stats.learning.extrapolation import (
+    Extrapolation,
+    Extrapolations,
+    extrapolate,
+    extrapolate_many,
+)
+from curvewise.stats.learning.forecast import Forecast
+from curvewise.stats.learning.multiplier import (
+    Multiplier,
+    data_multiplier,
+    point_multiplier,
+)
+from curvewise.stats.learning.next_run import NextRun, Suggestion, next_run
+from curvewise.stats.learning.shape import Departure, Shape, shape
+from curvewise.stats.learning.size_for import SizeFor, size_for
+from curvewise.stats.learning.stability import Stability, stability
+from curvewise.stats.learning.validation import (
+    LeftOut,
+    average_rmse,
+    leave_one_size_out,
+)
+
+__all__ = [
+    "Crossing",
+    "Departure",
+    "Extrapolation",
+    "Extrapolations",
+    "Forecast",
+    "LeftOut",
+    "Multiplier",
+    "NextRun",
+    "Shape",
+    "SizeFor",
+    "Stability",
+    "Stretch",
+    "Suggestion",
+    "SummaryDifference",
+    "average_rmse",
+    "chance_best",
+    "chance_better",
+    "compare_summaries",
+    "crossing",
+    "data_multiplier",
+    "extrapolate",
+    "extrapolate_many",
+    "leave_one_size_out",
+    "next_run",
+    "point_multiplier",
+    "shape",
+    "shared_noise",
+    "size_for",
+    "stability",
+]

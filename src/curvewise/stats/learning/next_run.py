@@ -1,0 +1,265 @@
+"""Which run to do next, so that a prediction sharpens most for the time it takes."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from curvewise._text import count, shown, step
+from curvewise.errors import CurvewiseError
+from curvewise.stats._curve.runs import (
+    Runs,
+    Unit,
+    checked_one_size,
+    checked_runs,
+    checked_sizes,
+)
+from curvewise.stats._sample import Floats, is_number
+from curvewise.stats.learning._information import (
+    Law,
+    information,
+    inverse_of,
+    seconds_at,
+    variance_after,
+    variance_at,
+)
+
+_REACH = 1.959963984540054  # standard errors of a 95 % interval
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Some more runs at a size, and what they would do.
+
+    Parameters
+    ----------
+    size : float
+    repeats : int
+    seconds : float
+        Of all of them.
+    half_width : float
+        Of the 95 % interval at the target afterwards, as expected.
+    shrinks : float
+        By how much less than before.
+    """
+
+    size: float
+    repeats: int
+    seconds: float
+    half_width: float
+    shrinks: float
+
+    @property
+    def per_second(self) -> float:
+        """By how much the half-width shrinks per second."""
+        return self.shrinks / self.seconds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NextRun:
+    """Which runs to do next.
+
+    Parameters
+    ----------
+    target : float
+        The size to predict at.
+    half_width : float
+        Of a 95 % interval there now, to first order.
+    suggestions : tuple of Suggestion
+        The best one first: per second or, with a budget, in all.
+    budget : float
+        Seconds that there are; infinite where none were named.
+    concerns : tuple of str
+    """
+
+    target: float
+    half_width: float
+    suggestions: tuple[Suggestion, ...]
+    budget: float
+    concerns: tuple[str, ...]
+
+    @property
+    def best(self) -> Suggestion:
+        """The first suggestion."""
+        return self.suggestions[0]
+
+    def rows(self) -> list[dict[str, float]]:
+        """Return a row for each suggestion."""
+        return [
+            {
+                "size": s.size,
+                "repeats": s.repeats,
+                "seconds": s.seconds,
+                "half-width": s.half_width,
+                "shrinks": s.shrinks,
+                "per second": s.per_second,
+            }
+            for s in self.suggestions
+        ]
+
+    def __str__(self) -> str:
+        best = self.best
+        limit = (
+            "most per second"
+            if math.isinf(self.budget)
+            else f"most within {shown(self.budget)} seconds"
+        )
+        return (
+            f"Next, train on {step(best.size)} examples, {count(best.repeats, 'run')} "
+            f"(about {shown(best.seconds)} seconds): the interval at "
+            f"{step(self.target)} shrinks from ±{shown(self.half_width)} to about "
+            f"±{shown(best.half_width)}, the {limit}."
+        )
+
+
+def next_run(
+    sizes: ArrayLike,
+    errors: Any,
+    seconds: Any,
+    *,
+    target: float,
+    candidates: ArrayLike | None = None,
+    repeats: ArrayLike = (1, 2, 3, 5, 10),
+    budget: float | None = None,
+    unit: Unit = "fraction",
+) -> NextRun:
+    r"""Return at which size, and how often, to train next to sharpen a prediction.
+
+    .. math:: v(N) = g' I^{-1} g, \qquad
+       I = \sum_i \frac{F_i}{\sigma^2(n_i)} x_i x_i' + P, \qquad
+       x_i = (1, n_i^\gamma, \eta n_i^\gamma \ln n_i)
+
+    is the variance of the fitted power law at the target N, to first order; r more runs at
+    n add :math:`r x x' / \sigma^2(n)` to I. The variance of a run is
+    :math:`s_0^2 + s^2 / n`, as `fit_power_law` finds it; P is what the prior says of gamma.
+
+    Parameters
+    ----------
+    sizes : array_like, shape (size,)
+    errors : sequence of array_like
+        One array of runs for each size.
+    seconds : array_like, shape (size,), or callable
+        Seconds of one run at each size, or a function from sizes to seconds. Between and
+        beyond sizes that were timed a power law is fitted to them.
+    target : float
+        The size to predict at.
+    candidates : array_like, optional
+        Sizes to choose from. If left out, those that were tried, sizes in the middle of
+        two, and twice the largest if the target is that far.
+    repeats : array_like of int
+        How many runs to choose from.
+    budget : float, optional
+        Seconds that there are. With one, the best choice within it comes first; without,
+        what gains most per second, which never is more than one run at once.
+    unit : {"fraction", "percent", "loss"}
+
+    Returns
+    -------
+    NextRun
+
+    Notes
+    -----
+    Runs are taken for independent, the power law for true. Where the form itself is in
+    doubt, runs at the largest size that one can pay say more than this knows.
+
+    Examples
+    --------
+    >>> errors = [[0.5, 0.52], [0.4, 0.41], [0.33, 0.34]]
+    >>> found = next_run([25, 50, 100], errors, [1, 2, 4], target=400)
+    >>> found.best.size, found.best.repeats
+    (200.0, 1)
+    """
+    given = checked_runs(sizes, errors, unit=unit)
+    goal = checked_one_size(target, "target")
+    at = _checked_candidates(given.sizes, candidates, goal)
+    times = _checked_repeats(repeats)
+    limit = _checked_budget(budget)
+    cost = seconds_at(given.sizes, _in_order(sizes, seconds))(at)
+    law, concerns = _law(given, unit)
+    inverse = inverse_of(information(law, given.sizes, given.counts))
+    before = float(variance_at(inverse, law, np.array([goal]))[0])
+    after = variance_after(inverse, law, goal, at, times)
+    scale = _REACH * (100.0 if unit == "percent" else 1.0)
+    now = scale * math.sqrt(before)
+    found = [
+        Suggestion(
+            float(at[i]),
+            int(times[j]),
+            float(cost[i] * times[j]),
+            scale * math.sqrt(after[i, j]),
+            now - scale * math.sqrt(after[i, j]),
+        )
+        for i in range(len(at))
+        for j in range(len(times))
+        if cost[i] * times[j] <= limit
+    ]
+    if not found:
+        raise CurvewiseError(
+            f"The cheapest run takes {shown(float(cost.min() * times.min()))} seconds, and "
+            f"budget is {limit:g}. Pass more, or smaller candidates."
+        )
+    is_bound = math.isfinite(limit)
+    found.sort(key=lambda s: -(s.shrinks if is_bound else s.per_second))
+    return NextRun(goal, now, tuple(found), limit, concerns)
+
+
+def _law(given: Runs, unit: Unit) -> tuple[Law, tuple[str, ...]]:
+    """Return the power law behind the runs, and how noisy they are."""
+    from curvewise.stats.powerlaw import fit_power_law
+
+    # Percentages are fractions by now.
+    fit = fit_power_law(
+        given.sizes, given.errors, unit="loss" if unit == "loss" else "fraction"
+    )
+    # Rounding leaves a little where runs and fit agree to the last digit.
+    if not fit.noise(given.sizes).min() > (1e-12 * given.means.max()) ** 2:
+        raise CurvewiseError(
+            "The errors have no noise, so that no run could make the curve any sharper. "
+            "Pass runs with different seeds."
+        )
+    concerns = list(fit.concerns)
+    if not fit.eta > 0:
+        concerns.append("The curve does not fall, so a power law says little of it.")
+    law = Law(fit.alpha, fit.eta, fit.gamma, fit.noise_floor, fit.noise_slope)
+    return law, tuple(concerns)
+
+
+def _checked_candidates(sizes: Floats, asked: Any, target: float) -> Floats:
+    if asked is not None:
+        return np.unique(checked_sizes(asked, "candidates"))
+    between = np.sqrt(sizes[1:] * sizes[:-1])
+    between = np.where(
+        between >= 1, between.round(), between
+    )  # sizes in thousands, say
+    further = [2 * sizes[-1]] if target >= 2 * sizes[-1] else []
+    return np.unique(np.r_[sizes, between, further])
+
+
+def _checked_repeats(repeats: Any) -> Floats:
+    try:
+        found = np.unique(np.asarray(repeats, dtype=np.float64))
+    except (TypeError, ValueError):
+        found = np.array([])
+    is_whole = (found >= 1) & (found <= 1e9) & (found == np.round(found))
+    if len(found) == 0 or not is_whole.all():
+        raise CurvewiseError(
+            f"repeats is {repeats!r}. Pass whole numbers of runs, at least 1."
+        )
+    return found
+
+
+def _checked_budget(budget: Any) -> float:
+    if budget is None:
+        return math.inf
+    if not is_number(budget) or budget <= 0:
+        raise CurvewiseError(f"budget is {budget!r}. Pass seconds, above 0.")
+    return float(budget)
+
+
+def _in_order(sizes: ArrayLike, seconds: Any) -> Any:
+    """Return seconds in the order of increasing sizes."""
+    order = np.argsort(checked_sizes(sizes), kind="stable")
+    is_table = not callable(seconds) and np.shape(seconds) == order.shape
+    return np.asarray(seconds)[order] if is_table else seconds

@@ -1,0 +1,307 @@
+"""Does a learning curve fall, and ever more slowly? Tests of its shape."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from curvewise._text import joined, shown, step
+from curvewise.errors import CurvewiseError
+from curvewise.stats._curve.runs import Runs, Unit, checked_runs
+from curvewise.stats._sample import Floats, checked_level
+from curvewise.stats.learning._contrasts import Judged, judged
+
+_MOST = 3  # places that a sentence names
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """A stretch where the curve significantly leaves its usual shape.
+
+    Parameters
+    ----------
+    first, last : float
+        Sizes between which it does.
+    at : float
+        The size that is too high: the last of a rise, the middle of a bump.
+    amount, lower, upper : float
+        How much too high, in the unit of the errors, and an interval that holds for all
+        stretches at once.
+    p : float
+        Corrected for all stretches that were tested.
+    """
+
+    first: float
+    last: float
+    at: float
+    amount: float
+    lower: float
+    upper: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """Whether a curve rises somewhere, or bends the wrong way.
+
+    Parameters
+    ----------
+    sizes : ndarray, shape (size,)
+    p_rise, p_bump : float
+        Smallest corrected p value of a rise, and of a bump: 1 where nothing can be told.
+    rises, bumps : tuple of Departure
+        Where the curve significantly rises, and where it is significantly above a straight
+        line between two other sizes; the shortest stretches, none inside another.
+    level : float
+    is_paired : bool
+        Whether runs were compared with themselves at other sizes.
+    rows_used : int
+        Independent runs (or groups) behind the tests, at the size that has most.
+    is_told : bool
+        Whether there was anything to test: two runs at two sizes or more.
+    """
+
+    sizes: Floats
+    p_rise: float
+    p_bump: float
+    rises: tuple[Departure, ...]
+    bumps: tuple[Departure, ...]
+    level: float
+    is_paired: bool
+    rows_used: int
+    is_told: bool
+
+    @property
+    def is_nonmonotone(self) -> bool:
+        """Whether the error significantly rises somewhere."""
+        return bool(self.rises)
+
+    @property
+    def is_nonconvex(self) -> bool:
+        """Whether the error significantly falls faster later than before."""
+        return bool(self.bumps)
+
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        """What is wrong with the shape, in sentences; none where nothing was found."""
+        found = []
+        if self.is_nonmonotone:
+            found.append(f"The error rises with more data {_where(self.rises)}.")
+        if self.is_nonconvex:
+            found.append(
+                f"The curve is not convex: it lies above a straight line "
+                f"{_where(self.bumps)}."
+            )
+        return tuple(found)
+
+    def rows(self) -> list[dict[str, float | str]]:
+        """Return a row for each rise and each bump."""
+        kinds = [("rise", d) for d in self.rises] + [("bump", d) for d in self.bumps]
+        return [
+            {
+                "what": kind,
+                "from": d.first,
+                "to": d.last,
+                "at": d.at,
+                "amount": d.amount,
+                "lower": d.lower,
+                "upper": d.upper,
+                "p": d.p,
+            }
+            for kind, d in kinds
+        ]
+
+    def __str__(self) -> str:
+        if not self.is_told:
+            return (
+                "One run per size cannot tell a rise from noise. Repeat the runs with "
+                "other seeds."
+            )
+        if self.concerns:
+            return " ".join(self.concerns)
+        how = "compared with themselves" if self.is_paired else "taken as independent"
+        return (
+            f"No rise and no bump is significant (p = {shown(self.p_rise)} and "
+            f"{shown(self.p_bump)}; {self.rows_used} runs per size at most, {how}). That "
+            f"does not prove that there is none."
+        )
+
+
+def shape(
+    sizes: ArrayLike,
+    errors: Any,
+    *,
+    unit: Unit = "fraction",
+    runs: Any = None,
+    groups: Any = None,
+    level: float = 0.05,
+) -> Shape:
+    r"""Return whether a learning curve significantly rises, or is not convex.
+
+    .. math:: \mu_j - \mu_i > 0, \ i < j; \qquad
+       \mu_j - w \mu_{j-s} - (1 - w) \mu_{j+s} > 0, \
+       w = \frac{n_{j+s} - n_j}{n_{j+s} - n_{j-s}}
+
+    are tested for every pair of sizes and for every size between two others s places
+    away: t tests of these contrasts within runs, corrected for their number (Bonferroni).
+
+    Parameters
+    ----------
+    sizes : array_like, shape (size,)
+    errors : sequence of array_like
+        One array of runs for each size.
+    unit : {"fraction", "percent", "loss"}
+    runs : sequence of array_like, optional
+        Which run each error is of. If left out and every size has as many errors, the
+        j-th ones are taken for one run; otherwise for runs that have nothing in common
+        (Welch's t).
+    groups : array_like, shape (run,), optional
+        Which runs belong together, because they share a test split: means of groups are
+        then tested. In the order of the errors at a size or, where `runs` are given, in
+        the sorted order of their names.
+    level : float
+        Of the two families of tests, each.
+
+    Returns
+    -------
+    Shape
+
+    Notes
+    -----
+    Runs of one curve are correlated over sizes (nested training sets, the same test
+    split): what a run has at all sizes cancels in differences within runs, and a test that
+    takes runs at two sizes for independent misses most rises. Runs that share a test split
+    are correlated with each other too, and then only `groups` keep the level. The least
+    favourable curves are a flat one for rises and a straight one for bumps: there the
+    level holds, elsewhere less is found by chance. About one in ten real curves rises
+    significantly [1]_ [2]_.
+
+    References
+    ----------
+    .. [1] F. Mohr, T. Viering, M. Loog, J. van Rijn. "LCDB 1.0: An Extensive Learning
+       Curves Database for Classification Tasks." ECML-PKDD 2022.
+    .. [2] T. Viering, M. Loog. "The Shape of Learning Curves: A Review." TPAMI 2023.
+
+    Examples
+    --------
+    >>> falls = [[0.40, 0.41, 0.42], [0.30, 0.32, 0.31], [0.25, 0.26, 0.27]]
+    >>> shape([25, 50, 100], falls).is_nonmonotone
+    False
+    >>> rises = [[0.30, 0.31, 0.32], [0.401, 0.412, 0.42], [0.25, 0.26, 0.27]]
+    >>> print(shape([25, 50, 100], rises).concerns[0])
+    The error rises with more data from 25 to 50 by 0.1010 (0.0979 to 0.1041).
+    """
+    given = checked_runs(sizes, errors, unit=unit, runs=runs, fewest=2)
+    level = checked_level(level)
+    # The square of a tiny or a huge loss is no number.
+    inside = float(given.means.max()) or 1.0 if unit == "loss" else 1.0
+    given = _divided(given, inside)
+    if groups is not None:
+        given = _grouped(given, groups)
+    n = given.sizes
+    pairs = np.array(np.triu_indices(len(n), 1)).T
+    up = judged(given, pairs, np.tile([-1.0, 1.0], (len(pairs), 1)))
+    triples = _triples(len(n))
+    share = (n[triples[:, 2]] - n[triples[:, 1]]) / (
+        n[triples[:, 2]] - n[triples[:, 0]]
+    )
+    bent = judged(given, triples, np.stack([-share, np.ones_like(share), share - 1], 1))
+    scale = 100.0 if unit == "percent" else inside
+    is_told = bool(up.is_told.any())
+    return Shape(
+        n,
+        _smallest(up),
+        _smallest(bent),
+        _departures(up, n, level, 1, scale),
+        _departures(bent, n, level, 1, scale),
+        level,
+        bool(up.is_paired[up.is_told].all()) if is_told else False,
+        int(given.counts.max()),
+        is_told,
+    )
+
+
+def _divided(given: Runs, by: float) -> Runs:
+    table = None if given.table is None else given.table / by
+    return Runs(given.sizes, tuple(e / by for e in given.errors), table)
+
+
+def _triples(k: int) -> NDArray[np.int64]:
+    found = [(j - s, j, j + s) for s in range(1, k) for j in range(s, k - s)]
+    return np.array(found, dtype=np.int64).reshape(-1, 3)
+
+
+def _smallest(found: Judged) -> float:
+    p = found.p[found.is_told]
+    return min(1.0, float(p.min()) * len(p)) if len(p) else 1.0
+
+
+def _departures(
+    found: Judged, n: Floats, level: float, at: int, scale: float
+) -> tuple[Departure, ...]:
+    """Return the significant contrasts that hold no other one."""
+    from scipy.special import stdtrit
+
+    m = int(found.is_told.sum())
+    is_found = found.is_told & (np.where(found.is_told, found.p, 1.0) * m <= level)
+    places, index = found.places[is_found], np.flatnonzero(is_found)
+    first, last = places[:, 0], places[:, -1]
+    holds = (first[:, None] <= first) & (last[:, None] >= last)
+    longer = (last - first)[:, None] > (last - first)
+    result = []
+    for i in index[~(holds & longer).any(axis=1)]:
+        reach = -float(stdtrit(found.freedom[i], level / m) * found.error[i])
+        value = float(found.value[i])
+        place = found.places[i]
+        result.append(
+            Departure(
+                float(n[place[0]]),
+                float(n[place[-1]]),
+                float(n[place[at]]),
+                scale * value,
+                scale * (value - reach),
+                scale * (value + reach),
+                min(1.0, float(found.p[i]) * m),
+            )
+        )
+    return tuple(sorted(result, key=lambda d: (d.first, d.last)))
+
+
+def _grouped(given: Runs, groups: Any) -> Runs:
+    """Return means of the runs that belong together, in place of the runs."""
+    if given.table is None:
+        raise CurvewiseError(
+            "groups needs to know which run is which. Pass runs, or as many errors at "
+            "every size."
+        )
+    names = np.asarray(groups)
+    if names.shape != (len(given.table),):
+        raise CurvewiseError(
+            f"groups has shape {names.shape}, and there are {len(given.table)} runs. Pass "
+            f"one group for each run."
+        )
+    try:
+        _, place = np.unique(names, return_inverse=True)
+    except TypeError:  # None has no order
+        raise CurvewiseError(
+            "Some groups have no name. Pass one group for each run."
+        ) from None
+    is_in = (place == np.arange(place.max() + 1)[:, None]).astype(np.float64)
+    is_there = np.isfinite(given.table)
+    count = is_in @ is_there
+    total = is_in @ np.where(is_there, given.table, 0.0)
+    table = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    errors = tuple(column[np.isfinite(column)] for column in table.T)
+    return Runs(given.sizes, errors, table)
+
+
+def _where(found: tuple[Departure, ...]) -> str:
+    largest = sorted(found, key=lambda d: -d.amount)[:_MOST]
+    parts = [
+        f"from {step(d.first)} to {step(d.last)} by {shown(d.amount)} ({shown(d.lower)} "
+        f"to {shown(d.upper)})"
+        for d in sorted(largest, key=lambda d: d.first)
+    ]
+    more = f", and in {len(found) - _MOST} more stretches" if len(found) > _MOST else ""
+    return joined(parts) + more

@@ -1,0 +1,342 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curvewise.errors import CurvewiseError
+from curvewise.stats.learning.extrapolation import extrapolate
+from curvewise.stats.learning.extrapolation._weights import (
+    guessed_squares,
+    size_weights,
+    smooth_squares,
+)
+from curvewise.stats.learning.forecast import Forecast
+
+SIZES = 16 * 2 ** np.arange(7)
+FALLING = [0.420, 0.350, 0.295, 0.262, 0.231, 0.212, 0.198]
+RISING = [0.30, 0.28, 0.29, 0.30, 0.31, 0.33, 0.34]
+FAR = [2048, 4096, 16384]
+
+
+def runs_of(means, noise=0.02, runs=10, seed=1):
+    """Return runs whose means are near `means`."""
+    rng = np.random.default_rng(seed)
+    return [np.clip(m + noise * rng.standard_normal(runs), 0, 1) for m in means]
+
+
+# Frozen values of the recipe as it is shipped, to four digits.
+CHECKS = [
+    (
+        FALLING,
+        [0.1883, 0.1815, 0.1734],
+        [0.1719, 0.1499, 0.1113],
+        [0.1984, 0.1990, 0.2028],
+    ),
+    (
+        RISING,
+        [0.3358, 0.3358, 0.3358],
+        [0.2884, 0.2625, 0.2108],
+        [0.3754, 0.3878, 0.4127],
+    ),
+    ([0.3] * 7, [0.3] * 3, [0.2765, 0.2534, 0.2072], [0.3130, 0.3254, 0.3503]),
+    (
+        0.4 * 0.5 ** np.arange(7),
+        [0.0044, 0.0033, 0.0025],
+        [0.0015, 0.0, 0.0],
+        [0.0122, 0.0149, 0.0207],
+    ),
+]
+
+
+@pytest.mark.parametrize(("errors", "middle", "lower", "upper"), CHECKS)
+def test_the_recipe_gives_what_it_gave(errors, middle, lower, upper):
+    ahead = extrapolate(SIZES, errors, to=FAR)
+    assert ahead.error == pytest.approx(middle, abs=6e-5)
+    assert ahead.lower == pytest.approx(lower, abs=6e-5)
+    assert ahead.upper == pytest.approx(upper, abs=6e-5)
+
+
+def test_a_power_law_by_hand():
+    """With the shape known, the average must lie near the best of all shapes."""
+    n = SIZES.astype(float)
+    errors = 0.1 + 0.8 * n**-0.5
+    ahead = extrapolate(n, errors, to=FAR)
+    assert ahead.error == pytest.approx(0.1 + 0.8 * np.array(FAR) ** -0.5, abs=0.005)
+
+
+def test_one_size_gives_numbers_and_several_give_arrays():
+    one, several = (extrapolate(SIZES, FALLING, to=to) for to in (4096, FAR))
+    assert isinstance(one.error, float)
+    assert (one.lower, one.error, one.upper) == (
+        several.lower[1],
+        several.error[1],
+        several.upper[1],
+    )
+    assert several.to.tolist() == FAR
+    assert one.counts.tolist() == [1] * 7
+    assert one.means == pytest.approx(FALLING)
+
+
+def test_order_of_sizes_does_not_matter():
+    back = extrapolate(SIZES[::-1], FALLING[::-1], to=4096)
+    assert back.error == extrapolate(SIZES, FALLING, to=4096).error
+
+
+def test_percent_is_fractions_times_100():
+    runs = runs_of(FALLING)
+    part = extrapolate(SIZES, runs, to=FAR)
+    whole = extrapolate(SIZES, [100 * r for r in runs], to=FAR, unit="percent")
+    for name in ("error", "lower", "upper", "means", "noise", "rise"):
+        assert getattr(whole, name) == pytest.approx(100 * getattr(part, name))
+    assert whole.quantile(0.9, 9999) == pytest.approx(100 * part.quantile(0.9, 9999))
+
+
+def test_a_loss_is_scaled_and_has_no_ceiling():
+    part = extrapolate(SIZES, FALLING, to=FAR, unit="loss")
+    whole = extrapolate(SIZES, 7 * np.array(FALLING), to=FAR, unit="loss")
+    assert whole.error == pytest.approx(7 * part.error)
+    assert whole.upper == pytest.approx(7 * part.upper)
+    assert "error rates" in whole.concerns[0]
+    assert "not for losses" in whole.guarantee
+    high = extrapolate(SIZES, np.full(7, 5.0), to=10**9, unit="loss")
+    assert high.upper > 5
+    assert extrapolate(SIZES, np.zeros(7), to=2048, unit="loss").error == 0
+
+
+def test_known_runs_change_the_answer_and_their_order_does_not():
+    runs = runs_of(FALLING)
+    known = extrapolate(SIZES, runs, to=4096)
+    bare = extrapolate(SIZES, [r.mean() for r in runs], to=4096)
+    assert known.upper != bare.upper
+    mixed = extrapolate(SIZES, [r[::-1] for r in runs], to=4096)
+    assert mixed.upper == pytest.approx(known.upper)
+    assert known.counts.tolist() == [10] * 7
+
+
+def test_fewer_runs_make_it_less_sure():
+    many, few = (
+        extrapolate(SIZES, runs_of(FALLING, noise=0.05, runs=r), to=1100)
+        for r in (200, 4)
+    )
+    assert few.upper - few.lower > many.upper - many.lower
+
+
+def test_sizes_with_one_run_borrow_the_spread_of_the_others():
+    runs = runs_of(FALLING)
+    some = [r[:1] if i % 2 else r for i, r in enumerate(runs)]
+    squares = smooth_squares(
+        np.array([[r.var(ddof=1) if len(r) > 1 else np.nan for r in some]]),
+        np.array([[len(r) for r in some]], dtype=float),
+    )
+    assert np.isfinite(squares).all()
+    assert (squares[0, 1::2] > 2 * squares[0, ::2].mean()).all()
+    assert np.isfinite(extrapolate(SIZES, some, to=4096).upper)
+
+
+def test_standard_errors_of_one_run_are_not_known():
+    assert smooth_squares(np.full((1, 4), np.nan), np.ones((1, 4))) is None
+
+
+def test_weights_fall_with_noise_and_with_distance():
+    sizes = np.array([10.0, 20, 40, 80])
+    squares = np.full((1, 4), 1e-4)
+    weights = size_weights(sizes, sizes[-1:], squares)
+    assert weights[0, -1] == 1
+    assert (np.diff(weights) > 0).all()
+    noisy = squares.copy()
+    noisy[0, 2] = 1e-2
+    assert size_weights(sizes, sizes[-1:], noisy)[0, 2] < weights[0, 2]
+    inner = size_weights(sizes, np.array([20.0]), squares)[0]
+    assert inner.argmax() == 1
+    # Without noise a size half as large counts a quarter.
+    bare = size_weights(sizes, sizes[-1:], np.zeros((1, 4)))
+    assert bare[0] == pytest.approx([1 / 64, 1 / 16, 1 / 4, 1])
+
+
+def test_noise_is_seen_in_second_differences():
+    rng = np.random.default_rng(3)
+    line = np.linspace(0.5, 0.2, 40)
+    assert guessed_squares(line[None, :]) == pytest.approx(0, abs=1e-20)
+    noisy = line + 0.01 * rng.standard_normal((500, 40))
+    assert np.sqrt(np.median(guessed_squares(noisy))) == pytest.approx(0.01, rel=0.1)
+
+
+def test_it_is_a_forecast():
+    assert isinstance(extrapolate(SIZES, FALLING, to=4096), Forecast)
+
+
+def test_quantiles_do_not_cross_and_the_median_is_the_prediction():
+    ahead = extrapolate(SIZES, runs_of(FALLING), to=FAR)
+    n = [16, 50, 700, 1024, 1025, 5000, 1e6, 1e12]
+    p = np.linspace(0.005, 0.995, 199)
+    table = ahead.quantile(p, n)
+    assert table.shape == (199, 8)
+    assert (np.diff(table, axis=0) >= 0).all()
+    assert table[99] == pytest.approx(ahead.predict(n))
+    assert ahead.levels == pytest.approx((0.005, 0.995))
+
+
+def test_intervals_are_quantiles():
+    ahead = extrapolate(SIZES, FALLING, to=FAR, confidence=0.8)
+    band = ahead.interval(FAR)
+    assert band.lower == pytest.approx(ahead.lower)
+    assert band.upper == pytest.approx(ahead.upper)
+    assert band.value == pytest.approx(ahead.error)
+    assert "80%" in band.guarantee
+    assert "pointwise" in band.guarantee
+    wider = ahead.interval(FAR, 0.99)
+    assert (wider.lower <= band.lower).all()
+    assert (wider.upper >= band.upper).all()
+    assert wider.upper == pytest.approx(ahead.quantile(0.995, FAR)[0])
+
+
+def test_further_is_less_sure():
+    ahead = extrapolate(SIZES, FALLING, to=np.geomspace(1024, 1e6, 30))
+    assert (np.diff(ahead.upper - ahead.lower) > 0).all()
+
+
+def test_it_is_continuous_at_the_largest_size():
+    ahead = extrapolate(SIZES, runs_of(FALLING), to=[1024 - 1e-6, 1024, 1024 + 1e-6])
+    for side in (ahead.error, ahead.lower, ahead.upper):
+        assert np.ptp(side) < 1e-6
+
+
+def test_between_sizes_it_follows_the_curve():
+    ahead = extrapolate(SIZES, FALLING, to=SIZES)
+    assert ahead.error == pytest.approx(FALLING, abs=0.01)
+    bump = [0.4, 0.3, 0.2, 0.3, 0.4, 0.3, 0.2]
+    there = extrapolate(SIZES, bump, to=SIZES)
+    assert there.lower[4] < 0.4 < there.upper[4]
+
+
+def test_a_rising_curve_is_called_so_and_is_less_sure():
+    falling, rising = (extrapolate(SIZES, e, to=4096) for e in (FALLING, RISING))
+    assert any("climbed by 0.06" in said for said in rising.concerns)
+    assert rising.flat == pytest.approx(1)
+    assert rising.rise == pytest.approx(0.06)
+    assert not any("hardly" in said for said in falling.concerns)
+    assert rising.upper - rising.error > 2 * (falling.upper - falling.error)
+
+
+def test_a_flat_end_is_called_so():
+    flat = extrapolate(SIZES, np.full(7, 0.3), to=4096)
+    assert any("does not fall" in said for said in flat.concerns)
+
+
+def test_three_sizes_and_far_targets_are_concerns():
+    few = extrapolate([16, 32, 64], [0.4, 0.3, 0.25], to=128)
+    assert any("three sizes" in said for said in few.concerns)
+    far = extrapolate(SIZES, FALLING, to=1e9)
+    assert any("further off" in said for said in far.concerns)
+    near = extrapolate(SIZES, runs_of(FALLING), to=4096)
+    assert near.concerns == ()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"to": 8}, "to holds 8, below the smallest size"),
+        ({"to": [4096, -1]}, "to holds -1"),
+        ({"to": 4096, "confidence": 0.999}, r"Pass one from 0\.5 to 0\.99"),
+        ({"to": 4096, "confidence": 0.4}, r"Pass one from 0\.5 to 0\.99"),
+        ({"to": 4096, "confidence": 95}, "between 0 and 1"),
+        ({"to": 4096, "unit": "accuracy"}, "unit is 'accuracy'"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused(arguments, message):
+    with pytest.raises(CurvewiseError, match=message):
+        extrapolate(SIZES, FALLING, **arguments)
+
+
+def test_two_sizes_are_refused():
+    with pytest.raises(CurvewiseError, match="needs at least 3"):
+        extrapolate([16, 32], [0.4, 0.3], to=64)
+
+
+@pytest.mark.parametrize("p", [0.001, 0.999, [0.5, 0.999]])
+def test_levels_beyond_what_was_learnt_are_refused(p):
+    with pytest.raises(CurvewiseError, match=r"from 0\.005 to 0\.995"):
+        extrapolate(SIZES, FALLING, to=4096).quantile(p, 4096)
+
+
+def test_quantiles_below_the_smallest_size_are_refused():
+    with pytest.raises(CurvewiseError, match="n holds 8, below"):
+        extrapolate(SIZES, FALLING, to=4096).quantile(0.5, 8)
+
+
+def test_an_answer_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        extrapolate(SIZES, FALLING, to=4096).error = 0.0
+
+
+HOPELESS = {
+    "all right": np.zeros(7),
+    "all wrong": np.ones(7),
+    "constant": np.full(7, 0.3),
+    "cliff": [0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.0],
+    "step up": [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+    "tiny": 1e-9 / SIZES,
+    "saw": [0, 1, 0, 1, 0, 1, 0],
+}
+
+
+@pytest.mark.parametrize("name", HOPELESS)
+@pytest.mark.parametrize("keep", [3, 4, 7])
+def test_hopeless_curves_get_an_answer(name, keep):
+    n = [SIZES[keep - 1], 1100, 1e4, 1e12, 1e15]
+    ahead = extrapolate(SIZES[:keep], HOPELESS[name][:keep], to=n)
+    sides = np.array([[0] * 5, ahead.lower, ahead.error, ahead.upper, [1] * 5])
+    assert (np.diff(sides, axis=0) >= 0).all()
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_ends_are_in_order_and_possible_for_any_curve(data):
+    k = data.draw(st.integers(3, 12))
+    logs = data.draw(
+        st.lists(
+            st.floats(0, 27), min_size=k, max_size=k, unique_by=lambda x: round(x, 3)
+        )
+    )
+    sizes = np.exp(np.sort(logs))
+    runs = data.draw(st.integers(1, 3))
+    unit = st.floats(0, 1, allow_subnormal=False)
+    errors = [data.draw(st.lists(unit, min_size=runs, max_size=runs)) for _ in range(k)]
+    to = np.r_[np.geomspace(sizes[0], sizes[-1], 4)[1:-1], sizes[-1] * 2, 1e15]
+    level = data.draw(st.sampled_from([0.5, 0.8, 0.95, 0.99]))
+    ahead = extrapolate(sizes, errors, to=to, confidence=level)
+    sides = np.array([[0] * 4, ahead.lower, ahead.error, ahead.upper, [1] * 4])
+    assert (np.diff(sides, axis=0) >= 0).all()
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-90, 1e90])
+def test_losses_of_any_size_are_continued_alike(scale):
+    """The square of a tiny or a huge loss is no number; its runs are scaled first."""
+    sizes = [25, 50, 100, 200]
+    runs = np.array([[0.5, 0.52], [0.4, 0.41], [0.33, 0.34], [0.28, 0.29]])
+    one = extrapolate(sizes, runs, to=800, unit="loss")
+    other = extrapolate(sizes, scale * runs, to=800, unit="loss")
+    for side in ("lower", "error", "upper"):
+        want = scale * getattr(one, side)
+        assert getattr(other, side) == pytest.approx(want, rel=1e-9)
+
+
+@pytest.mark.parametrize("p", [[], [[0.1, 0.2]]])
+def test_probabilities_come_one_by_one_or_in_a_list(p):
+    curve = extrapolate([25, 50, 100], [0.5, 0.4, 0.3], to=200)
+    with pytest.raises(CurvewiseError, match="Pass one probability, or a list"):
+        curve.quantile(p, 200)
+
+
+def test_a_rise_beyond_chance_is_said():
+    """Runs that are all higher at the next size: no noise does that."""
+    rng = np.random.default_rng(3)
+    means = np.array([0.30, 0.26, 0.24, 0.262, 0.25])
+    runs = means + rng.normal(0, 0.02, (8, 1)) + rng.normal(0, 0.003, (8, 5))
+    ahead = extrapolate([50, 100, 200, 400, 800], list(runs.T), to=3200)
+    assert any("rises with more data" in text for text in ahead.concerns)
+    calm = np.array([0.30, 0.26, 0.24, 0.23, 0.225]) + runs - means
+    again = extrapolate([50, 100, 200, 400, 800], list(calm.T), to=3200)
+    assert not any("rises" in text for text in again.concerns)
