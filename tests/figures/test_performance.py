@@ -351,7 +351,7 @@ def test_a_short_logarithmic_axis_has_plain_numbers(low, high, ticks):
 
 def test_a_long_logarithmic_axis_has_powers_of_ten():
     long = plain_chart("a", at=np.linspace(1, 1000, 9), axis="log")
-    assert ticks_of(draw(long, new_axes())) == ["1", "10", "100", "1000"]
+    assert ticks_of(draw(long, new_axes())) == ["1", "10", "100", "1,000"]
     assert plotly_figure(long)["layout"]["xaxis"]["dtick"] == 1
 
 

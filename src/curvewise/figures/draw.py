@@ -5,19 +5,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from curvewise._text import step
 from curvewise.figures.series import (
     LABEL,
     Chart,
     Series,
     band_opacity,
     bar_height,
+    drawn_at,
     faint_look,
     legend_names,
     log_ticks,
     looks,
     mark_places,
+    root_ticks,
     style,
+    y_ticks,
 )
+from curvewise.metrics import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,11 +49,15 @@ def draw(chart: Chart, ax: "Axes") -> "Axes":
     names = legend_names(series.name for series in chart.named)
     for series, colour, dash in looks(chart):
         # matplotlib leaves names that begin with "_" out of the legend.
-        name = "_faint" if series.is_faint else literal(names[series.name])
+        name = literal(names[series.name]) if series.is_named else "_faint"
         if series.has_band:
             _draw_band(chart, series, ax, colour, name if series.is_area else "_band")
-        if not series.is_area:
+        if series.is_dots:
+            _draw_dots(chart, series, ax, colour)
+        elif not series.is_area:
             _draw_curve(chart, series, ax, colour, _DASHES[dash], name)
+    if chart.y_range is not None:
+        ax.set_ylim(*chart.y_range)
     _draw_marks(chart, ax)
     _draw_bars(chart, ax)
     ax.set(
@@ -58,6 +67,13 @@ def draw(chart: Chart, ax: "Axes") -> "Axes":
     )
     if chart.axis == "log":
         _draw_powers(chart, ax)
+    if chart.axis == "root":
+        ticks = root_ticks(chart)
+        ax.set_xticks(_x(chart, np.array(ticks)), [step(tick) for tick in ticks])
+    if chart.y_axis == "log":
+        _draw_log_heights(ax)
+    elif (heights := y_ticks(chart)) is not None:
+        ax.set_yticks(heights)
     ax.margins(x=0.01)
     ax.spines[["top", "right"]].set_visible(False)
     _draw_legend(chart, ax)
@@ -68,7 +84,7 @@ def _draw_band(
     chart: Chart, series: Series, ax: "Axes", colour: str, name: str
 ) -> None:
     ax.fill_between(
-        series.x,
+        _x(chart, series.x),
         series.lower,
         series.upper,
         where=np.isfinite(series.lower) & np.isfinite(series.upper),
@@ -86,7 +102,7 @@ def _draw_curve(
     from matplotlib.patheffects import withStroke
 
     (line,) = ax.plot(
-        series.x,
+        _x(chart, series.x),
         series.y,
         drawstyle="steps-mid" if chart.shape == "step" else "default",
         color=colour,
@@ -105,14 +121,34 @@ def _draw_curve(
         )
 
 
+def _draw_dots(chart: Chart, series: Series, ax: "Axes", colour: str) -> None:
+    x = _x(chart, series.x)
+    ax.plot(x, series.y, "o", mfc="none", mec=colour, mew=1.3, label="_dots")
+
+
+def _x(chart: Chart, x: Floats | float) -> Floats:
+    """Return where on its axis x is: matplotlib takes care of a logarithmic one."""
+    return drawn_at(chart, x) if chart.axis == "root" else np.asarray(x)
+
+
 def _draw_powers(chart: Chart, ax: "Axes") -> None:
     """Give a logarithmic axis its ticks: 10, not a power of it."""
     ax.set_xscale("log")
     if (ticks := log_ticks(chart)) is not None:
         ax.set_xticks(ticks)
         ax.set_xticks([], minor=True)
-    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_major_formatter(lambda x, _: step(float(f"{x:.6g}")))
     ax.xaxis.set_minor_formatter("")
+
+
+def _draw_log_heights(ax: "Axes") -> None:
+    """Give a logarithmic y axis ticks at 1, 2 and 5 times the powers of ten."""
+    from matplotlib.ticker import LogLocator
+
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter("")
 
 
 def _draw_legend(chart: Chart, ax: "Axes") -> None:
@@ -135,13 +171,14 @@ def _draw_marks(chart: Chart, ax: "Axes") -> None:
     if chart.level is not None:
         ax.axhline(chart.level, color="0.5", linewidth=1)
     for mark, side, height in mark_places(chart):
-        ax.axvline(mark.x, color="0.5", linestyle="--", linewidth=1)
+        x = float(_x(chart, mark.x))
+        ax.axvline(x, color="0.5", linestyle="--", linewidth=1)
         ax.annotate(
             literal(mark.label),
-            (mark.x, height),
+            (x, height),
             xycoords=("data", "axes fraction"),
             rotation=90,
-            va="top",
+            va="top" if height > 0.5 else "bottom",
             ha="right" if side == "left" else "left",
             fontsize="small",
             color="0.35",

@@ -19,6 +19,7 @@ _BAND, _BANDS = 0.15, 4  # how opaque bands are, and how many may be before it i
 LABEL = 46  # letters in a line of the label of the y axis
 _SHORT = 1.5  # decades on a logarithmic axis that need ticks between the powers of ten
 _NEAR = 0.05  # of the width of a chart: here the labels of two marks would meet
+_TICKS_NEAR = 0.07  # and here those of two ticks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +37,9 @@ class Series:
     is_faint : bool
         Whether it is one of many behind what the chart is about: thin, without a name in
         the legend.
+    is_dots : bool
+        Whether it is what was observed, drawn as circles: without a name in the legend,
+        which its curve has.
     """
 
     name: str
@@ -45,6 +49,12 @@ class Series:
     upper: Floats
     look: int | None = None
     is_faint: bool = False
+    is_dots: bool = False
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it has a name in the legend."""
+        return not (self.is_faint or self.is_dots)
 
     @property
     def has_band(self) -> bool:
@@ -98,14 +108,21 @@ class Chart:
     series : tuple of Series
     caption : str
         What the chart shows, in words.
-    axis : {"share", "linear", "log"}
-        What x is: a share of the trials from 0 to 1, or numbers on either scale.
+    axis : {"share", "linear", "log", "root"}
+        What x is: a share of the trials from 0 to 1, or numbers on either scale; "root"
+        draws sizes n at n^-1/2, so that more data is further to the left.
     shape : {"step", "line"}
         Whether a curve jumps between its points or runs from one to the next.
     marks : tuple of Mark
     level : float, optional
         A y value that means something, such as 0 for "no difference".
     bars : tuple of Bar
+    y_axis : {"linear", "log"}
+    y_range : (float, float), optional
+        From where to where the y axis goes, such as 0 to 1 for probabilities.
+    ticks : tuple of float
+        Where the x axis is labelled, if that matters: of those that come too close, the
+        earlier ones stay.
     """
 
     title: str
@@ -113,16 +130,19 @@ class Chart:
     y_label: str
     series: tuple[Series, ...]
     caption: str
-    axis: Literal["share", "linear", "log"] = "share"
+    axis: Literal["share", "linear", "log", "root"] = "share"
     shape: Literal["step", "line"] = "step"
     marks: tuple[Mark, ...] = ()
     level: float | None = None
     bars: tuple[Bar, ...] = ()
+    y_axis: Literal["linear", "log"] = "linear"
+    y_range: tuple[float, float] | None = None
+    ticks: tuple[float, ...] = ()
 
     @property
     def named(self) -> tuple[Series, ...]:
         """The curves with a name in the legend."""
-        return tuple(series for series in self.series if not series.is_faint)
+        return tuple(series for series in self.series if series.is_named)
 
     @property
     def faint(self) -> tuple[Series, ...]:
@@ -236,19 +256,55 @@ def mark_places(
     """Return on which side of its line each mark's label is, and at which height.
 
     A label is on the left, unless a neighbour or the axis is there and the right is free.
+    It hangs from the top; on a root axis, where curves begin low, it stands on the bottom.
     """
-    x = np.concatenate([series.x for series in chart.series])
-    near = _NEAR * float(x.max() - x.min())
+    left, right = _ends(chart)
+    near = _NEAR * (right - left)
     out: list[tuple[Mark, Literal["left", "right"], float]] = []
-    marks = sorted(chart.marks, key=lambda mark: mark.x)
+    marks = sorted(chart.marks, key=lambda mark: float(drawn_at(chart, mark.x)))
+    at = [float(drawn_at(chart, mark.x)) for mark in marks]
     for i, mark in enumerate(marks):
-        before = mark.x - marks[i - 1].x if i else np.inf
-        after = marks[i + 1].x - mark.x if i + 1 < len(marks) else np.inf
-        after = min(after, float(x.max()) - mark.x)
-        is_taken = before < near or mark.x - float(x.min()) < 2 * near
+        before = at[i] - at[i - 1] if i else np.inf
+        after = at[i + 1] - at[i] if i + 1 < len(marks) else np.inf
+        after = min(after, right - at[i])
+        is_taken = before < near or at[i] - left < 2 * near
         is_right = is_taken and after > near
-        out.append((mark, "right" if is_right else "left", 1.0 - 0.12 * (i % 2)))
+        height = 0.02 if chart.axis == "root" else 1.0 - 0.12 * (i % 2)
+        out.append((mark, "right" if is_right else "left", height))
     return out
+
+
+def drawn_at(chart: Chart, x: Floats | float) -> Floats:
+    """Return where on paper x is, up to a scale: a root axis draws n at n^-1/2."""
+    if chart.axis == "root":
+        return np.asarray(x, dtype=np.float64) ** -0.5
+    return np.log(x) if chart.axis == "log" else np.asarray(x, dtype=np.float64)
+
+
+def root_ticks(chart: Chart) -> list[float]:
+    """Return the sizes at which a root axis is labelled, none too close to another."""
+    left, right = _ends(chart)
+    out: list[float] = []
+    for tick in chart.ticks:
+        at = float(drawn_at(chart, tick))
+        near = (abs(at - float(drawn_at(chart, other))) for other in out)
+        if left <= at <= right and all(d >= _TICKS_NEAR * (right - left) for d in near):
+            out.append(tick)
+    return out
+
+
+def y_ticks(chart: Chart) -> list[float] | None:
+    """Return where a y axis of shares is labelled: never below 0, where bars may be."""
+    is_of_shares = chart.y_range is not None and max(chart.y_range) < 1.1
+    if chart.y_axis == "log" or not is_of_shares:
+        return None
+    return [tick / 5 for tick in range(6)]
+
+
+def _ends(chart: Chart) -> tuple[float, float]:
+    """Return from where to where on paper the curves of a chart go."""
+    at = drawn_at(chart, np.concatenate([series.x for series in chart.series]))
+    return float(at.min()), float(at.max())
 
 
 def without_band(values: Floats) -> Floats:

@@ -6,18 +6,22 @@ from typing import Any
 
 import numpy as np
 
+from curvewise._text import step
 from curvewise.figures.series import (
     LABEL,
     Chart,
     Series,
     band_opacity,
     bar_height,
+    drawn_at,
     faint_look,
     legend_names,
     log_ticks,
     looks,
     mark_places,
+    root_ticks,
     style,
+    y_ticks,
 )
 from curvewise.metrics import Floats
 
@@ -30,8 +34,10 @@ def plotly_figure(chart: Chart) -> dict[str, Any]:
         name = _literal(names.get(series.name, series.name))
         group = {"legendgroup": _group(chart, series)}
         if series.has_band:
-            data.append(group | _band(series, name, colour, band_opacity(chart)))
-        if not series.is_area:
+            data.append(group | _band(chart, series, name, colour))
+        if series.is_dots:
+            data.append(group | _dots(chart, series, name, colour))
+        elif not series.is_area:
             data.append(group | _line(chart, series, name, colour, dash))
     layout: dict[str, Any] = {
         "xaxis": {
@@ -43,6 +49,7 @@ def plotly_figure(chart: Chart) -> dict[str, Any]:
             "title": {"text": _literal(textwrap.fill(chart.y_label, LABEL))},
             "zeroline": False,
             "automargin": True,
+            **({"type": "log"} if chart.y_axis == "log" else {}),
         },
         "hovermode": "closest",
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
@@ -51,8 +58,15 @@ def plotly_figure(chart: Chart) -> dict[str, Any]:
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
     }
+    if chart.y_range is not None:
+        is_log = chart.y_axis == "log"
+        layout["yaxis"]["range"] = [
+            float(np.log10(y)) if is_log else y for y in chart.y_range
+        ]
+    if (heights := y_ticks(chart)) is not None:
+        layout["yaxis"]["tickvals"] = heights
     if chart.bars:
-        low, high = _reach(chart)
+        low, high = _reach(chart) if chart.y_range is None else chart.y_range
         room = bar_height(max(bar.row for bar in chart.bars) + 1)[0]
         below = room / (1 - room) * (high - low)
         layout["yaxis"]["range"] = [low - below, high]
@@ -69,6 +83,10 @@ def _axis(chart: Chart) -> dict[str, Any]:
         return {"range": [0, 1]}
     if chart.axis == "linear":
         return {}
+    if chart.axis == "root":
+        sizes = root_ticks(chart)
+        at = _x(chart, np.array(sizes))
+        return {"tickvals": at, "ticktext": [step(size) for size in sizes]}
     if (ticks := log_ticks(chart)) is None:
         return {"type": "log", "dtick": 1}
     # Written out: Plotly would write 20 as 2.
@@ -79,7 +97,8 @@ def _shapes(chart: Chart) -> list[dict[str, Any]]:
     """Return the lines at a chart's marks and level."""
     up = {"type": "line", "yref": "paper", "y0": 0, "y1": 1}
     dashed = {"color": _GREY, "width": 1, "dash": "dash"}
-    lines = [up | {"x0": m.x, "x1": m.x, "line": dashed} for m in chart.marks]
+    at = [(_x(chart, np.array([m.x]))[0]) for m in chart.marks]
+    lines = [up | {"x0": x, "x1": x, "line": dashed} for x in at]
     if chart.level is not None:
         across = {"type": "line", "xref": "paper", "x0": 0, "x1": 1}
         line = {"color": _GREY, "width": 1}
@@ -106,17 +125,27 @@ def _reach(chart: Chart) -> tuple[float, float]:
 
 
 def _annotations(chart: Chart) -> list[dict[str, Any]]:
-    look = {"showarrow": False, "textangle": -90, "yref": "paper", "yanchor": "top"}
+    look = {"showarrow": False, "textangle": -90, "yref": "paper"}
     other = {"left": "right", "right": "left"}
     return [
-        look | {"x": m.x, "y": y, "xanchor": other[side], "text": _literal(m.label)}
+        look
+        | {
+            # Of all that Plotly places, annotations alone want the logarithm.
+            "x": np.log10(m.x)
+            if chart.axis == "log"
+            else _x(chart, np.array([m.x]))[0],
+            "y": y,
+            "yanchor": "top" if y > 0.5 else "bottom",
+            "xanchor": other[side],
+            "text": _literal(m.label),
+        }
         for m, side, y in mark_places(chart)
     ]
 
 
 def _group(chart: Chart, series: Series) -> str:
     """Return whom a curve belongs to: a click on a name hides what is behind it, too."""
-    if series.is_faint and series.look is not None:
+    if not series.is_named and series.look is not None:
         return next((s.name for s in chart.named if s.look == series.look), series.name)
     return series.name
 
@@ -124,7 +153,7 @@ def _group(chart: Chart, series: Series) -> str:
 def _line(
     chart: Chart, series: Series, name: str, colour: str, dash: str
 ) -> dict[str, Any]:
-    where = "%{x:.1%}" if chart.axis == "share" else "%{x:.4g}"
+    where = {"share": "%{x:.1%}", "root": "%{text}"}.get(chart.axis, "%{x:.4g}")
     opacity, width = 1.0, 3.0 if chart.faint else 2.0
     if series.is_faint:
         opacity, width = faint_look(chart)
@@ -132,7 +161,7 @@ def _line(
         "type": "scatter",
         "mode": "lines" if len(series.x) > 1 else "markers",
         "name": name,
-        **_places(series),
+        **_places(chart, series),
         "y": _numbers(series.y),
         "hovertemplate": f"%{{y:.4g}} at {where}",
         "showlegend": not series.is_faint,
@@ -152,7 +181,27 @@ def _line(
     return out
 
 
-def _places(series: Series) -> dict[str, Any]:
+def _dots(chart: Chart, series: Series, name: str, colour: str) -> dict[str, Any]:
+    where = "%{text}" if chart.axis == "root" else "%{x:.4g}"
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        **_places(chart, series),
+        "y": _numbers(series.y),
+        "hovertemplate": f"%{{y:.4g}} at {where}",
+        "showlegend": False,
+        "zorder": 2,
+        "marker": {
+            "symbol": "circle-open",
+            "color": colour,
+            "size": 9,
+            "line": {"width": 2},
+        },
+    }
+
+
+def _places(chart: Chart, series: Series) -> dict[str, Any]:
     """Return where points lie: of many lines at even steps, the first and how far apart."""
     apart = np.diff(series.x)
     if (
@@ -161,10 +210,18 @@ def _places(series: Series) -> dict[str, Any]:
         and np.allclose(apart, apart[0], rtol=1e-9, atol=0)
     ):
         return {"x0": float(series.x[0]), "dx": float(apart[0])}
-    return {"x": _numbers(series.x)}
+    out: dict[str, Any] = {"x": _x(chart, series.x)}
+    if chart.axis == "root":
+        out["text"] = [step(float(f"{n:.4g}")) for n in series.x]
+    return out
 
 
-def _band(series: Series, name: str, colour: str, opacity: float) -> dict[str, Any]:
+def _x(chart: Chart, x: Floats) -> list[float | None]:
+    """Return where on its axis x is: Plotly takes care of a logarithmic one."""
+    return _numbers(drawn_at(chart, x) if chart.axis == "root" else x)
+
+
+def _band(chart: Chart, series: Series, name: str, colour: str) -> dict[str, Any]:
     inside = np.isfinite(series.lower) & np.isfinite(series.upper)
     x = np.concatenate([series.x[inside], series.x[inside][::-1]])
     y = np.concatenate([series.lower[inside], series.upper[inside][::-1]])
@@ -174,10 +231,10 @@ def _band(series: Series, name: str, colour: str, opacity: float) -> dict[str, A
         "name": name if series.is_area else f"{name}, band",
         "showlegend": series.is_area,
         "hoverinfo": "skip",
-        "x": _numbers(x),
+        "x": _x(chart, x),
         "y": _numbers(y),
         "fill": "toself",
-        "fillcolor": _translucent(colour, opacity),
+        "fillcolor": _translucent(colour, band_opacity(chart)),
         "line": {"width": 0},
     }
 

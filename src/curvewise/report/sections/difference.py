@@ -1,0 +1,75 @@
+"""Do the curves differ, and where?"""
+
+from curvewise.analyses._asking import crossed_factors
+from curvewise.analyses._line_asking import fewest_steps, with_lines
+from curvewise.analyses.difference import Difference, difference
+from curvewise.errors import CurvewiseError
+from curvewise.figures.difference import lines_chart, where_chart
+from curvewise.report.sections.parts import Block, Section, Settings
+from curvewise.trials import Trials
+
+
+def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
+    """Return whether and where curves differ, where there are curves to compare."""
+    trials, left_out = with_lines(trials)
+    if len(trials) == 0 or crossed_factors(trials):
+        return []
+    out: list[Section] = []
+    for metric in settings.metrics:
+        question = f"Do the curves differ, and where? ({trials.metric(metric).label})"
+        recorded = fewest_steps(trials, metric)
+        grid = None if recorded is None else min(recorded, _STEPS)
+        try:
+            answer = difference(trials, metric, grid=grid, failed=settings.failed)
+        except CurvewiseError as problem:  # such as curves that share no steps
+            told = f"These curves cannot be compared. {problem}"
+            out.append(Section(f"difference-{len(out)}", question, told, [], [], ""))
+            continue
+        blocks = [b for task in answer.tasks for b in _difference_blocks(answer, task)]
+        if answer.overall:
+            blocks.append(
+                Block(
+                    f"Curves over all {len(answer.tasks)} tasks",
+                    "\n".join(answer.overall_verdicts()),
+                    None,
+                    answer.overall_table(),
+                    "Each pair of algorithms over all tasks: Welch's z of each task, above "
+                    "0 where the first has higher scores, and p for all pairs at once",
+                )
+            )
+        out.append(
+            Section(
+                f"difference-{len(out)}",
+                question,
+                "Whole runs are compared, since points of one run hang together: in height "
+                "(their means over the steps) and in shape (how their distance changes).",
+                blocks,
+                [*answer.notes(), *left_out],
+                str(answer.provenance),
+            )
+        )
+    return out
+
+
+_STEPS = 600  # at which curves of different steps are compared, at most
+
+
+def _difference_blocks(answer: Difference, task: str) -> list[Block]:
+    label = answer.metric.label
+    whole, *pairs = answer.verdicts(task)
+    return [
+        Block(
+            f"Curves on {task}",
+            whole,
+            lines_chart(answer, task),
+            answer.table(task),
+            f"Analysis of variance of {label} on {task}; {answer.of(task).told}",
+        ),
+        Block(
+            f"Who differs on {task}, and where?",
+            "\n".join(pairs),
+            where_chart(answer, task),
+            answer.pair_table(task),
+            f"Each pair of algorithms on {task}, first minus second",
+        ),
+    ]
