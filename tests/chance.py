@@ -3,11 +3,12 @@
 import numpy as np
 
 import curvewise as cw
-from curvewise.stats import anova, comparison, deals, variance
+from curvewise.stats import anova, comparison, deals, learning, powerlaw, variance
 from curvewise.stats.bootstrap import bootstrap_interval
 
 SCORES = np.random.default_rng(0).normal(size=120)
 TASKS = [SCORES[:60], SCORES[60:] ** 2]
+CURVE = ([50, 100, 200], [[0.5, 0.52], [0.4, 0.41], [0.33, 0.34]])
 LINES = {"a": SCORES[:40].reshape(10, 4), "b": 0.4 + SCORES[40:80].reshape(10, 4)}
 
 
@@ -181,6 +182,17 @@ def drawn_lines_plan(*, rng):
     return cw.plan.lines(curve_trials(), shift=0.8, seed=a_seed(rng)).rows()
 
 
+def drawn_law_band(*, rng):
+    law = powerlaw.fit_power_law(*CURVE)
+    return powerlaw.bootstrap_band(law, [50, 800], resamples=100, rng=rng).upper
+
+
+def drawn_stability(*, rng):
+    sizes, errors = CURVE
+    means, sds = np.mean(errors, axis=1), np.std(errors, axis=1)
+    return learning.stability(sizes, means, sds, repeats=30, rng=rng).rows()
+
+
 RANDOM = {
     "curvewise.engine.seeding.stream": drawn_stream,
     "curvewise.engine.spaces.draw": drawn_params,
@@ -208,5 +220,7 @@ RANDOM = {
     "curvewise.stats.comparison.tasks.mean_over_tasks_bootstrap": drawn_mean,
     "curvewise.stats.comparison.tasks.optimality_gap_bootstrap": drawn_gap,
     "curvewise.stats.deals.random_deals": drawn_deals,
+    "curvewise.stats.learning.stability.stability": drawn_stability,
+    "curvewise.stats.powerlaw.bootstrap.bootstrap_band": drawn_law_band,
     "curvewise.stats.variance.share_intervals": drawn_shares,
 }

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from curvewise import figures, metrics, report, stats, store, zoo
     from curvewise.analyses import plan
     from curvewise.analyses.difference import Difference, difference
+    from curvewise.analyses.learning import Learning, learning
     from curvewise.analyses.performance import Performance, performance
     from curvewise.analyses.robustness import Robustness, robustness
     from curvewise.analyses.slices import Slices
@@ -50,6 +51,7 @@ __all__ = [
     "CurvewiseWarning",
     "Difference",
     "Experiment",
+    "Learning",
     "Metric",
     "Performance",
     "Robustness",
@@ -70,6 +72,7 @@ __all__ = [
     "growing",
     "integers",
     "leaky",
+    "learning",
     "log_integers",
     "loguniform",
     "metrics",
@@ -110,6 +113,7 @@ _HOMES = {
     "CurvewiseWarning": "curvewise.errors",
     "Difference": "curvewise.analyses.difference",
     "Experiment": "curvewise.engine.experiment",
+    "Learning": "curvewise.analyses.learning",
     "Metric": "curvewise.metrics",
     "Performance": "curvewise.analyses.performance",
     "Robustness": "curvewise.analyses.robustness",
@@ -128,6 +132,7 @@ _HOMES = {
     "growing": "curvewise.engine.supervised.growing",
     "integers": "curvewise.engine.spaces",
     "leaky": "curvewise.engine.supervised.tuning",
+    "learning": "curvewise.analyses.learning",
     "log_integers": "curvewise.engine.spaces",
     "loguniform": "curvewise.engine.spaces",
     "mixture": "curvewise.engine.spaces",

@@ -272,3 +272,11 @@ def test_the_browser_would_have_complained(tmp_path):
     dom, complaints = opened(path, tmp_path / "profile", "--dump-dom")
     assert complaints
     assert 'class="main-svg"' not in dom
+
+
+def test_few_errors_make_a_page_without_a_band():
+    few = Trials(
+        Trial("t", name, 0, {"error": [0.5, 0.4, last]}, steps=[10, 20, 40])
+        for name, last in (("a", 0.33), ("b", 0.35))
+    )
+    assert "Error and data on t" in Outline(render(few)).headings

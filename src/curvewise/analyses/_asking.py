@@ -98,12 +98,17 @@ def _of_task(
     own = trials.where(task=task) if len(trials.tasks) > 1 else trials
     scores, broken = doors.scores(own, metric, at, failed)
     numbers = doors.numbers(own, at)
-    is_numbered = "trial=(counted)" not in trials.origin
+    is_numbered = are_numbered(trials)
     return {
         name: Sample(values, numbers[name], int(broken[name].sum()), is_numbered)
         for name, values in scores.items()
         if len(values)
     }
+
+
+def are_numbered(trials: Trials) -> bool:
+    """Return whether the numbers of the trials were given, and not merely counted."""
+    return "trial=(counted)" not in trials.origin
 
 
 def metric_of(trials: Trials, metric: str | None) -> str:

@@ -9,6 +9,7 @@ from curvewise._version import __version__
 from curvewise.cli import (
     difference,
     export,
+    learning,
     plan,
     replay,
     results,
@@ -31,6 +32,7 @@ SECTIONS = {
         results.performance,
         robustness.robustness,
         difference.difference,
+        learning.learning,
         plan.plan,
         results.report,
         results.example,
@@ -42,7 +44,7 @@ _KEYWORDS = re.compile(
     r"\b(failed|at|metrics?|params|unit|trials?|step|status|on|runs|algorithm|task"
     r"|executor|timeout|memory|workers|retries|experiment|force|alpha|confidence|band"
     r"|margin|threshold|tail|family|of|seed|half_width|over_tasks|grid|fill|windows|level"
-    r"|null|noise|shuffles|power|effect|shift|stretch)="
+    r"|null|noise|shuffles|power|effect|shift|stretch|size|method)="
     r"(?:'([^']*)'|True\b)?(?!=)"
 )
 

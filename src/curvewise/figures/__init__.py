@@ -11,6 +11,12 @@ from curvewise.figures.difference import (
     plot_nulls,
     plot_where,
 )
+from curvewise.figures.learning import (
+    plot_crossing,
+    plot_forecast,
+    plot_learning,
+    plot_size_for,
+)
 from curvewise.figures.performance import (
     plot_best,
     plot_profiles,
@@ -26,9 +32,12 @@ from curvewise.figures.variance import plot_variance_shares
 
 __all__ = [
     "plot_best",
+    "plot_crossing",
     "plot_effect_shares",
+    "plot_forecast",
     "plot_gains",
     "plot_gains_by_task",
+    "plot_learning",
     "plot_lines",
     "plot_null",
     "plot_nulls",
@@ -38,6 +47,7 @@ __all__ = [
     "plot_quantiles",
     "plot_quantiles_by_task",
     "plot_shift",
+    "plot_size_for",
     "plot_slices",
     "plot_tuning",
     "plot_variance_shares",

@@ -45,16 +45,21 @@ def broken_curves(
     trials: "Trials", meant: Metric, values: Floats, known: Bools, failed: Failed
 ) -> tuple[Bools, float]:
     """Return which trials failed along their curve, and what a failure scores."""
-    core = trials.core
-    owner = np.repeat(np.arange(len(core)), core.lengths)
-    finite = np.isfinite(values)
-    broken = (core.status != 0) | (np.bincount(owner[known], minlength=len(core)) == 0)
-    broken[owner[known & ~finite]] = True
-    good = known & finite
+    broken = broke_off(trials, values, known)
+    good = known & np.isfinite(values)
     refuse_outside(values[good], meant)
     where = "along the whole curve"
     score = score_of_failure(trials, meant, broken, values[good], failed, where)
     return broken, score
+
+
+def broke_off(trials: "Trials", values: Floats, known: Bools) -> Bools:
+    """Return which trials ended badly, or lack a finite score somewhere on their curve."""
+    core = trials.core
+    owner = np.repeat(np.arange(len(core)), core.lengths)
+    broken = (core.status != 0) | (np.bincount(owner[known], minlength=len(core)) == 0)
+    broken[owner[known & ~np.isfinite(values)]] = True
+    return np.asarray(broken)
 
 
 def score_of_failure(

@@ -1,0 +1,212 @@
+"""The pages on error and data say what comes out."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from test_docs_curves import run_blocks
+
+import curvewise as cw
+from curvewise.cli import main
+from curvewise.stats.learning.extrapolation import _constants as learnt
+from curvewise.stats.learning.extrapolation import _weights as weighing
+
+ROOT = Path(__file__).parents[1]
+TUTORIAL = "docs/tutorial/more-data.md"
+GUIDE = "docs/how-to/use-learning-curves.md"
+EXPLAINED = "docs/explanation/error-and-data.md"
+pytest.importorskip("sklearn")
+
+
+@pytest.fixture
+def page_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("page", "printed", "pictures"),
+    [
+        (TUTORIAL, 7, {"learning-curves.png", "learning-forecast.png"}),
+        (GUIDE, 13, set()),
+        (EXPLAINED, 5, {"learning-bands.png"}),
+    ],
+)
+def test_the_pages_on_error_and_data_say_what_comes_out(
+    page, printed, pictures, page_folder
+):
+    text = (ROOT / page).read_text()
+    pairs = run_blocks(text, page)
+    assert len(pairs) == printed
+    for said, written in pairs:
+        assert written.split() == said.split()
+    assert {path.name for path in page_folder.glob("*.png")} == pictures
+    for name in pictures:
+        assert f"../images/{name}" in text
+        assert (ROOT / "docs/images" / name).exists()
+
+
+def test_links_between_the_pages_lead_somewhere():
+    def anchors(page):
+        heads = re.findall(r"^#+ (.+)$", page.read_text(), re.M)
+        plain = [
+            re.sub(r"[`,?'.:()]", lambda m: "-" if m[0] == "." else "", h)
+            for h in heads
+        ]
+        return {
+            re.sub(r"-+", "-", h.lower().replace(" ", "-")).strip("-") for h in plain
+        }
+
+    found = 0
+    for name in (TUTORIAL, GUIDE, EXPLAINED):
+        page = ROOT / name
+        for target in re.findall(r"\]\(([^)\s]+?)\)", page.read_text()):
+            path, _, anchor = target.partition("#")
+            other = (page.parent / path).resolve() if path else page
+            assert other.exists(), target
+            if anchor:
+                found += 1
+                assert anchor in anchors(other), target
+    assert found >= 5
+
+
+def test_forecasts_of_the_tutorial_held():
+    text = (ROOT / TUTORIAL).read_text()
+    told = re.findall(r"([\d.]+) \[([\d.]+), ([\d.]+)\]  it (?:was|is) ([\d.]+)", text)
+    assert len(told) == 4
+    for _, low, high, truth in told:
+        assert float(low) <= float(truth) <= float(high)
+
+
+def test_commands_of_the_tutorial_run(page_folder):
+    cw.example("counts").to_frame("pandas").to_csv("mine.csv", index=False)
+    text = (ROOT / TUTORIAL).read_text()
+    commands = re.findall(r"^\$ curvewise (.+)$", text, re.M)
+    assert len(commands) == 5
+    for command in commands:
+        words = shlex.split(command.split(">")[0])
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == 0, done.output
+        if "--json" in words:
+            assert set(json.loads(done.stdout)) >= {"rows", "pairs", "sizes"}
+    assert "rror and data" in (page_folder / "report.html").read_text()
+
+
+# --- numbers that no block prints ---------------------------------------------------------
+
+
+def table_of(name):
+    """Return the cells of a table between its marks on the page that explains."""
+    text = (ROOT / EXPLAINED).read_text()
+    part = text.split(f"% {name}\n")[1].split(f"% end of {name}")[0]
+    rows = [line for line in part.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+def test_the_factors_on_the_page_are_those_in_use():
+    at = list(learnt.LEVELS).index(0.975)
+    rows = table_of("factors")[2:]
+    for column, factors in ((2, learnt.UP[at]), (3, learnt.DOWN[at])):
+        written = [float(row[column]) for row in rows if row[column]]
+        assert written == pytest.approx(factors, rel=1e-3)
+
+
+def test_the_weights_on_the_page_are_those_in_use():
+    text = (ROOT / EXPLAINED).read_text()
+    ((misfit, power),) = re.findall(
+        r"se}\^2 \+ ([\d.]+)\^2 \(n_k/n\)\^([\d.]+)\)", text
+    )
+    assert (float(misfit), float(power)) == (weighing.MISFIT, weighing.RECENCY)
+
+
+def test_every_measured_table_is_filled():
+    text = (ROOT / EXPLAINED).read_text()
+    names = re.findall(r"^% end of (.+)$", text, re.M)
+    assert len(names) == 7
+    for name in names:
+        assert len(table_of(name)) > 3, name
+
+
+def test_the_published_band_is_as_bad_as_the_page_says(monkeypatch):
+    """A few hundred experiments agree with the table, within what chance allows."""
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    import coverage_powerlaw as measured
+
+    rows = [
+        row for row in table_of("coverage of power laws") if row[0].startswith("Res")
+    ]
+    assert len(rows) == 2 * len(measured.CURVES)
+    noise = measured.NOISES["floor .02, slope 25"]
+    name = "ResNet-18, from scratch"
+    tables = [row for row in rows if row[0] == name]
+
+    def agrees(hits, row):
+        written = np.array([float(x) for x in row[1:-1]])
+        allowed = 5 * np.sqrt(written * (1 - written) / 300) + 0.01
+        return bool((np.abs(hits / 300 - written) < allowed).all())
+
+    for i, method in enumerate(("paper", "calibrated")):
+        rng = np.random.default_rng(5)
+        hits = measured.pointwise(measured.CURVES[name], noise, 300, rng, method=method)
+        assert agrees(hits["both"], tables[i])
+        assert not agrees(hits["both"], tables[1 - i])
+
+
+def test_the_numbers_on_claims_are_those_that_are_computed(page_folder):
+    text = (ROOT / GUIDE).read_text()
+    claims = text.split("| claim |")[1].split("\n\n")[0]
+    printed = text.split("error in percent at")[2].split("```")[0]
+    rows = re.findall(r"^(\S.+?)\s{2,}([\d. ]+)$", printed, re.M)
+    errors = {name: [float(x) for x in numbers.split()] for name, numbers in rows}
+    said = {float(x) for x in re.findall(r"\d+\.\d", claims)}
+
+    def rounded(*values):
+        return {round(float(x) + 1e-9, 1) for x in values}
+
+    scratch, fine = errors["CIFAR, ResNet-18, scratch"], errors["CIFAR, ResNet-18"]
+    linear = errors["CIFAR, ResNet-18, linear"]
+    deep = errors["CIFAR, ResNet-101"]
+    assert rounded(scratch[0], fine[0], scratch[2], fine[2]) <= said
+    assert rounded(linear[0] - fine[0], linear[2] - fine[2]) <= said
+    assert rounded(fine[2] - deep[2], deep[0]) <= said
+    assert rounded(errors["CIFAR, six ResNet-18"][2]) <= said
+    assert not rounded(scratch[1]) <= said
+
+
+def test_public_modules_about_curves_are_in_the_reference():
+    listed = re.findall(
+        r"automodule:: (curvewise\.stats\.(?:powerlaw|forms|learning)\.\S+)",
+        (ROOT / "docs/reference/stats.md").read_text(),
+    )
+    source = ROOT / "src"
+    there = [
+        ".".join(path.relative_to(source).with_suffix("").parts)
+        for package in ("powerlaw", "forms", "learning")
+        for path in (source / "curvewise/stats" / package).rglob("[!_]*.py")
+        if not any(part.startswith("_") for part in path.relative_to(source).parts)
+    ]
+    assert sorted(listed) == sorted(there)
+
+
+def test_tables_of_learning_that_are_listed_are_those_of_the_json():
+    page = (ROOT / "docs/reference/learning.md").read_text().split("## Tables")[1]
+    listed = re.findall(r"^\| `(\w+)` \| `(\w+)\(", page, re.M)
+    answer = cw.learning(cw.example("counts"), "error")
+    keys = set(json.loads(answer.to_json())) - {"provenance"}
+    assert {name for name, _ in listed} == keys
+    assert all(callable(getattr(answer, method)) for _, method in listed)
+
+
+def test_the_pictures_are_made_by_running_the_pages(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    import make_learning_figures
+
+    for page in make_learning_figures.PAGES:
+        names = re.findall(r'savefig\("(learning-\w+\.png)"', (ROOT / page).read_text())
+        assert names
+        assert all((ROOT / "docs/images" / name).exists() for name in names)
