@@ -16,9 +16,7 @@ from curvewise.trials.failures import Failed, broke_off
 from curvewise.trials.values import flat_values
 
 _MOST_SIZES = 200  # of a curve against data; one against epochs has thousands
-_GROWTH = (
-    1.2  # from a size to the next, typically, where sizes are meant to tell of data
-)
+_GROWTH = 1.2  # from a size to the next, where sizes are meant to tell of data
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +51,6 @@ class ErrorScale:
     def error(self, score: Floats) -> Floats:
         """Return scores as errors."""
         return self.sign * (self.zero - score)
-
-    def score(self, error: Floats) -> Floats:
-        """Return errors as scores."""
-        return self.zero - self.sign * error
 
 
 def error_scale(metric: Metric, lowest: float = -math.inf) -> ErrorScale:

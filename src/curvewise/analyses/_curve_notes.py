@@ -16,11 +16,10 @@ def notes_of(answer: "Learning") -> list[str]:
     told = [
         _steps(answer),
         _zero(answer),
-        f"error, data-reliance, exponent: of the power law that fits the observed "
-        f"sizes, {percent(answer.confidence)} intervals{_kind(answer)}, each by itself, "
-        f"for curves that are power laws. "
-        f"Data-reliance: how much of the error hangs on the amount of data; were the "
-        f"exponent -0.5, four times the data would take off half of it.",
+        f"error, data-reliance, exponent: of the power law that fits the observed sizes, "
+        f"{percent(answer.confidence)} intervals{_kind(answer)}, each by itself, for "
+        f"curves that are power laws. Data-reliance: how much of the error hangs on the amount of "
+        f"data; were the exponent -0.5, four times the data would take off half of it.",
         f"with 4 times the data: of the largest size; {_guarantee(answer)}.",
         _pairs(answer),
         _many(answer),
@@ -69,11 +68,11 @@ def _pairs(answer: "Learning") -> str:
     if not any(one.pairs for one in answer.found):
         return ""
     return (
-        "differences: of the power laws, first minus second, for all pairs of the task "
-        "at once. they "
-        "cross at: where the better one changes, with the sizes at which that "
-        "cannot be told. second needs: how many times the data, to be as good as "
-        "the first."
+        "differences: of the power laws, first minus second, for all pairs of the task at "
+        "once; what runs on the same data share cancels. they cross at: where the better "
+        "one changes by the forecasts, with the sizes at which that cannot be told. second "
+        "needs: how many times the data, to be as good as the first. Forecasts are taken "
+        "to err independently."
     )
 
 

@@ -299,9 +299,18 @@ def _grouped(given: Runs, groups: Any) -> Runs:
 def _where(found: tuple[Departure, ...]) -> str:
     largest = sorted(found, key=lambda d: -d.amount)[:_MOST]
     parts = [
-        f"from {step(d.first)} to {step(d.last)} by {shown(d.amount)} ({shown(d.lower)} "
-        f"to {shown(d.upper)})"
+        f"from {step(d.first)} to {step(d.last)} by {_amount(d, d.amount)} "
+        f"({_amount(d, d.lower)} to {_amount(d, d.upper)})"
         for d in sorted(largest, key=lambda d: d.first)
     ]
-    more = f", and in {len(found) - _MOST} more stretches" if len(found) > _MOST else ""
-    return joined(parts) + more
+    more = len(found) - _MOST
+    if more > 0:
+        parts.append(
+            "in one more stretch" if more == 1 else f"in {more} more stretches"
+        )
+    return joined(parts)
+
+
+def _amount(found: Departure, value: float) -> str:
+    """Return how much, with no more places than matter beside the largest end."""
+    return f"{value:.4f}" if 1e-3 <= found.upper < 1 else shown(value)
