@@ -19,7 +19,8 @@ def notes_of(answer: "Learning") -> list[str]:
         f"error, data-reliance, exponent: of the power law that fits the observed sizes, "
         f"{percent(answer.confidence)} intervals{_kind(answer)}, each by itself, for "
         f"curves that are power laws. Data-reliance: how much of the error hangs on the "
-        f"amount of data; were the exponent -0.5, four times the data would take off half of it.",
+        f"amount of data; were the exponent -0.5, four times the data would take off half "
+        f"of it.",
         f"with 4 times the data: of the largest size; {_guarantee(answer)}.",
         _pairs(answer),
         _many(answer),
