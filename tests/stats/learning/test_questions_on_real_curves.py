@@ -213,13 +213,9 @@ def test_as_many_curves_reach_an_error_as_are_said_to(curves, fits, share, part)
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("count", [2, 5])
 def test_the_mean_of_other_runs_is_in_the_interval(curves, share, count):
-    """Nothing is gained by runs that are part of the truth, at later sizes.
-
-    At the sizes seen it is otherwise: there 95 % intervals from 5 or 2 runs held the mean
-    of other runs in 86 to 90 % of cases.
-    """
+    """Nothing is gained by runs that are part of the truth, later and at sizes seen."""
     rng = np.random.default_rng(0)
-    later, within = [], []
+    later, within, half = [], [], []
     for curve in curves:
         full = np.flatnonzero(~np.isnan(curve.table).any(axis=1))
         if len(full) < 20:
@@ -231,11 +227,14 @@ def test_the_mean_of_other_runs_is_in_the_interval(curves, share, count):
         later.append(fit.lower <= other[-1] <= fit.upper)
         there = fit.interval(curve.sizes[:k])
         within.extend((there.lower <= other[:k]) & (other[:k] <= there.upper))
+        off = np.abs(other[:k] - there.value)
+        half.extend(off <= (there.upper - there.lower) / 4)
     print(
         f"{count} runs: {np.mean(later):.3f} later, {np.mean(within):.3f} at sizes seen"
     )
     assert_rate(sum(later), len(later), 0.95, false_alarm=1e-3)
-    assert 0.84 < np.mean(within) < 0.93
+    assert 0.92 <= np.mean(within) <= 0.985
+    assert np.mean(half) < 0.87  # intervals of half the width hold too seldom
 
 
 # --- power laws, simulated ---------------------------------------------------------------

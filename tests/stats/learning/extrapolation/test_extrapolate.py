@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import assert_at_least, assert_at_most
 
 from curvewise.errors import CurvewiseError
 from curvewise.stats.learning.extrapolation import extrapolate
@@ -340,3 +341,20 @@ def test_a_rise_beyond_chance_is_said():
     calm = np.array([0.30, 0.26, 0.24, 0.23, 0.225]) + runs - means
     again = extrapolate([50, 100, 200, 400, 800], list(calm.T), to=3200)
     assert not any("rises" in text for text in again.concerns)
+
+
+def test_at_the_largest_size_the_mean_is_known_as_well_as_runs_tell():
+    """Five runs that share a split at all sizes; bare means say nothing of that."""
+    rng, n = np.random.default_rng(4), np.array([40.0, 80, 160, 320, 640])
+    truth, hits, bare = 0.08 + 0.9 * n**-0.5, 0, 0
+    for _ in range(300):
+        shift = rng.normal(0, 0.02, (5, 1))
+        runs = truth + shift + 0.4 * n**-0.5 * rng.normal(size=(5, 5))
+        runs = np.clip(runs, 0, 1)
+        known = extrapolate(n, list(runs.T), to=640)
+        blind = extrapolate(n, runs.mean(axis=0), to=640)
+        hits += known.lower <= truth[-1] <= known.upper
+        bare += blind.lower <= truth[-1] <= blind.upper
+    print(hits / 300, bare / 300)
+    assert_at_least(hits, 300, 0.95)
+    assert_at_most(bare, 300, 0.7)

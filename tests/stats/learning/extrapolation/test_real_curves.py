@@ -162,11 +162,14 @@ def test_they_are_worth_more_than_one_width_for_all(
 @pytest.mark.parametrize("kind", ["runs", "means"])
 @pytest.mark.parametrize("collection", ["1.0", "1.1"])
 def test_between_sizes_intervals_hold(trial, groups, collection, kind):
-    """Where sizes are dense, as in 1.1, they are wider than they need be: 99 % hold."""
+    """Where sizes are dense, as in 1.1, they are wider than they need be: 99 % hold.
+
+    So are those from runs, which are for more than the runs that judge them: 98 %.
+    """
     use = groups[f"{collection}, between, {kind}"]
     assert trial.holds()[use].mean() >= 0.92
     if collection == "1.0":
-        assert trial.holds()[use].mean() <= 0.97
+        assert trial.holds()[use].mean() <= 0.985
         assert shrunk(trial, 0.5).holds()[use].mean() < 0.91
 
 

@@ -85,9 +85,10 @@ def extrapolate(
     runs. Where the error later *rose* above the last one by more than .01, which no fall
     foretells, they held in 70 %. Where the runs seen show a significant rise they held in
     94 %, and were half as wide again. Between the sizes seen, one more fit is made for each
-    size that is asked for; L is then the distance to the nearest size. At the sizes seen,
-    95 % intervals from 5 or 2 runs held the mean of other runs in 86 to 90 %: ask the runs
-    themselves there.
+    size that is asked for; L is then the distance to the nearest size. No side is shorter
+    than t times the standard error of the mean of the runs, with eight degrees of freedom:
+    at the sizes seen, 95 % intervals from 5 or 2 runs held the mean of other runs in 93 to
+    98 %.
 
     References
     ----------
