@@ -1,6 +1,8 @@
 """What more data would buy, how much data an error takes, which run to do next."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 from curvewise._answer import Answer, Provenance
 from curvewise._text import Cell, html_table, percent, plain, step
@@ -9,6 +11,45 @@ from curvewise.analyses._tables import interval_cell
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.stats.interval import Interval
 from curvewise.stats.learning import NextRun, SizeFor
+
+
+class TaskTables(Answer):
+    """An answer that is a table for each task, under a headline and above notes."""
+
+    __slots__ = ()
+
+    found: tuple[Any, ...]
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks, in the order of the trials."""
+        return tuple(dict.fromkeys(one.task for one in self.found))
+
+    @abstractmethod
+    def headline(self) -> str:
+        """Return what was asked."""
+
+    @abstractmethod
+    def table(self, task: str) -> list[dict[str, Cell]]:
+        """Return the rows of one task with headings for people."""
+
+    @abstractmethod
+    def notes(self) -> list[str]:
+        """Return what a reader must know to read the table."""
+
+    def __str__(self) -> str:
+        lines = [self.headline()]
+        for task in self.tasks:
+            lines += ["", f"task {task}", plain(self.table(task), indent="  ")]
+        return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return "".join(
+            html_table(self.table(task), f"{self.headline()}, task {task}")
+            for task in self.tasks
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +80,7 @@ class Predicted:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Forecasts(Answer):
+class Forecasts(TaskTables):
     """The answer of `Learning.at`: what error to expect with other amounts of data."""
 
     label: str
@@ -47,11 +88,6 @@ class Forecasts(Answer):
     found: tuple[Predicted, ...]
     concerns: tuple[str, ...]
     provenance: Provenance
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """The tasks, in the order of the trials."""
-        return tuple(dict.fromkeys(one.task for one in self.found))
 
     def rows(self) -> list[dict[str, Cell]]:
         """Return one row per task, size and algorithm."""
@@ -89,6 +125,7 @@ class Forecasts(Answer):
     def notes(self) -> list[str]:
         """Return what a reader must know to read the table."""
         return [
+            *self.concerns,
             f"error then: what the mean {self.label} over training sets of that size may "
             f"be. {self.found[0].error.guarantee[:1].upper()}"
             f"{self.found[0].error.guarantee[1:]}.",
@@ -97,18 +134,9 @@ class Forecasts(Answer):
             "lowest error of its task.",
         ]
 
-    def __str__(self) -> str:
-        lines = [f"{self.label} with other amounts of data"]
-        for task in self.tasks:
-            lines += ["", f"task {task}", plain(self.table(task), indent="  ")]
-        return "\n".join(
-            [*lines, "", *self.concerns, *self.notes(), str(self.provenance)]
-        )
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return "".join(html_table(self.table(t), f"task {t}") for t in self.tasks)
+    def headline(self) -> str:
+        """Return what was asked."""
+        return f"{self.label} with other amounts of data"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,7 +149,7 @@ class Needed:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SizesNeeded(Answer):
+class SizesNeeded(TaskTables):
     """The answer of `Learning.size_for`: how much data an error takes."""
 
     label: str
@@ -129,11 +157,6 @@ class SizesNeeded(Answer):
     confidence: float
     found: tuple[Needed, ...]
     provenance: Provenance
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """The tasks, in the order of the trials."""
-        return tuple(dict.fromkeys(one.task for one in self.found))
 
     def of(self, task: str | None = None) -> tuple[Needed, ...]:
         """Return what was found on a task; it may be left out where there is one."""
@@ -188,16 +211,9 @@ class SizesNeeded(Answer):
             f"as far as the intervals of the curve hold.",
         ]
 
-    def __str__(self) -> str:
-        lines = [f"How much data {self.label} {number_cell(self.error)} takes"]
-        for task in self.tasks:
-            lines += ["", f"task {task}", plain(self.table(task), indent="  ")]
-        return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return "".join(html_table(self.table(t), f"task {t}") for t in self.tasks)
+    def headline(self) -> str:
+        """Return what was asked."""
+        return f"How much data {self.label} {number_cell(self.error)} takes"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,7 +226,7 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NextRuns(Answer):
+class NextRuns(TaskTables):
     """The answer of `Learning.next_run`: what to train next, to know more of what is far.
 
     Parameters
@@ -229,11 +245,6 @@ class NextRuns(Answer):
     is_timed: bool
     found: tuple[Advice, ...]
     provenance: Provenance
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """The tasks, in the order of the trials."""
-        return tuple(dict.fromkeys(one.task for one in self.found))
 
     def rows(self) -> list[dict[str, Cell]]:
         """Return one row per task, algorithm and suggestion, the best one first."""
@@ -279,13 +290,6 @@ class NextRuns(Answer):
             notes.append("cost: training examples, as if time grew with them.")
         return notes
 
-    def __str__(self) -> str:
-        lines = [f"What to train next, to know {self.label} at {size_cell(self.to)}"]
-        for task in self.tasks:
-            lines += ["", f"task {task}", plain(self.table(task), indent="  ")]
-        return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return "".join(html_table(self.table(t), f"task {t}") for t in self.tasks)
+    def headline(self) -> str:
+        """Return what was asked."""
+        return f"What to train next, to know {self.label} at {size_cell(self.to)}"
