@@ -1,4 +1,4 @@
-"""Draw the pictures of the pages on curves: run what the pages say, keep what they save.
+"""Draw the pictures of the pages on curves, and on error and data: run what the pages say.
 
 The pictures are committed; run this after the pages or the figures have changed. Another
 folder than that of the documentation may be named, to look before anything is replaced.
@@ -13,7 +13,12 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("docs/explanation/curves.md", "docs/tutorial/compare-curves.md")
+PAGES = (
+    "docs/explanation/curves.md",
+    "docs/tutorial/compare-curves.md",
+    "docs/explanation/error-and-data.md",
+    "docs/tutorial/more-data.md",
+)
 IMAGES = ROOT / "docs" / "images"
 
 

@@ -204,9 +204,9 @@ def test_tables_of_learning_that_are_listed_are_those_of_the_json():
 
 def test_the_pictures_are_made_by_running_the_pages(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "scripts")
-    import make_learning_figures
+    import make_curve_figures
 
-    for page in make_learning_figures.PAGES:
-        names = re.findall(r'savefig\("(learning-\w+\.png)"', (ROOT / page).read_text())
+    for page in make_curve_figures.PAGES:
+        names = re.findall(r'savefig\("([\w-]+\.png)"', (ROOT / page).read_text())
         assert names
         assert all((ROOT / "docs/images" / name).exists() for name in names)

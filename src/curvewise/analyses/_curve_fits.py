@@ -23,7 +23,6 @@ from curvewise.stats.learning import (
     crossing,
     data_multiplier,
     extrapolate,
-    shape,
     shared_noise,
 )
 from curvewise.stats.powerlaw import PowerLaw, fit_power_law
@@ -45,15 +44,17 @@ class CurveFit:
     law : PowerLaw
         The power law that describes the curve where it was observed.
     forecast : Extrapolation
-        What the curve may do beyond.
-    shape : Shape
-        Whether it rises or bends the wrong way.
+        What the curve may do beyond, and whether it rises or bends the wrong way so far.
     """
 
     measured: Measured
     law: PowerLaw
     forecast: Extrapolation
-    shape: Shape
+
+    @property
+    def shape(self) -> Shape:
+        """Whether the curve rises or bends the wrong way."""
+        return self.forecast.shape
 
     @property
     def algorithm(self) -> str:
@@ -77,7 +78,7 @@ class CurveFit:
     @property
     def concerns(self) -> tuple[str, ...]:
         """What may be wrong, in sentences, each once."""
-        told = (*self.law.concerns, *self.forecast.concerns, *self.shape.concerns)
+        told = (*self.law.concerns, *self.forecast.concerns)
         if self.law.size > self.largest:
             told = (_beyond(self.law.size, self.largest), *told)
         return tuple(dict.fromkeys(told))
@@ -202,8 +203,7 @@ def _fit(
         unit=scale.unit,
         runs=one.runs,
     )
-    bent = shape(one.sizes, one.errors, unit=scale.unit, runs=one.runs)
-    return CurveFit(one, law, forecast, bent)
+    return CurveFit(one, law, forecast)
 
 
 def _pairs(

@@ -6,9 +6,9 @@ from typing import Any
 
 from curvewise._answer import Answer, Provenance
 from curvewise._text import Cell, html_table, percent, plain, step
+from curvewise.analyses._by_task import of_task
 from curvewise.analyses._curve_tables import chance_cell, number_cell, size_cell
 from curvewise.analyses._tables import interval_cell
-from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.stats.interval import Interval
 from curvewise.stats.learning import NextRun, SizeFor
 
@@ -160,14 +160,7 @@ class SizesNeeded(TaskTables):
 
     def of(self, task: str | None = None) -> tuple[Needed, ...]:
         """Return what was found on a task; it may be left out where there is one."""
-        if task is None and len(self.tasks) > 1:
-            raise CurvewiseError(
-                f"Which task? The answer has {listed(self.tasks)}. Pass task=."
-            )
-        own = tuple(one for one in self.found if task in (None, one.task))
-        if not own:
-            raise unknown("task", task, self.tasks)
-        return own
+        return of_task(self.found, task)
 
     def rows(self) -> list[dict[str, Cell]]:
         """Return one row per task and algorithm; a size is infinite where none does."""

@@ -13,10 +13,11 @@ from curvewise._text import Cell, html_table, plain
 from curvewise.analyses import _line_tables as tables
 from curvewise.analyses import _line_words as words
 from curvewise.analyses._asking import failed_score, metric_of, plain_setting
+from curvewise.analyses._by_task import of_task, pair_of
 from curvewise.analyses._line_asking import grid_setting, how_to_fill, lines_by_task
 from curvewise.analyses._line_notes import line_notes
 from curvewise.analyses._line_tasks import Asked, LinePair, LineTask, line_task
-from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.errors import CurvewiseError, listed
 from curvewise.metrics import Metric
 from curvewise.stats.anova import Noise, Null, OverTasks, over_tasks
 from curvewise.stats.checks import checked_level, is_number
@@ -70,27 +71,12 @@ class Difference(Answer):
 
     def of(self, task: str | None = None) -> LineTask:
         """Return what was found on a task; it may be left out where there is one."""
-        if task is None:
-            if len(self.found) > 1:
-                raise CurvewiseError(
-                    f"Which task? The answer has {listed(self.tasks)}. Pass task=."
-                )
-            return self.found[0]
-        by_name = {one.task: one for one in self.found}
-        if task not in by_name:
-            raise unknown("task", task, self.tasks)
-        return by_name[task]
+        return of_task(self.found, task)[0]
 
     def pair(self, one: str, other: str, task: str | None = None) -> LinePair:
         """Return what was found about two algorithms, in the order of the trials."""
         own = self.of(task)
-        for name in (one, other):
-            if name not in own.algorithms:
-                raise unknown("algorithm", name, own.algorithms)
-        for pair in own.pairs:
-            if {pair.one, pair.other} == {one, other}:
-                return pair
-        raise CurvewiseError(f"A pair is of two algorithms, and '{one}' is one.")
+        return pair_of(own.pairs, own.algorithms, one, other)
 
     def rows(self) -> list[dict[str, Cell]]:
         """Return the analysis of variance, one row per task and source of variation.

@@ -11,6 +11,7 @@ from curvewise._text import Cell, html_table, joined, plain, step
 from curvewise.analyses import _curve_tables as tables
 from curvewise.analyses import _curve_words as words
 from curvewise.analyses._asking import failed_score, metric_of, plain_setting
+from curvewise.analyses._by_task import of_task, pair_of
 from curvewise.analyses._curve_asking import (
     ErrorScale,
     error_scale,
@@ -35,7 +36,7 @@ from curvewise.analyses._curve_questions import (
     SizesNeeded,
 )
 from curvewise.analyses._curve_telling import advised, is_timed, needed, predicted
-from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.errors import CurvewiseError, unknown
 from curvewise.metrics import Floats, Metric
 from curvewise.stats.checks import checked_confidence, is_number, one_of
 from curvewise.trials import Trials, must_be_trials
@@ -94,16 +95,7 @@ class Learning(Answer):
 
     def of(self, task: str | None = None) -> CurveTask:
         """Return the curves of a task; it may be left out where there is one."""
-        if task is None:
-            if len(self.found) > 1:
-                raise CurvewiseError(
-                    f"Which task? The answer has {listed(self.tasks)}. Pass task=."
-                )
-            return self.found[0]
-        by_name = {one.task: one for one in self.found}
-        if task not in by_name:
-            raise unknown("task", task, self.tasks)
-        return by_name[task]
+        return of_task(self.found, task)[0]
 
     def curve(self, algorithm: str, task: str | None = None) -> CurveFit:
         """Return the curve of an algorithm."""
@@ -116,19 +108,11 @@ class Learning(Answer):
     def pair(self, one: str, other: str, task: str | None = None) -> CurvePair:
         """Return what the curves of two algorithms say together."""
         own = self.of(task)
-        for name in (one, other):
-            if name not in own.algorithms:
-                raise unknown("algorithm", name, own.algorithms)
-        for pair in own.pairs:
-            if {pair.one, pair.other} == {one, other}:
-                return pair
-        if one == other:
-            raise CurvewiseError(f"A pair is of two algorithms, and '{one}' is one.")
-        raise CurvewiseError(
-            f"Of so many algorithms only pairs with the best one, "
-            f"'{own.pairs[0].one}' or '{own.pairs[0].other}', were compared. Choose fewer "
-            f"with trials.where(algorithm=[...])."
+        lacking = (
+            "Of so many algorithms only pairs with the best one were compared. Choose "
+            "fewer with trials.where(algorithm=[...])."
         )
+        return pair_of(own.pairs, own.algorithms, one, other, lacking=lacking)
 
     # --- questions -----------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from curvewise.figures.series import (
     Chart,
     Mark,
     Series,
+    no_band,
     short_names,
     without_band,
 )
@@ -45,7 +46,7 @@ def lines_chart(answer: Difference, task: str | None = None) -> Chart:
     steps = found.lines.steps
     most = max(min(_MOST_OF_ONE, _MOST_LINES // len(found.lines)), 1)
     series = [
-        Series(f"{name}, a line", steps, line, *_no_band(steps), look, is_faint=True)
+        Series(f"{name}, a line", steps, line, *no_band(steps), look, is_faint=True)
         for look, (name, own) in enumerate(found.lines.items())
         for line in _some(own, most)
     ]
@@ -163,7 +164,7 @@ def shares_chart(answer: Difference, task: str | None = None) -> Chart:
         x_label="step",
         y_label="share of the effect so far",
         series=(
-            Series("these lines", steps, shares.cumulated, *_no_band(steps)),
+            Series("these lines", steps, shares.cumulated, *no_band(steps)),
             Series(
                 "chance",
                 steps,
@@ -304,10 +305,6 @@ def _of(answer: Difference, task: str | None) -> LineTask:
 # --- lines -------------------------------------------------------------------------------
 
 
-def _no_band(steps: Floats) -> tuple[Floats, Floats]:
-    return without_band(steps), without_band(steps)
-
-
 def _some(lines: Floats, most: int) -> Floats:
     """Return at most so many lines, evenly chosen from the lowest to the highest mean."""
     if len(lines) <= most:
@@ -365,4 +362,4 @@ def _textbook(found: LineTask, effect: Effect, top: float) -> Series:
 
 def _bins(name: str, edges: Floats, shares: Floats) -> Series:
     middle = (edges[1:] + edges[:-1]) / 2
-    return Series(name, middle, shares / np.diff(edges), *_no_band(middle))
+    return Series(name, middle, shares / np.diff(edges), *no_band(middle))

@@ -15,8 +15,7 @@ from curvewise.analyses.learning import (
 )
 from curvewise.errors import CurvewiseError
 from curvewise.figures.draw import draw, new_axes
-from curvewise.figures.series import Bar, Chart, Mark, Series, short_names, without_band
-from curvewise.metrics import Floats
+from curvewise.figures.series import Bar, Chart, Mark, Series, no_band, short_names
 from curvewise.stats.checks import is_number, one_of
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def forecast_chart(
         name = f"{fit.algorithm}, observed"
         series.append(
             Series(
-                name, seen.sizes, seen.means, *_no_band(seen.sizes), look, is_faint=True
+                name, seen.sizes, seen.means, *no_band(seen.sizes), look, is_faint=True
             )
         )
     series += _observed(found)
@@ -120,7 +119,7 @@ def size_for_chart(answer: SizesNeeded, task: str | None = None) -> Chart:
         sizes = one.size.forecast.sizes
         n = np.geomspace(sizes[0], min(_FAR * sizes[-1], one.size.largest), _POINTS)
         series.append(
-            Series(one.algorithm, n, one.size.chance(n), *_no_band(n))  # pointwise
+            Series(one.algorithm, n, one.size.chance(n), *no_band(n))  # pointwise
         )
     largest = max(float(one.size.forecast.sizes[-1]) for one in own)
     return Chart(
@@ -153,9 +152,7 @@ def crossing_chart(
         row -= 1
         name = f"{names[pair.one]} better than {names[pair.other]}"
         told = pair.crossing
-        series.append(
-            Series(name, told.sizes, told.chance, *_no_band(told.sizes), look)
-        )
+        series.append(Series(name, told.sizes, told.chance, *no_band(told.sizes), look))
         bars += [
             Bar(stretch.first, stretch.last, look, row, name)
             for stretch in told.stretches
@@ -290,7 +287,7 @@ def _observed(found: CurveTask) -> list[Series]:
     return [
         Series(
             f"{fit.algorithm}, observed",
-            *(fit.measured.sizes, fit.measured.means, *_no_band(fit.measured.sizes)),
+            *(fit.measured.sizes, fit.measured.means, *no_band(fit.measured.sizes)),
             look,
             is_dots=True,
         )
@@ -333,7 +330,3 @@ def _pairs(
             )
         return found.pairs[:10]
     return [answer.pair(one, other, found.task) for one, other in pairs]
-
-
-def _no_band(x: Floats) -> tuple[Floats, Floats]:
-    return without_band(x), without_band(x)

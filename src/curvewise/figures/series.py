@@ -312,6 +312,11 @@ def without_band(values: Floats) -> Floats:
     return np.full(len(values), np.nan)
 
 
+def no_band(values: Floats) -> tuple[Floats, Floats]:
+    """Return both of them."""
+    return without_band(values), without_band(values)
+
+
 def finite(values: Floats) -> Floats:
     """Return values with NaN for what is infinite, which no axis can show."""
     return np.where(np.isfinite(values), values, np.nan)

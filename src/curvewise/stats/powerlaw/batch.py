@@ -4,7 +4,7 @@ from numpy.typing import ArrayLike
 
 from curvewise.stats._curve.runs import UNITS, Unit
 from curvewise.stats._sample import one_of
-from curvewise.stats.powerlaw._build import fit_observed
+from curvewise.stats.powerlaw._build import Asked
 from curvewise.stats.powerlaw._checks import scale_of
 from curvewise.stats.powerlaw._data import METHODS, TERMS, Method, Terms, Weights
 from curvewise.stats.powerlaw._given import (
@@ -15,6 +15,7 @@ from curvewise.stats.powerlaw._given import (
     fewest_sizes,
     observed_curves,
 )
+from curvewise.stats.powerlaw._many import fit_observed
 from curvewise.stats.powerlaw.curves import PowerLaws
 
 
@@ -69,13 +70,6 @@ def fit_power_laws(
     n = checked_increasing(sizes, fewest_sizes(terms))
     scale = scale_of(unit)
     seen, is_fitted = observed_curves(n, means, counts, variances, unit)
-    return fit_observed(
-        seen,
-        is_fitted,
-        method=method,
-        weights=used,
-        terms=terms,
-        unit=unit,
-        floor=checked_floor(noise_floor, method, unit, scale),
-        size=checked_reference(size, n),
-    )
+    floor = checked_floor(noise_floor, method, unit, scale)
+    asked = Asked(method, used, terms, unit, floor, checked_reference(size, n))
+    return fit_observed(seen, is_fitted, asked)

@@ -7,9 +7,10 @@ from curvewise.errors import CurvewiseError
 from curvewise.stats._sample import checked_chance, checked_confidence
 from curvewise.stats._words import percent
 from curvewise.stats.interval import CurveBand
-from curvewise.stats.powerlaw._build import fit_observed
+from curvewise.stats.powerlaw._build import Asked
 from curvewise.stats.powerlaw._checks import bounds_of, checked_places, scale_of
 from curvewise.stats.powerlaw._data import Observed
+from curvewise.stats.powerlaw._many import fit_observed
 from curvewise.stats.powerlaw.curve import PowerLaw
 
 
@@ -75,16 +76,9 @@ def bootstrap_band(
         np.where(freedom > 0, squares, 0.0),
         freedom,
     )
-    refits = fit_observed(
-        seen,
-        np.full(resamples, True),
-        method=law.method,
-        weights=law.weights,
-        terms=law.terms,
-        unit=law.unit,
-        floor=None if law.method == "calibrated" else law.noise_floor / scale**2,
-        size=law.size,
-    )
+    floor = None if law.method == "calibrated" else law.noise_floor / scale**2
+    asked = Asked(law.method, law.weights, law.terms, law.unit, floor, law.size)
+    refits = fit_observed(seen, np.full(resamples, True), asked)
     x = at ** refits.gamma[:, None]
     drawn = (
         refits.alpha[:, None] + refits.eta[:, None] * x + refits.delta[:, None] * x**2

@@ -7,24 +7,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._curve.grid import blocks
 from curvewise.stats._curve.runs import Unit
 from curvewise.stats._sample import Floats, checked_confidence
 from curvewise.stats.powerlaw import _region
-from curvewise.stats.powerlaw._calibrated import fit_calibrated
+from curvewise.stats.powerlaw._build import (
+    Asked,
+    fit_curves,
+    in_blocks,
+    one_law,
+)
 from curvewise.stats.powerlaw._checks import (
     bounds_of,
     checked_places,
     checked_probabilities,
     scale_of,
 )
-from curvewise.stats.powerlaw._concerns import concerns_of
 from curvewise.stats.powerlaw._data import Fitted, Method, Observed, Terms, Weights
-from curvewise.stats.powerlaw._paper import fit_paper
 from curvewise.stats.powerlaw.curve import PowerLaw
-
-# A curve takes many temporaries for each exponent: fewer at a time than the kernel.
-_SHAPES = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,33 +110,15 @@ class PowerLaws:
             raise CurvewiseError(f"Curve {i} could not be fitted. Look at its errors.")
         i = range(len(self))[i]
         rows = slice(i, i + 1)
-        fit, seen, scale = self._fit(rows), self._seen[rows], scale_of(self.unit)
-        is_held = self._floor is not None
-        return PowerLaw(
-            float(self.alpha[i]),
-            float(self.eta[i]),
-            float(self.delta[i]),
-            float(self.gamma[i]),
-            self.size,
-            self.unit,
-            seen.sizes,
-            scale * seen.means[0],
-            seen.counts[0],
-            self.method,
-            self.weights,
-            self.terms,
-            float(scale**2 * fit.floor[0]),
-            float(scale**2 * fit.slope[0]),
-            float(self.r_squared[i]),
-            concerns_of(seen, fit, self.terms, self.method, is_held),
-            fit.mixture,
-        )
+        return one_law(self._seen[rows], self._fit(rows), self._asked)
 
     def _fit(self, rows: slice) -> Fitted:
-        seen = self._seen[rows]
-        if self.method == "paper":
-            return fit_paper(seen, self.terms, self.weights, self._floor)
-        return fit_calibrated(seen, self.terms, self._floor)
+        return fit_curves(self._seen[rows], self._asked)
+
+    @property
+    def _asked(self) -> Asked:
+        told = (self.method, self.weights, self.terms, self.unit)
+        return Asked(*told, self._floor, self.size)
 
     def _blocks(self) -> Iterator[slice]:
-        return blocks(len(self), _SHAPES)
+        return in_blocks(len(self))

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from curvewise.stats._curve.runs import Unit, checked_runs
 from curvewise.stats._sample import one_of
-from curvewise.stats.powerlaw._build import fit_observed
+from curvewise.stats.powerlaw._build import Asked, fit_curves, one_law
 from curvewise.stats.powerlaw._checks import scale_of
 from curvewise.stats.powerlaw._concerns import linked_runs
 from curvewise.stats.powerlaw._data import (
@@ -130,17 +130,10 @@ def fit_power_law(
         given.counts[None] - 1,
         np.array([of_mean]),
     )
-    laws = fit_observed(
-        seen,
-        np.array([True]),
-        method=method,
-        weights=used,
-        terms=terms,
-        unit=unit,
-        floor=floor,
-        size=checked_reference(size, given.sizes),
+    asked = Asked(
+        method, used, terms, unit, floor, checked_reference(size, given.sizes)
     )
-    law = laws.curve(0)
+    law = one_law(seen, fit_curves(seen, asked), asked)
     more = linked_runs(given.table) if method == "paper" else ""
     told = (*law.concerns, more) if more else law.concerns
     return replace(law, concerns=told, run_shift=scale_of(unit) ** 2 * own)

@@ -23,6 +23,7 @@ from curvewise.stats.learning.extrapolation._band import (
     quantiles,
 )
 from curvewise.stats.learning.extrapolation._forecast import Observed, outlook
+from curvewise.stats.learning.shape import Shape
 
 ESTIMAND = "the mean error over runs at each size"
 
@@ -48,6 +49,8 @@ class Extrapolation:
         The highest climb of the means so far.
     flat : float
         Share of the power laws that found no fall, by weight.
+    shape : Shape
+        Whether the curve significantly rises, or is not convex.
     concerns : tuple of str
         What may be wrong, in sentences.
     unit : {"fraction", "percent", "loss"}
@@ -68,6 +71,7 @@ class Extrapolation:
     noise: float
     rise: float
     flat: float
+    shape: Shape
     concerns: tuple[str, ...]
     unit: Unit
     scale: float

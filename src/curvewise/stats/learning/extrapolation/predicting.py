@@ -142,6 +142,7 @@ def extrapolate(
         noise=scale * float(ahead.noise[0]),
         rise=scale * rise,
         flat=flat,
+        shape=bent,
         concerns=(*bent.concerns, *told),
         unit=unit,
         scale=scale,

@@ -1,0 +1,53 @@
+"""How answers about several tasks are asked about one of them."""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from curvewise.errors import CurvewiseError, listed, unknown
+
+
+class _OfTask(Protocol):
+    @property
+    def task(self) -> str: ...
+
+
+class _Pair(Protocol):
+    @property
+    def one(self) -> str: ...
+    @property
+    def other(self) -> str: ...
+
+
+_Found = TypeVar("_Found", bound=_OfTask)
+_Two = TypeVar("_Two", bound=_Pair)
+
+
+def of_task(found: Sequence[_Found], task: str | None) -> tuple[_Found, ...]:
+    """Return what was found on a task, which may be left out where there is one."""
+    tasks = tuple(dict.fromkeys(one.task for one in found))
+    if task is None and len(tasks) > 1:
+        raise CurvewiseError(f"Which task? The answer has {listed(tasks)}. Pass task=.")
+    own = tuple(one for one in found if task in (None, one.task))
+    if not own:
+        raise unknown("task", task, tasks)
+    return own
+
+
+def pair_of(
+    pairs: Sequence[_Two],
+    algorithms: Sequence[str],
+    one: str,
+    other: str,
+    *,
+    lacking: str = "These two were not compared.",
+) -> _Two:
+    """Return the pair of two algorithms, in whichever order; say what is `lacking`."""
+    for name in (one, other):
+        if name not in algorithms:
+            raise unknown("algorithm", name, algorithms)
+    if one == other:
+        raise CurvewiseError(f"A pair is of two algorithms, and '{one}' is one.")
+    for pair in pairs:
+        if {pair.one, pair.other} == {one, other}:
+            return pair
+    raise CurvewiseError(lacking)
