@@ -1,6 +1,5 @@
 """Pictures of curves that differ: what is drawn is what the answer says."""
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -15,14 +14,6 @@ from curvewise.figures.difference import (
     where_chart,
 )
 from curvewise.report.charts import plotly_figure
-
-mpl.use("agg")
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Pictures of error and data: what is drawn is what the answer says, on paper and page."""
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -16,14 +14,6 @@ from curvewise.figures.learning import (
 )
 from curvewise.figures.series import root_ticks
 from curvewise.report.charts import plotly_figure
-
-mpl.use("agg")
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

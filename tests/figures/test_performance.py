@@ -25,14 +25,6 @@ from curvewise.figures.series import (
 )
 from curvewise.report.charts import plotly_figure
 
-mpl.use("agg")
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
-
 
 @pytest.fixture
 def answer():

@@ -1,7 +1,5 @@
 import dataclasses
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -9,14 +7,6 @@ import curvewise as cw
 from curvewise import CurvewiseError
 from curvewise.figures.plan import plan_chart, plot_power, power_chart
 from curvewise.stats.bands import half_width
-
-mpl.use("agg")
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
 
 
 def test_the_chart_shows_what_each_number_of_trials_tells():

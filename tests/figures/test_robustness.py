@@ -1,4 +1,3 @@
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -6,14 +5,6 @@ import pytest
 from curvewise import CurvewiseError, Trial, Trials
 from curvewise.analyses.robustness import robustness
 from curvewise.figures.robustness import gain_chart, plot_gains, plot_gains_by_task
-
-mpl.use("agg")
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,3 @@
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -12,14 +10,7 @@ from curvewise.figures.slices import (
 )
 from curvewise.flow.slices import quantile_slices
 
-mpl.use("agg")
 QUIET = {"executor": "serial", "progress": False}
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
 
 
 def sliced(metric="accuracy", steps=3):

@@ -1,4 +1,3 @@
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -6,14 +5,6 @@ import pytest
 from curvewise import CurvewiseError, Trial, Trials
 from curvewise.analyses.variance import variance_shares
 from curvewise.figures.variance import plot_variance_shares
-
-mpl.use("agg")
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
 
 
 def trials(tasks=("t",), scale=1.0):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from noisy_curves import AT, SIZES, noisy
 
 from curvewise.errors import CurvewiseError, CurvewiseWarning
 from curvewise.stats.powerlaw import (
@@ -14,19 +15,6 @@ from curvewise.stats.powerlaw import (
     bootstrap_band,
     fit_power_law,
 )
-
-SIZES = np.array([25.0, 50, 100, 200, 400])
-COUNTS = (16, 8, 4, 2, 1)
-AT = np.array([25.0, 100, 400, 1600, np.inf])
-
-
-def noisy(seed=1, curve=(0.12, 1.9, -0.57), sd=0.05, counts=COUNTS, sizes=SIZES):
-    rng = np.random.default_rng(seed)
-    alpha, eta, gamma = curve
-    return [
-        alpha + eta * n**gamma + rng.normal(size=k) * sd / n**0.5
-        for n, k in zip(sizes, counts, strict=True)
-    ]
 
 
 def test_errors_are_never_below_0_nor_above_1():

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from noisy_curves import AT, SIZES, noisy
 from support import assert_at_least
 
 from curvewise.errors import CurvewiseError
@@ -13,19 +14,6 @@ from curvewise.stats.powerlaw import (
     fit_power_law,
     fit_power_laws,
 )
-
-SIZES = np.array([25.0, 50, 100, 200, 400])
-COUNTS = (16, 8, 4, 2, 1)
-AT = np.array([25.0, 100, 400, 1600, np.inf])
-
-
-def noisy(seed=1, curve=(0.12, 1.9, -0.57), sd=0.05, counts=COUNTS, sizes=SIZES):
-    rng = np.random.default_rng(seed)
-    alpha, eta, gamma = curve
-    return [
-        alpha + eta * n**gamma + rng.normal(size=k) * sd / n**0.5
-        for n, k in zip(sizes, counts, strict=True)
-    ]
 
 
 @pytest.mark.parametrize("terms", ["power", "linear", "quadratic", "full"])

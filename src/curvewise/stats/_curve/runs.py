@@ -54,6 +54,11 @@ class Runs:
         return np.array([e.var(ddof=1) if len(e) > 1 else np.nan for e in self.errors])
 
 
+def scale_of(unit: Unit) -> float:
+    """Return how many of a unit a whole is."""
+    return 100.0 if unit == "percent" else 1.0
+
+
 def checked_runs(
     sizes: ArrayLike,
     errors: Any,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._curve.runs import Unit
+from curvewise.stats._curve.runs import Unit, scale_of
 from curvewise.stats._sample import Floats
 from curvewise.stats.forms.form import Design, Form
 
@@ -114,7 +114,7 @@ class FittedForms:
     def log_likelihood(self) -> Floats:
         """That of normal noise of unknown size at each mean, for errors as fractions."""
         total, count = self._totals
-        scale = np.full(len(total), 100.0 if self.unit == "percent" else 1.0)
+        scale = np.full(len(total), scale_of(self.unit))
         if self.unit == "loss":
             used = np.where(self.weights > 0, self.means, 0.0)
             scale = used.sum(axis=1) / count

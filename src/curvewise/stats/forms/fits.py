@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.stats._curve.runs import UNITS, Unit
+from curvewise.stats._curve.runs import UNITS, Unit, scale_of
 from curvewise.stats._sample import one_of
 from curvewise.stats.forms._batch import checked_curves, fitted, refuse_few
 from curvewise.stats.forms._single import checked_curve, single
@@ -57,7 +57,7 @@ def fit_form(
     chosen = form_of(form)
     seen, w = checked_curve(sizes, errors, weights, unit, runs)
     refuse_few(chosen, len(seen.sizes))
-    scale = 100.0 if unit == "percent" else 1.0
+    scale = scale_of(unit)
     found = fitted(
         chosen, seen.sizes, scale * seen.means[None], w, unit, allow_increase
     )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._curve.runs import UNITS, Runs, Unit
+from curvewise.stats._curve.runs import UNITS, Runs, Unit, scale_of
 from curvewise.stats._sample import Floats, one_of
 from curvewise.stats.forms._batch import checked_curves
 from curvewise.stats.forms._hindsight import FEWEST, weighed
@@ -246,7 +246,7 @@ def _one(
 ) -> FormMix:
     one_of("by", by, BYS)
     seen, w = checked_curve(sizes, errors, weights, unit, runs)
-    scale = 100.0 if unit == "percent" else 1.0
+    scale = scale_of(unit)
     means = scale * seen.means[None]
     chosen = _chosen(forms, len(seen.sizes))
     found = weighed(chosen, seen.sizes, means, w, unit, may_rise, by, selects)

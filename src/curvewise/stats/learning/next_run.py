@@ -15,6 +15,7 @@ from curvewise.stats._curve.runs import (
     checked_one_size,
     checked_runs,
     checked_sizes,
+    scale_of,
 )
 from curvewise.stats._sample import Floats, is_number
 from curvewise.stats.learning._information import (
@@ -181,7 +182,7 @@ def next_run(
     inverse = inverse_of(information(law, given.sizes, given.counts))
     before = float(variance_at(inverse, law, np.array([goal]))[0])
     after = variance_after(inverse, law, goal, at, times)
-    scale = _REACH * (100.0 if unit == "percent" else 1.0)
+    scale = _REACH * scale_of(unit)
     now = scale * math.sqrt(before)
     found = [
         Suggestion(

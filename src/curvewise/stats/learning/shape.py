@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from curvewise._text import joined, shown, step
 from curvewise.errors import CurvewiseError
-from curvewise.stats._curve.runs import Runs, Unit, checked_runs
+from curvewise.stats._curve.runs import Runs, Unit, checked_runs, scale_of
 from curvewise.stats._sample import Floats, checked_level
 from curvewise.stats.learning._contrasts import Judged, judged
 
@@ -207,7 +207,7 @@ def shape(
         n[triples[:, 2]] - n[triples[:, 0]]
     )
     bent = judged(given, triples, np.stack([-share, np.ones_like(share), share - 1], 1))
-    scale = 100.0 if unit == "percent" else inside
+    scale = scale_of(unit) * inside
     is_told = bool(up.is_told.any())
     return Shape(
         n,

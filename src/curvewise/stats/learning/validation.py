@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from curvewise._text import shown, step
 from curvewise.errors import CurvewiseError
-from curvewise.stats._curve.runs import Runs, Unit, checked_runs
+from curvewise.stats._curve.runs import Runs, Unit, checked_runs, scale_of
 from curvewise.stats._sample import Floats, one_of
 from curvewise.stats.learning._models import Model, known_model
 
@@ -172,7 +172,7 @@ def leave_one_size_out(
     fits = _fits(models, unit)
     n = runs[0].sizes
     predicted = np.array([[_predicted(fit, r) for r in runs] for fit in fits.values()])
-    scale = 100.0 if unit == "percent" else 1.0
+    scale = scale_of(unit)
     observed = np.stack([r.means for r in runs])
     return LeftOut(n, tuple(fits), tuple(given), scale * observed, scale * predicted)
 

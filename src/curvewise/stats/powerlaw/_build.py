@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from curvewise.stats._curve.grid import blocks
-from curvewise.stats._curve.runs import Unit
+from curvewise.stats._curve.runs import Unit, scale_of
 from curvewise.stats._sample import Floats
 from curvewise.stats.powerlaw._calibrated import fit_calibrated
-from curvewise.stats.powerlaw._checks import scale_of
 from curvewise.stats.powerlaw._concerns import concerns_of
 from curvewise.stats.powerlaw._data import Fitted, Method, Observed, Terms, Weights
 from curvewise.stats.powerlaw._paper import fit_paper

@@ -6,13 +6,8 @@ from typing import Any
 import numpy as np
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._curve.runs import LEAST_SIZE, Unit
+from curvewise.stats._curve.runs import LEAST_SIZE, Unit, scale_of
 from curvewise.stats._sample import Floats
-
-
-def scale_of(unit: Unit) -> float:
-    """Return how many of a unit a whole is."""
-    return 100.0 if unit == "percent" else 1.0
 
 
 def bounds_of(unit: Unit) -> tuple[float, float]:

@@ -11,9 +11,10 @@ from curvewise.stats._curve.runs import (
     checked_means,
     checked_sizes,
     refuse_twice,
+    scale_of,
 )
 from curvewise.stats._sample import Floats, is_number, one_of
-from curvewise.stats.powerlaw._checks import bounds_of, scale_of
+from curvewise.stats.powerlaw._checks import bounds_of
 from curvewise.stats.powerlaw._data import WEIGHTS, Method, Observed, Terms, Weights
 
 

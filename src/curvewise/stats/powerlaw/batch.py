@@ -2,10 +2,9 @@
 
 from numpy.typing import ArrayLike
 
-from curvewise.stats._curve.runs import UNITS, Unit
+from curvewise.stats._curve.runs import UNITS, Unit, scale_of
 from curvewise.stats._sample import one_of
 from curvewise.stats.powerlaw._build import Asked
-from curvewise.stats.powerlaw._checks import scale_of
 from curvewise.stats.powerlaw._data import METHODS, TERMS, Method, Terms, Weights
 from curvewise.stats.powerlaw._given import (
     checked_floor,

@@ -4,11 +4,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
+from curvewise.stats._curve.runs import scale_of
 from curvewise.stats._sample import checked_chance, checked_confidence
 from curvewise.stats._words import percent
 from curvewise.stats.interval import CurveBand
 from curvewise.stats.powerlaw._build import Asked
-from curvewise.stats.powerlaw._checks import bounds_of, checked_places, scale_of
+from curvewise.stats.powerlaw._checks import bounds_of, checked_places
 from curvewise.stats.powerlaw._data import Observed
 from curvewise.stats.powerlaw._many import fit_observed
 from curvewise.stats.powerlaw.curve import PowerLaw

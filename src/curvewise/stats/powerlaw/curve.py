@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._curve.runs import UNITS, Unit
+from curvewise.stats._curve.runs import UNITS, Unit, scale_of
 from curvewise.stats._sample import (
     Floats,
     checked_chance,
@@ -24,7 +24,6 @@ from curvewise.stats.powerlaw._checks import (
     checked_multiples,
     checked_places,
     checked_probabilities,
-    scale_of,
 )
 from curvewise.stats.powerlaw._data import Method, Terms, Weights
 from curvewise.stats.powerlaw._draw import draw_curves

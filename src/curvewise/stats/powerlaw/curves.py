@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._curve.runs import Unit
+from curvewise.stats._curve.runs import Unit, scale_of
 from curvewise.stats._sample import Floats, checked_confidence
 from curvewise.stats.powerlaw import _region
 from curvewise.stats.powerlaw._build import (
@@ -20,7 +20,6 @@ from curvewise.stats.powerlaw._checks import (
     bounds_of,
     checked_places,
     checked_probabilities,
-    scale_of,
 )
 from curvewise.stats.powerlaw._data import Fitted, Method, Observed, Terms, Weights
 from curvewise.stats.powerlaw.curve import PowerLaw

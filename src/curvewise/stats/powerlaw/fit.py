@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.stats._curve.runs import Unit, checked_runs
+from curvewise.stats._curve.runs import Unit, checked_runs, scale_of
 from curvewise.stats._sample import one_of
 from curvewise.stats.powerlaw._build import Asked, fit_curves, one_law
-from curvewise.stats.powerlaw._checks import scale_of
 from curvewise.stats.powerlaw._concerns import linked_runs
 from curvewise.stats.powerlaw._data import (
     METHODS,

@@ -15,6 +15,7 @@ from curvewise.stats._curve.runs import (
     checked_sizes,
     checked_table,
     refuse_twice,
+    scale_of,
 )
 from curvewise.stats._sample import Floats, one_of
 from curvewise.stats.learning.extrapolation._asked import (
@@ -83,7 +84,7 @@ def extrapolate_many(
     refuse_twice(n)
     table = checked_means(means, "means", len(n), unit)
     goal = checked_targets(to, n)
-    scale = np.full(len(table), 100.0 if unit == "percent" else 1.0)
+    scale = np.full(len(table), scale_of(unit))
     is_fitted = ((table >= 0) & (table <= LARGEST_LOSS)).all(axis=1)
     if unit == "loss":
         peak = np.where(is_fitted, table.max(axis=1), 1.0)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.stats._curve.runs import Runs, Unit, checked_runs
+from curvewise.stats._curve.runs import Runs, Unit, checked_runs, scale_of
 from curvewise.stats.learning.extrapolation._asked import (
     checked_targets,
     ends,
@@ -116,7 +116,7 @@ def extrapolate(
     seen = Observed(given.sizes, means[None, :] / inside, squares)
     top = highest(unit)
     ahead = outlook(seen, n, top)
-    scale = 100.0 if unit == "percent" else inside
+    scale = scale_of(unit) * inside
     lower, error, upper = scale * quantiles(ahead, ends(level), top)[:, 0]
     rise, flat = float(seen.rise[0]), float(ahead.flat[0])
     told = concerns(
