@@ -1,6 +1,7 @@
 """What a score means, and rates from confusion counts."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,15 +11,17 @@ from hypothesis.extra import numpy as hnp
 
 from curvewise import metrics
 from curvewise.errors import CurvewiseError
-from curvewise.metrics import FROM_COUNTS, Metric, find, register
+from curvewise.metrics import FROM_COUNTS, Metric, find, meaning, register
 
 PAPER = [[60, 12], [9, 40]]  # tn, fp / fn, tp
+AGREEMENTS = ("mcc", "kappa")  # from -1 to 1, and 0 where nothing is known
+AVERAGED = ("precision", "recall", "specificity", "f1", "jaccard")
 
 
 @pytest.fixture
 def registry(monkeypatch):
     """What a test registers must not mean anything to the next one."""
-    monkeypatch.setattr(metrics, "_REGISTRY", dict(metrics._REGISTRY))
+    monkeypatch.setattr(meaning, "_REGISTRY", dict(meaning._REGISTRY))
 
 
 # --- Metric --------------------------------------------------------------------------
@@ -137,9 +140,9 @@ def test_a_prefix_does_not_hide_a_metric_of_that_very_name(registry):
     assert find("loss").direction == "lower"
 
 
-def test_every_metric_from_counts_is_registered_as_a_rate():
+def test_every_metric_from_counts_is_registered_with_its_range():
     for name in FROM_COUNTS:
-        assert find(name).is_rate
+        assert find(name).range == ((-1, 1) if name in AGREEMENTS else (0, 1))
         assert find(name).direction == ("lower" if name == "error" else "higher")
 
 
@@ -156,6 +159,9 @@ def test_every_metric_from_counts_is_registered_as_a_rate():
         ("specificity", 0.8333),
         ("f1", 0.7921),
         ("jaccard", 0.6557),
+        ("balanced_accuracy", 0.8248),
+        ("mcc", 0.6442),
+        ("kappa", 0.6434),
     ],
 )
 def test_two_classes_give_the_rates_of_class_1(name, value):
@@ -188,7 +194,9 @@ def test_macro_f1_is_not_the_harmonic_mean_of_the_averages():
 @pytest.mark.parametrize("name", FROM_COUNTS)
 def test_0_over_0_is_the_worst_value_unless_stated(name):
     nothing = np.zeros((2, 2))
-    assert FROM_COUNTS[name](nothing) == find(name).worst
+    # Agreement beyond chance is none, rather than the contrary of agreement.
+    worst = 0.0 if name in AGREEMENTS else find(name).worst
+    assert FROM_COUNTS[name](nothing) == worst
     assert FROM_COUNTS[name](nothing, undefined=0.5) == 0.5
     assert math.isnan(FROM_COUNTS[name](nothing, undefined=math.nan))
 
@@ -206,10 +214,30 @@ def test_a_class_without_examples_counts_in_the_macro_average():
     assert metrics.recall(c, undefined=1.0) == 1.0
 
 
+def agreement(name, c, hits, total):
+    """Return agreement beyond chance, from the totals of true and called classes."""
+    true = [sum(row) for row in c]
+    called = [sum(column) for column in zip(*c, strict=True)]
+    chance = sum(t * p for t, p in zip(true, called, strict=True))
+    if name == "kappa":
+        below = total**2 - chance
+    else:
+        below = math.sqrt(
+            (total**2 - sum(t * t for t in true))
+            * (total**2 - sum(p * p for p in called))
+        )
+    return (total * hits - chance) / below if below else 0.0
+
+
 def scalar(name, c):
     """Return a metric written out the long way, class by class."""
     k, total = len(c), sum(map(sum, c))
     hits = sum(c[i][i] for i in range(k))
+    if name in AGREEMENTS:
+        return agreement(name, c, hits, total)
+    if name == "balanced_accuracy":
+        recalls = [c[i][i] / sum(c[i]) if sum(c[i]) else 0.0 for i in range(k)]
+        return sum(recalls) / k
     if name in ("accuracy", "error"):
         if not total:
             return float(name == "error")
@@ -245,7 +273,8 @@ def test_a_stack_of_counts_is_the_stack_of_its_values(c, name):
     values = FROM_COUNTS[name](c)
     assert values.shape == (2, 4)
     assert values[1, 2] == FROM_COUNTS[name](c[1, 2])
-    assert ((values >= 0) & (values <= 1)).all()
+    low, high = find(name).range
+    assert ((values >= low - 1e-12) & (values <= high + 1e-12)).all()
 
 
 @given(counts(2))
@@ -259,6 +288,155 @@ def test_f1_is_the_harmonic_mean_of_precision_and_recall(c):
 def test_the_order_of_more_than_two_classes_does_not_matter(c, order, name):
     turned = c[np.ix_(order, order)]
     assert FROM_COUNTS[name](turned) == pytest.approx(FROM_COUNTS[name](c))
+
+
+# --- averages, one class against the rest, beta and costs ----------------------------
+
+
+@given(counts(3), st.permutations(range(3)), st.sampled_from(AVERAGED))
+def test_one_class_against_the_rest_is_that_of_two_classes(c, order, name):
+    """Class k and everything else, put into two classes, have the same rates."""
+    function = getattr(metrics, name)
+    k = order[0]
+    tp, fn, fp = c[k, k], c[k].sum() - c[k, k], c[:, k].sum() - c[k, k]
+    two = [[c.sum() - tp - fn - fp, fp], [fn, tp]]
+    assert function(c, positive=k) == pytest.approx(function(two))
+    assert function(two, positive=0) == pytest.approx(
+        function(np.array(two)[::-1, ::-1])
+    )
+
+
+@given(st.integers(2, 4).flatmap(counts), st.sampled_from(AVERAGED))
+def test_averages_are_those_of_the_classes(c, name):
+    function = getattr(metrics, name)
+    each = np.array([function(c, positive=k) for k in range(len(c))])
+    assert function(c, average="macro") == pytest.approx(each.mean())
+    if c.sum():
+        weighted = (each * c.sum(-1)).sum() / c.sum()
+        assert function(c, average="weighted") == pytest.approx(weighted)
+
+
+@given(st.integers(2, 4).flatmap(counts))
+def test_micro_averages_of_single_labels_are_the_accuracy(c):
+    for name in ("precision", "recall", "f1"):
+        micro = getattr(metrics, name)(c, average="micro")
+        assert micro == pytest.approx(metrics.accuracy(c))
+    assert metrics.recall(c, average="weighted") == pytest.approx(metrics.accuracy(c))
+
+
+def answers(c):
+    """Return true and called classes of single examples that have these counts."""
+    k = len(c)
+    return np.repeat(np.arange(k * k) // k, c.ravel()), np.repeat(
+        np.arange(k * k) % k, c.ravel()
+    )
+
+
+def peers():
+    """Return each metric here with what scikit-learn calls it."""
+    learn = pytest.importorskip("sklearn.metrics")
+    pairs = {
+        "mcc": (metrics.mcc, learn.matthews_corrcoef),
+        "kappa": (metrics.kappa, learn.cohen_kappa_score),
+    }
+    for average in ("macro", "micro", "weighted"):
+        own = {"average": average, "zero_division": 0.0}
+        for name in ("precision", "recall", "f1", "jaccard"):
+            pairs[f"{name} {average}"] = (
+                partial(getattr(metrics, name), average=average),
+                partial(getattr(learn, f"{name}_score"), **own),
+            )
+        pairs[f"f2 {average}"] = (
+            partial(metrics.f_beta, beta=2, average=average),
+            partial(learn.fbeta_score, beta=2, **own),
+        )
+    return pairs
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7])
+def test_metrics_are_those_of_scikit_learn(classes):
+    rng = np.random.default_rng(classes)
+    for strength in (0.0, 2.0, 50.0):
+        c = rng.poisson(3 + strength * np.eye(classes))
+        true, called = answers(c)
+        for name, (ours, theirs) in peers().items():
+            assert ours(c) == pytest.approx(theirs(true, called)), name
+
+
+def test_balanced_accuracy_is_scikit_learns():
+    learn = pytest.importorskip("sklearn.metrics")
+    c = np.array([[5, 1, 0], [2, 6, 1], [0, 1, 4]])
+    theirs = learn.balanced_accuracy_score(*answers(c))
+    assert metrics.balanced_accuracy(c) == pytest.approx(theirs)
+
+
+def test_a_metric_of_other_classes_would_be_seen():
+    """The negative control: macro is not weighted, and F2 is not F1."""
+    c = np.array([[50, 3, 0], [2, 6, 1], [0, 9, 4]])
+    assert metrics.f1(c, average="macro") != pytest.approx(
+        metrics.f1(c, average="weighted"), abs=0.01
+    )
+    assert metrics.f_beta(c, beta=2) != pytest.approx(metrics.f1(c), abs=0.001)
+
+
+@given(counts(2))
+def test_f_beta_is_between_precision_and_recall(c):
+    p, r = metrics.precision(c), metrics.recall(c)
+    assert metrics.f_beta(c, beta=1) == metrics.f1(c)
+    assert metrics.f_beta(c, beta=1e-6) == pytest.approx(p if r else 0.0, abs=1e-6)
+    assert metrics.f_beta(c, beta=1e6) == pytest.approx(r if p else 0.0, abs=1e-6)
+
+
+@given(st.integers(2, 4).flatmap(counts))
+def test_the_cost_of_wrong_answers_alone_is_the_error(c):
+    if c.sum():
+        price = 1 - np.eye(len(c))
+        assert metrics.cost(c, costs=price) == pytest.approx(metrics.error(c))
+
+
+def test_costs_are_those_of_true_classes_called_another():
+    assert metrics.cost(PAPER, costs=[[0, 1], [10, 0]]) == (12 + 90) / 121
+    assert metrics.cost(PAPER, costs=[[-1, 0], [0, -1]]) == -100 / 121
+    assert math.isnan(metrics.cost(np.zeros((2, 2)), costs=np.ones((2, 2))))
+
+
+def test_agreement_is_1_where_all_agree_and_0_for_what_does_not_look():
+    assert metrics.mcc(np.diag([5, 7, 2])) == pytest.approx(1)
+    assert metrics.kappa(np.diag([5, 7, 2])) == pytest.approx(1)
+    assert metrics.mcc([[0, 5], [5, 0]]) == pytest.approx(-1)
+    for name in AGREEMENTS:
+        assert FROM_COUNTS[name](np.outer([6, 3, 1], [2, 5, 3])) == pytest.approx(0)
+        assert FROM_COUNTS[name]([[8, 0], [2, 0]]) == 0
+
+
+@pytest.mark.parametrize("beta", [0, -1, math.inf, math.nan, "2", None])
+def test_beta_is_above_0(beta):
+    with pytest.raises(CurvewiseError, match=r"beta is .*Pass a number above 0"):
+        metrics.f_beta(PAPER, beta=beta)
+
+
+@pytest.mark.parametrize("bad", [[[0, 1]], np.eye(3), [[0, math.nan], [1, 0]]])
+def test_costs_have_the_shape_of_the_matrix(bad):
+    with pytest.raises(CurvewiseError, match=r"costs have shape .*Pass finite numbers"):
+        metrics.cost(PAPER, costs=bad)
+
+
+@pytest.mark.parametrize("positive", [2, -1, "1", 0.5])
+def test_the_positive_class_is_one_of_them(positive):
+    with pytest.raises(
+        CurvewiseError, match=r"positive is .*number of a class, 0 to 1"
+    ):
+        metrics.f1(PAPER, positive=positive)
+
+
+def test_classes_are_averaged_or_one_is_chosen():
+    with pytest.raises(CurvewiseError, match=r"Pass average= or positive=, not both"):
+        metrics.f1(PAPER, average="macro", positive=1)
+    with pytest.raises(CurvewiseError, match=r"average is 'mean'\. Pass one of macro"):
+        metrics.f1(PAPER, average="mean")
+
+
+# --- what is refused -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bad", [3, [1, 2], [[1]], [[1, 2, 3], [4, 5, 6]]])

@@ -1,0 +1,51 @@
+"""What scores mean, and rates from confusion counts."""
+
+from curvewise.metrics.from_counts import (
+    FROM_COUNTS,
+    Average,
+    Floats,
+    accuracy,
+    balanced_accuracy,
+    cost,
+    error,
+    f1,
+    f_beta,
+    jaccard,
+    kappa,
+    mcc,
+    precision,
+    recall,
+    specificity,
+)
+from curvewise.metrics.meaning import (
+    NOT_SCORES,
+    Direction,
+    Metric,
+    declared,
+    find,
+    register,
+)
+
+__all__ = [
+    "FROM_COUNTS",
+    "NOT_SCORES",
+    "Average",
+    "Direction",
+    "Floats",
+    "Metric",
+    "accuracy",
+    "balanced_accuracy",
+    "cost",
+    "declared",
+    "error",
+    "f1",
+    "f_beta",
+    "find",
+    "jaccard",
+    "kappa",
+    "mcc",
+    "precision",
+    "recall",
+    "register",
+    "specificity",
+]
