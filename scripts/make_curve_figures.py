@@ -1,4 +1,4 @@
-"""Draw the pictures of the pages on curves, and on error and data: run what the pages say.
+"""Draw the pictures of the pages on curves and on data: run what the pages say.
 
 The pictures are committed; run this after the pages or the figures have changed. Another
 folder than that of the documentation may be named, to look before anything is replaced.
@@ -18,6 +18,8 @@ PAGES = (
     "docs/tutorial/compare-curves.md",
     "docs/explanation/error-and-data.md",
     "docs/tutorial/more-data.md",
+    "docs/explanation/rates-and-data.md",
+    "docs/tutorial/precision-and-recall.md",
 )
 IMAGES = ROOT / "docs" / "images"
 

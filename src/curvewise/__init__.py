@@ -12,6 +12,7 @@ from curvewise._version import __version__
 if TYPE_CHECKING:
     from curvewise import figures, metrics, report, stats, store, zoo
     from curvewise.analyses import plan
+    from curvewise.analyses.confusion import Confusion, confusion
     from curvewise.analyses.difference import Difference, difference
     from curvewise.analyses.learning import Learning, learning
     from curvewise.analyses.performance import Performance, performance
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Algorithm",
+    "Confusion",
     "CurvewiseError",
     "CurvewiseWarning",
     "Difference",
@@ -63,6 +65,7 @@ __all__ = [
     "__version__",
     "check",
     "choice",
+    "confusion",
     "difference",
     "example",
     "figures",
@@ -109,6 +112,7 @@ _ROOMS = {
 }
 _HOMES = {
     "Algorithm": "curvewise.engine.experiment",
+    "Confusion": "curvewise.analyses.confusion",
     "CurvewiseError": "curvewise.errors",
     "CurvewiseWarning": "curvewise.errors",
     "Difference": "curvewise.analyses.difference",
@@ -124,6 +128,7 @@ _HOMES = {
     "VarianceShares": "curvewise.analyses.variance",
     "check": "curvewise.exchange.check",
     "choice": "curvewise.engine.spaces",
+    "confusion": "curvewise.analyses.confusion",
     "difference": "curvewise.analyses.difference",
     "example": "curvewise.examples",
     "from_configspace": "curvewise.engine.spaces",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from curvewise.analyses._asking import are_numbered, refuse_crossed
 from curvewise.errors import CurvewiseError
@@ -174,6 +175,23 @@ def _seconds(trials: Trials) -> float:
     if not timed.any():
         return math.nan
     return float(seconds[timed].sum() / examples[timed].sum())
+
+
+def asked_sizes(size: ArrayLike) -> Floats:
+    """Return sizes that somebody asks about; refuse what is no number of examples."""
+    try:
+        sizes = np.atleast_1d(np.asarray(size, dtype=np.float64))
+    except (TypeError, ValueError):
+        sizes = np.array([])
+    if (
+        sizes.ndim != 1
+        or not len(sizes)
+        or not (np.isfinite(sizes) & (sizes > 0)).all()
+    ):
+        raise CurvewiseError(
+            f"size is {size!r}. Pass one number of training examples, or several."
+        )
+    return sizes
 
 
 def could_be_sizes(trials: Trials, metric: str) -> bool:

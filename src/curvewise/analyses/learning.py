@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise._answer import Answer, Provenance
@@ -14,6 +13,7 @@ from curvewise.analyses._asking import failed_score, metric_of, plain_setting
 from curvewise.analyses._by_task import of_task, pair_of
 from curvewise.analyses._curve_asking import (
     ErrorScale,
+    asked_sizes,
     error_scale,
     lowest,
     measured_by_task,
@@ -131,7 +131,7 @@ class Learning(Answer):
         >>> [row["algorithm"] for row in answer.at(12_800).rows()]
         ['trees', 'bayes']
         """
-        sizes = np.atleast_1d(np.asarray(size, dtype=np.float64))
+        sizes = asked_sizes(size)
         found = tuple(
             told
             for one in self.found

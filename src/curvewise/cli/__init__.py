@@ -7,6 +7,7 @@ import click
 
 from curvewise._version import __version__
 from curvewise.cli import (
+    confusion,
     difference,
     export,
     learning,
@@ -33,6 +34,7 @@ SECTIONS = {
         robustness.robustness,
         difference.difference,
         learning.learning,
+        confusion.confusion,
         plan.plan,
         results.report,
         results.example,
@@ -44,7 +46,8 @@ _KEYWORDS = re.compile(
     r"\b(failed|at|metrics?|params|unit|trials?|step|status|on|runs|algorithm|task"
     r"|executor|timeout|memory|workers|retries|experiment|force|alpha|confidence|band"
     r"|margin|threshold|tail|family|of|seed|half_width|over_tasks|grid|fill|windows|level"
-    r"|null|noise|shuffles|power|effect|shift|stretch|size|method)="
+    r"|null|noise|shuffles|power|effect|shift|stretch|size|method|target"
+    r"|test_size|average|positive)="
     r"(?:'([^']*)'|True\b)?(?!=)"
 )
 

@@ -4,6 +4,11 @@ Each function takes an answer and, if you like, an Axes, and returns the Axes: s
 style, saving and showing are matplotlib's business and yours.
 """
 
+from curvewise.figures.confusion import (
+    plot_confusion,
+    plot_confusion_classes,
+    plot_confusion_metrics,
+)
 from curvewise.figures.difference import (
     plot_effect_shares,
     plot_lines,
@@ -32,6 +37,9 @@ from curvewise.figures.variance import plot_variance_shares
 
 __all__ = [
     "plot_best",
+    "plot_confusion",
+    "plot_confusion_classes",
+    "plot_confusion_metrics",
     "plot_crossing",
     "plot_effect_shares",
     "plot_forecast",

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from curvewise.report.sections.check import check_sections
+from curvewise.report.sections.confusion import confusion_sections
 from curvewise.report.sections.difference import difference_sections
 from curvewise.report.sections.learning import learning_sections
 from curvewise.report.sections.parts import Block, Section, Settings, chosen_metrics
@@ -20,6 +21,7 @@ SECTIONS: tuple[Callable[[Trials, Settings], list[Section]], ...] = (
     robustness_sections,
     difference_sections,
     learning_sections,
+    confusion_sections,
     variance_sections,
     space_sections,
     check_sections,

@@ -10,6 +10,9 @@ from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
 from curvewise.trials.values import scored
 
+# Of what counts can tell, those that say nearly the same as others.
+_TOLD_BY_OTHERS = frozenset({"jaccard", "balanced_accuracy", "mcc", "kappa"})
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -61,4 +64,8 @@ def chosen_metrics(trials: Trials, metric: str | None) -> tuple[str, ...]:
     """Return the metrics to report: the one asked for, all, or what counts can tell."""
     if metric is not None:
         return (trials.metric(metric).name,)
-    return tuple(name for name in scored(trials) if name != "jaccard")
+    return tuple(
+        name
+        for name in scored(trials)
+        if name in trials.metrics or name not in _TOLD_BY_OTHERS
+    )

@@ -1,0 +1,161 @@
+"""What the question about count curves asks of trials: whose matrices, at which sizes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from curvewise.analyses._asking import refuse_crossed
+from curvewise.analyses._count_examples import examples_of
+from curvewise.errors import CurvewiseError, shortened
+from curvewise.metrics import Floats
+from curvewise.stats.confusion import Examples
+from curvewise.trials import Trials
+from curvewise.trials.columns import Bools, Core, Ints
+from curvewise.trials.failures import Failed
+from curvewise.trials.trial import shown_key
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """The confusion matrices of one algorithm on one task, size by size.
+
+    Parameters
+    ----------
+    task, algorithm : str
+    sizes : ndarray, shape (size,)
+        Increasing.
+    trained_on : ndarray, shape (size,)
+        Training examples that the models saw; fewer than the size where some of them were
+        held out to validate.
+    counts : tuple of ndarray, shape (run, class, class)
+        One for each size.
+    examples : Examples or None
+        Which test examples were answered rightly, where the trials kept it.
+    failed : int
+        How many trials failed.
+    """
+
+    task: str
+    algorithm: str
+    sizes: Floats
+    trained_on: Floats
+    counts: tuple[Floats, ...]
+    examples: Examples | None
+    failed: int
+
+    @property
+    def largest(self) -> float:
+        """The largest number of training examples that was tried."""
+        return float(self.trained_on[-1])
+
+    @property
+    def runs(self) -> list[int]:
+        """How many runs there are at each size."""
+        return [len(own) for own in self.counts]
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return int(self.counts[0].shape[-1])
+
+
+def counted_by_task(trials: Trials, failed: Failed) -> dict[str, list[Counted]]:
+    """Return the matrices of each algorithm on each task."""
+    refuse_crossed(trials)
+    if not trials.details().classes.any():
+        raise CurvewiseError(
+            "These trials have no confusion counts. Read a table with columns tp, fp, fn "
+            "and tn, or let an experiment yield 'counts'; of a published accuracy and F1, "
+            "curvewise.stats.counts.recover_counts finds the matrix."
+        )
+    if failed not in ("raise", "worst"):
+        raise CurvewiseError(
+            f"failed is {failed!r}. Pass 'worst' to count every answer of a failed run as "
+            f"wrong, or 'raise': a matrix is no single score."
+        )
+    return {
+        task: [
+            _counted(own.where(algorithm=name), failed == "worst")
+            for name in own.algorithms
+        ]
+        for task in trials.tasks
+        for own in (trials.where(task=task),)
+    }
+
+
+def _counted(trials: Trials, is_worst: bool) -> Counted:
+    core, details = trials.core, trials.details()
+    task, algorithm = trials.tasks[0], trials.algorithms[0]
+    broken = (core.status != 0) | (details.classes == 0)
+    if broken.any() and not is_worst:
+        _raise_failed(trials, broken)
+    classes = np.unique(details.classes[details.classes > 0])
+    if len(classes) != 1:
+        told = (
+            "no confusion counts" if not len(classes) else "counts of different classes"
+        )
+        raise CurvewiseError(
+            f"The trials of '{algorithm}' on '{task}' have {told}. Leave it out with "
+            f"trials.where(algorithm=[...])."
+        )
+    k = int(classes[0])
+    rows = np.flatnonzero(details.classes > 0)
+    matrices = details.counts.take(rows).flat.reshape(-1, k, k).astype(np.float64)
+    part = core.take(rows)
+    order = np.argsort(part.steps, kind="stable")
+    sizes, first = np.unique(part.steps[order], return_index=True)
+    _refuse_no_sizes(sizes, algorithm)
+    by_size = np.split(matrices[order], first[1:])
+    if is_worst and broken.any():
+        reached = np.bincount(np.searchsorted(sizes, part.steps), minlength=len(sizes))
+        by_size = [
+            _filled(own, len(core) - int(there))
+            for own, there in zip(by_size, reached, strict=True)
+        ]
+    return Counted(
+        *(task, algorithm, sizes, _trained_on(part, order, first, sizes)),
+        tuple(by_size),
+        None if broken.any() else examples_of(trials, rows, sizes),
+        int(broken.sum()),
+    )
+
+
+def _refuse_no_sizes(sizes: Floats, algorithm: str) -> None:
+    if not sizes[0] > 0:
+        raise CurvewiseError(
+            f"Step {sizes[0]:g} of '{algorithm}' is no size of a training set, which is "
+            f"above 0. Leave these rows out, or choose another column, step='<column>'."
+        )
+
+
+def _trained_on(part: Core, order: Ints, first: Ints, sizes: Floats) -> Floats:
+    """Return how many examples were trained on, as the trials recorded it."""
+    if "trained_on" not in part.values:
+        return sizes
+    by_size = np.split(part.values["trained_on"][order], first[1:])
+    means = [own.mean() for own in by_size]
+    return np.where(np.isfinite(means), means, sizes)
+
+
+def _filled(own: Floats, lacking: int) -> Floats:
+    """Return the matrices of a size with `lacking` more, in which nothing is right.
+
+    Every example of a class is called the next one.
+    """
+    if lacking <= 0:
+        return own
+    totals = np.round(own.sum((0, 2)) / len(own))
+    wrong = np.roll(np.diag(totals), 1, axis=1)
+    return np.concatenate([own, np.repeat(wrong[None], lacking, axis=0)])
+
+
+def _raise_failed(trials: Trials, broken: Bools) -> None:
+    row = int(np.argmax(broken))
+    text = trials.details().error[row].tobytes().decode()
+    reason = shortened(text, 200) or "it has no counts"
+    raise CurvewiseError(
+        f"{broken.sum()} of {len(broken)} trials have no confusion counts along the whole "
+        f"curve, first {shown_key(trials.key(row))}: {reason}. Pass failed='worst' to "
+        f"count all their answers as wrong; dropping them would flatter the algorithms "
+        f"that crash."
+    )

@@ -1,0 +1,178 @@
+"""Count curves of a task: fitted, and told at the sizes that the tables speak of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from curvewise.analyses._count_asking import Counted
+from curvewise.metrics import Average, Floats
+from curvewise.stats.confusion import (
+    ConfusionCurve,
+    Method,
+    Target,
+    fit_confusion_curve,
+)
+from curvewise.stats.interval import CurveBand
+
+AVERAGED = frozenset(
+    {"precision", "recall", "specificity", "f1", "f_beta", "jaccard"}
+)  # those that are of one class, or a mean over classes
+TIMES = (1.0, 2.0, 10.0)  # the largest size: what the tables tell
+
+MetricSettings: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountAsked:
+    """What is asked of every curve.
+
+    Parameters
+    ----------
+    metrics : dict
+        From names to settings.
+    target : {"mean", "observed", "model"}
+    confidence : float
+    test_size, runs : float, optional
+        Of *observed*.
+    method : str
+    """
+
+    metrics: Mapping[str, MetricSettings]
+    target: Target
+    confidence: float
+    test_size: float | None
+    runs: float | None
+    method: Method
+
+    def settings(self, name: str, positive: int | None = None) -> dict[str, Any]:
+        """Return the settings of a metric, or those of it for one class."""
+        own = dict(self.metrics.get(name, {}))
+        if positive is None:
+            return own
+        return {key: own[key] for key in own if key != "average"} | {
+            "positive": positive
+        }
+
+    def band(
+        self, curve: ConfusionCurve, name: str, n: Floats, positive: int | None = None
+    ) -> CurveBand:
+        """Return a metric along a curve, as it was asked for, or that of one class."""
+        return curve.band(
+            name,
+            n,
+            target=self.target,
+            confidence=self.confidence,
+            test_size=self.test_size,
+            runs=self.runs,
+            **self.settings(name, positive),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountFit:
+    """The count curve of one algorithm on one task.
+
+    Parameters
+    ----------
+    counted : Counted
+        What was observed.
+    curve : ConfusionCurve
+    told : dict
+        Each metric at the reference size and at multiples of the largest one.
+    observed : dict
+        Each metric at the sizes that were observed, runs taken together.
+    lack_of_fit : float
+        p value of the power law on the logits.
+    """
+
+    counted: Counted
+    curve: ConfusionCurve
+    told: dict[str, CurveBand]
+    observed: dict[str, Floats]
+    lack_of_fit: float
+
+    @property
+    def algorithm(self) -> str:
+        """Whose curve it is."""
+        return self.counted.algorithm
+
+    @property
+    def shares(self) -> Floats:
+        """How often each class occurs in the test sets."""
+        by_class = self.curve.counts.sum((0, 2))
+        return np.asarray(by_class / by_class.sum())
+
+    @property
+    def concerns(self) -> tuple[str, ...]:
+        """What may be wrong, in sentences."""
+        return self.curve.concerns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountTask:
+    """The count curves of one task.
+
+    Parameters
+    ----------
+    task : str
+    size : float
+        At which algorithms are told beside each other.
+    fits : tuple of CountFit
+    """
+
+    task: str
+    size: float
+    fits: tuple[CountFit, ...]
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """Whose curves there are."""
+        return tuple(fit.algorithm for fit in self.fits)
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return self.fits[0].counted.classes
+
+
+def settings_of(
+    names: Sequence[str], average: Average | None, positive: int | None, beta: float
+) -> dict[str, dict[str, Any]]:
+    """Return each metric with the settings that it takes."""
+    out: dict[str, dict[str, Any]] = {}
+    for name in names:
+        own: dict[str, Any] = {}
+        if name in AVERAGED and average is not None:
+            own["average"] = average
+        if name in AVERAGED and positive is not None:
+            own["positive"] = positive
+        if name == "f_beta":
+            own["beta"] = beta
+        out[name] = own
+    return out
+
+
+def count_task(
+    task: str, counted: Sequence[Counted], size: float | None, asked: CountAsked
+) -> CountTask:
+    """Return the fitted curves of a task."""
+    common = min(own.largest for own in counted) if size is None else float(size)
+    return CountTask(
+        task, common, tuple(_fitted(own, common, asked) for own in counted)
+    )
+
+
+def _fitted(own: Counted, size: float, asked: CountAsked) -> CountFit:
+    curve = fit_confusion_curve(
+        own.sizes,
+        own.counts,
+        own.trained_on,
+        method=asked.method,
+        examples=own.examples,
+    )
+    n = np.array([size, *(times * own.largest for times in TIMES[1:])])
+    told = {name: asked.band(curve, name, n) for name in asked.metrics}
+    seen = {name: curve.observed(name, **how) for name, how in asked.metrics.items()}
+    return CountFit(own, curve, told, seen, curve.lack_of_fit())

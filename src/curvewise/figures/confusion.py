@@ -1,0 +1,253 @@
+"""Pictures of `Confusion`: rates against data, metric by metric and class by class."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from curvewise._text import percent
+from curvewise.analyses.confusion import Confusion, CountFit, CountTask
+from curvewise.errors import CurvewiseError, unknown
+from curvewise.figures.draw import draw, new_axes
+from curvewise.figures.series import Chart, Mark, Series, no_band
+from curvewise.stats.checks import is_number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_POINTS = 61
+_BEYOND = 4.0  # times the largest size: how far curves are drawn
+_ROOM = 0.02  # above 1 and below 0, so that lines there are seen
+_IN_A_ROW = 2  # charts of metrics side by side
+_PANELS = 12  # classes that are drawn: more cannot be read
+_LABELS = {"f1": "F1", "f_beta": "F-beta", "mcc": "MCC", "jaccard": "Jaccard"}
+_TARGETS = {
+    "mean": "rates averaged over training sets",
+    "observed": "what the mean of the runs shows on one test set",
+    "model": "rates of one more model",
+}
+
+
+def confusion_chart(
+    answer: Confusion,
+    metric: str | None = None,
+    task: str | None = None,
+    to: float | None = None,
+    *,
+    positive: int | None = None,
+) -> Chart:
+    """Return a metric of each algorithm against data, with bands, and what was observed."""
+    found = _of(answer, task)
+    name = _metric(answer, metric, positive)
+    far = _far(found, to)
+    settings = answer.asked.settings(name, positive)
+    series: list[Series] = []
+    for look, fit in enumerate(found.fits):
+        n = np.geomspace(float(fit.counted.trained_on[0]), far, _POINTS)
+        band = answer.asked.band(fit.curve, name, n, positive)
+        series.append(
+            Series(fit.algorithm, n, band.value, band.lower, band.upper, look)
+        )
+        seen = fit.counted.trained_on
+        told = fit.curve.observed(name, **settings)
+        series.append(
+            Series(
+                f"{fit.algorithm}, observed",
+                seen,
+                told,
+                *no_band(seen),
+                look,
+                is_dots=True,
+            )
+        )
+    of_class = "" if positive is None else f" of class {answer.names[positive]}"
+    largest = max(fit.counted.largest for fit in found.fits)
+    return Chart(
+        title=f"{_label(name)}{of_class} and data on {found.task}",
+        x_label="training examples",
+        y_label=f"{_label(name)}{of_class}",
+        series=tuple(series),
+        caption=f"Circles: what was observed at each size, runs taken together. Curves: "
+        f"from one fit of the confusion matrices, with {percent(answer.asked.confidence)} "
+        f"intervals for {_TARGETS[answer.asked.target]}, at each size by itself. Dashed: "
+        f"the largest size so far.",
+        axis="log",
+        shape="line",
+        marks=(Mark(largest, "largest size so far"),),
+        y_range=_range(series),
+    )
+
+
+def plot_confusion(
+    answer: Confusion,
+    ax: "Axes | None" = None,
+    *,
+    metric: str | None = None,
+    task: str | None = None,
+    to: float | None = None,
+    positive: int | None = None,
+) -> "Axes":
+    """Draw a metric against data: what was observed, the curve, and its band.
+
+    Parameters
+    ----------
+    answer : Confusion
+    ax : matplotlib.axes.Axes, optional
+        New ones if left out.
+    metric : str, optional
+        One of those that the answer has; F1 where it has it, else its first.
+    task : str, optional
+        Needed where the answer has several.
+    to : float, optional
+        Up to which size; four times the largest if left out.
+    positive : int, optional
+        Of precision, recall and F1: of this class against the rest.
+
+    Examples
+    --------
+    >>> import curvewise as cw
+    >>> answer = cw.confusion(cw.example("counts"), "f1")
+    >>> plot_confusion(answer).get_title()
+    'F1 and data on all'
+    """
+    chart = confusion_chart(answer, metric, task, to, positive=positive)
+    return draw(chart, new_axes() if ax is None else ax)
+
+
+def plot_confusion_metrics(
+    answer: Confusion, *, task: str | None = None, to: float | None = None
+) -> "Axes":
+    """Draw all metrics of the answer beside each other, in a figure of their own.
+
+    Parameters
+    ----------
+    answer : Confusion
+    task : str, optional
+        Needed where the answer has several.
+    to : float, optional
+        Up to which size; four times the largest if left out.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The first; ``.figure`` holds all.
+    """
+    found = _of(answer, task)
+    charts = [confusion_chart(answer, name, found.task, to) for name in answer.metrics]
+    return _panels(charts)
+
+
+def plot_confusion_classes(
+    answer: Confusion,
+    *,
+    metric: str = "f1",
+    task: str | None = None,
+    to: float | None = None,
+) -> "Axes":
+    """Draw a metric of each class against data, one panel for each class.
+
+    Parameters
+    ----------
+    answer : Confusion
+    metric : {"precision", "recall", "specificity", "f1", "jaccard"}
+    task : str, optional
+        Needed where the answer has several.
+    to : float, optional
+        Up to which size; four times the largest if left out.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The first; ``.figure`` holds all.
+    """
+    return _panels(class_charts(answer, metric, task, to))
+
+
+def class_charts(
+    answer: Confusion,
+    metric: str = "f1",
+    task: str | None = None,
+    to: float | None = None,
+) -> list[Chart]:
+    """Return a metric of each class against data; of many classes, the hardest ones."""
+    found = _of(answer, task)
+    classes = list(range(found.classes))
+    if len(classes) > _PANELS:
+        classes = _hardest(found.fits[0], metric)
+    charts = [
+        confusion_chart(answer, metric, found.task, to, positive=k) for k in classes
+    ]
+    drawn = [one for chart in charts for one in chart.series]
+    room = _ROOM * (max(map(_most, drawn)) - min(map(_least, drawn)))
+    # On the same axis classes can be compared.
+    common = min(map(_least, drawn)) - room, max(map(_most, drawn)) + room
+    return [replace(chart, y_range=common) for chart in charts]
+
+
+def _hardest(fit: CountFit, metric: str) -> list[int]:
+    last = [
+        float(fit.curve.observed(metric, positive=k)[-1])
+        for k in range(fit.counted.classes)
+    ]
+    return sorted(np.argsort(last)[:_PANELS].tolist())
+
+
+def _panels(charts: Sequence[Chart]) -> "Axes":
+    columns = min(len(charts), _IN_A_ROW if len(charts) <= 4 else 3)
+    rows = -(-len(charts) // columns)
+    first = new_axes(columns, rows)
+    axes = first.figure.axes
+    for chart, ax in zip(charts, axes, strict=False):
+        draw(chart, ax)
+        if ax is not axes[0] and (legend := ax.get_legend()) is not None:
+            legend.remove()  # the first one speaks for all
+    for ax in axes[len(charts) :]:
+        ax.remove()
+    return first
+
+
+def _of(answer: Confusion, task: str | None) -> CountTask:
+    if not isinstance(answer, Confusion):
+        raise CurvewiseError(
+            f"A {type(answer).__name__} came. Pass an answer of curvewise.confusion(...)."
+        )
+    return answer.of(task)
+
+
+def _metric(answer: Confusion, metric: str | None, positive: int | None) -> str:
+    if metric is None:
+        return "f1" if "f1" in answer.metrics else answer.metrics[0]
+    if metric not in answer.metrics and positive is None:
+        raise unknown("metric", metric, list(answer.metrics))
+    return metric
+
+
+def _far(found: CountTask, to: float | None) -> float:
+    largest = max(fit.counted.largest for fit in found.fits)
+    if to is None:
+        return _BEYOND * largest
+    if not (is_number(to) and to >= largest):
+        raise CurvewiseError(
+            f"to is {to!r}. Pass a size from the largest observed one up, {largest:g}."
+        )
+    return float(to)
+
+
+def _range(series: Sequence[Series]) -> tuple[float, float] | None:
+    """Return 0 to 1 where curves are all over it; None where a closer look is better."""
+    low = min(_least(one) for one in series)
+    high = max(_most(one) for one in series)
+    return (-_ROOM, 1 + _ROOM) if high - low > 0.6 and low >= 0 else None
+
+
+def _least(one: Series) -> float:
+    return float(np.nanmin(one.lower if one.has_band else one.y))
+
+
+def _most(one: Series) -> float:
+    return float(np.nanmax(one.upper if one.has_band else one.y))
+
+
+def _label(name: str) -> str:
+    return _LABELS.get(name, name.replace("_", " "))

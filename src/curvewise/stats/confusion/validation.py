@@ -1,0 +1,351 @@
+"""How well curves foresee sizes that they were not shown, and how often bands hold."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri
+
+from curvewise._text import count, percent, plain, step
+from curvewise.errors import CurvewiseError
+from curvewise.stats._sample import Floats, checked_confidence, is_number, one_of
+from curvewise.stats.confusion._asked import TARGETS, Target
+from curvewise.stats.confusion._examples import Examples
+from curvewise.stats.confusion._left_out import (
+    Indices,
+    Question,
+    Replications,
+    by_size,
+    checked_metrics,
+    checked_replications,
+    foreseen,
+    true_values,
+)
+
+PAPERS = ("error", "precision", "recall", "f1")
+_SURE = 0.95  # of the intervals for shares of replications
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForeseenSizes:
+    """What was foreseen at sizes that were left out, and what was true there.
+
+    Parameters
+    ----------
+    method : str
+        Of fitting: a count curve, or a form of the metric's own curve.
+    target : {"mean", "observed", "model"}
+        The unknown that was foreseen.
+    confidence : float
+        Of the intervals.
+    sizes : ndarray, shape (size,)
+        Those that were left out.
+    shown : tuple of ndarray
+        For each of them, the sizes that were shown.
+    metrics : tuple of str
+    truth, value, lower, upper : ndarray, shape (metric, replication, size)
+        Ends are NaN where the method has no interval.
+    """
+
+    method: str
+    target: Target
+    confidence: float
+    sizes: Floats
+    shown: tuple[Floats, ...]
+    metrics: tuple[str, ...]
+    truth: Floats
+    value: Floats
+    lower: Floats
+    upper: Floats
+
+    @property
+    def replications(self) -> int:
+        """How often everything was measured again."""
+        return int(self.truth.shape[1])
+
+    @property
+    def rmse(self) -> Floats:
+        r"""Root of the mean square of what was missed, shape (metric, size).
+
+        .. math:: \sqrt{\tfrac1J \sum_j (\hat m_j - m_j)^2}
+
+        Xue et al. (2025) print their Eq. (29) without 1/J; their tables have it.
+        """
+        return np.asarray(np.sqrt(((self.value - self.truth) ** 2).mean(1)))
+
+    @property
+    def rmse_error(self) -> Floats:
+        """The standard error of `rmse`, from replication to replication."""
+        squares = (self.value - self.truth) ** 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.rmse > 0, _error(squares) / (2 * self.rmse), 0.0)
+
+    @property
+    def bias(self) -> Floats:
+        """The mean of what was foreseen less what was true, shape (metric, size)."""
+        return np.asarray((self.value - self.truth).mean(1))
+
+    @property
+    def covered(self) -> Floats:
+        """Degree of confidence: the share of intervals that hold, shape (metric, size).
+
+        NaN where there are no intervals.
+        """
+        holds = (self.lower <= self.truth) & (self.truth <= self.upper)
+        return np.where(np.isnan(self.lower).any(1), np.nan, holds.mean(1))
+
+    @property
+    def covered_interval(self) -> tuple[Floats, Floats]:
+        """Both ends of Wilson's 95 % interval for `covered`."""
+        z = float(ndtri((1 + _SURE) / 2)) ** 2 / self.replications
+        share = self.covered
+        middle = (share + z / 2) / (1 + z)
+        reach = np.sqrt(z * share * (1 - share) + z**2 / 4) / (1 + z)
+        return np.minimum(middle - reach, share), np.maximum(middle + reach, share)
+
+    @property
+    def length(self) -> Floats:
+        """The mean length of the intervals, shape (metric, size)."""
+        return np.asarray((self.upper - self.lower).mean(1))
+
+    @property
+    def length_error(self) -> Floats:
+        """The standard error of `length`."""
+        return _error(self.upper - self.lower)
+
+    def rows(self) -> list[dict[str, float | str]]:
+        """Return a row for each metric and size."""
+        low, high = self.covered_interval
+        columns = {
+            "rmse": self.rmse,
+            "rmse se": self.rmse_error,
+            "bias": self.bias,
+            "covered": self.covered,
+            "covered from": low,
+            "covered to": high,
+            "length": self.length,
+            "length se": self.length_error,
+        }
+        return [
+            {
+                "metric": name,
+                "n": float(n),
+                **{key: float(own[i, k]) for key, own in columns.items()},
+            }
+            for i, name in enumerate(self.metrics)
+            for k, n in enumerate(self.sizes)
+        ]
+
+    def __str__(self) -> str:
+        places = ", ".join(step(float(n)) for n in self.sizes)
+        rows = [
+            {
+                key: step(float(cell)) if key == "n" else cell
+                for key, cell in row.items()
+            }
+            for row in self.rows()
+        ]
+        has_intervals = not np.isnan(self.lower).all()
+        if not has_intervals:
+            rows = [
+                {key: row[key] for key in ("metric", "n", "rmse", "rmse se", "bias")}
+                for row in rows
+            ]
+        held = f", intervals of {percent(self.confidence)}" if has_intervals else ""
+        return (
+            f"{self.method} at {places}, not shown; {self.target} of "
+            f"{count(self.replications, 'replication')}{held}.\n{plain(rows)}"
+        )
+
+
+def leave_one_size_out(
+    sizes: ArrayLike,
+    counts: Any,
+    truth: Any,
+    *,
+    method: str = "drift",
+    metrics: Sequence[str] | Mapping[str, dict[str, Any]] = PAPERS,
+    target: Target = "observed",
+    confidence: float = 0.95,
+    trained_on: ArrayLike | None = None,
+    examples: Sequence[Examples] | None = None,
+    test_size: ArrayLike | None = None,
+    runs: ArrayLike | None = None,
+    allow_increase: bool = False,
+) -> ForeseenSizes:
+    """Return how well curves foresee each size from all others, over replications.
+
+    Parameters
+    ----------
+    sizes : array_like, shape (size,)
+        The same in all replications, three at least; what is foreseen is at these.
+    counts : array_like, shape (replication, size, K, K) or with runs before K, or lists
+        What curves are fitted to.
+    truth : mapping of str to array_like, or counts
+        What was true: by metric, numbers (replication, size); or counts like those above,
+        of which runs are summed. It decides about `target`: from many models and a large
+        test set it is the *mean*, from those that were run it is *observed*, from single
+        models on a large test set it is *model*.
+    method : str
+        ``"drift"``, ``"calibrated"``, ``"paper"``; or a form of the catalogue,
+        such as ``"POW3"`` or ``"LAST1"``, fitted to each metric's own curve as if its
+        noise were normal, without intervals.
+    metrics : sequence of str, or dict
+        Names, or names with their settings, such as ``{"f1": {"average": "micro"}}``.
+    target : {"mean", "observed", "model"}
+    confidence : float
+    trained_on : array_like, optional
+        On how many examples the models of `counts` were trained, where some were kept for
+        validation.
+    examples : sequence of Examples, optional
+        For each replication.
+    test_size, runs : float or array_like of shape (size,), optional
+        Of the truth, where the target is *observed*. As in `counts`, if left out.
+    allow_increase : bool
+        Whether forms may get worse with size.
+
+    Returns
+    -------
+    ForeseenSizes
+
+    Notes
+    -----
+    The protocol of Xue et al. [1]_. Their truth, the mean of the models of all blocks on
+    one test set, is *observed*. It varies itself: no method's RMSE falls below that, and
+    differences between methods look smaller than they are. Pass one from a large test set,
+    too.
+
+    References
+    ----------
+    .. [1] See `fit_confusion_curve`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> n = np.array([40, 80, 160, 320, 640])
+    >>> recall = 1 / (1 + np.exp(-2 + 9 * n**-0.5))
+    >>> right = rng.binomial(100, recall, size=(20, 2, 5)).swapaxes(1, 2)
+    >>> wrong = 100 - right
+    >>> rows = [[right[..., 0], wrong[..., 0]], [wrong[..., 1], right[..., 1]]]
+    >>> counts = np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+    >>> truth = {"error": np.tile(1 - recall, (20, 1))}
+    >>> found = leave_one_size_out(
+    ...     n, counts, truth, method="POW3", metrics=["error"], target="mean"
+    ... )
+    >>> found.rmse.shape
+    (1, 5)
+    """
+    known = checked_replications(sizes, counts, trained_on, examples)
+    every = np.arange(len(known.sizes))
+    if len(every) < 3:
+        raise CurvewiseError(
+            f"There are {count(len(every), 'size')}, and to leave one out takes three. "
+            f"Train on more sizes."
+        )
+    folds = [(np.delete(every, i), i) for i in every.tolist()]
+    question = _question(
+        known, metrics, target, confidence, test_size, runs, allow_increase
+    )
+    return _validated(known, folds, truth, method, question)
+
+
+def foresee_last(
+    sizes: ArrayLike,
+    counts: Any,
+    truth: Any,
+    *,
+    share: float = 0.8,
+    method: str = "drift",
+    metrics: Sequence[str] | Mapping[str, dict[str, Any]] = PAPERS,
+    target: Target = "observed",
+    confidence: float = 0.95,
+    trained_on: ArrayLike | None = None,
+    examples: Sequence[Examples] | None = None,
+    test_size: ArrayLike | None = None,
+    runs: ArrayLike | None = None,
+    allow_increase: bool = False,
+) -> ForeseenSizes:
+    """Return how well curves foresee the last size from the first ones.
+
+    Parameters
+    ----------
+    share : float
+        Of the sizes, so many are shown: rounded down, two at least, never the last.
+    sizes, counts, truth, method, metrics, target, confidence
+        See `leave_one_size_out`.
+    trained_on, examples, test_size, runs, allow_increase
+        See there.
+
+    Examples
+    --------
+    >>> counts = [[[[30, 10], [12, 28]], [[33, 7], [9, 31]], [[35, 5], [6, 34]]]]
+    >>> found = foresee_last([40, 80, 160], counts, counts, method="LAST1")
+    >>> found.metrics, found.value[:, 0, 0].round(3).tolist()
+    (('error', 'precision', 'recall', 'f1'), [0.2, 0.816, 0.775, 0.795])
+    """
+    if not (is_number(share) and 0 < share < 1):
+        raise CurvewiseError(f"share is {share!r}. Pass one between 0 and 1.")
+    known = checked_replications(sizes, counts, trained_on, examples)
+    last = len(known.sizes) - 1
+    if last < 2:
+        raise CurvewiseError(
+            f"There are {count(last + 1, 'size')}, and to foresee the last takes three. "
+            f"Train on more sizes."
+        )
+    shown = min(max(int(share * (last + 1) + 1e-9), 2), last)
+    question = _question(
+        known, metrics, target, confidence, test_size, runs, allow_increase
+    )
+    return _validated(known, [(np.arange(shown), last)], truth, method, question)
+
+
+def _question(
+    known: Replications,
+    metrics: Any,
+    target: Target,
+    confidence: float,
+    test_size: Any,
+    runs: Any,
+    allow_increase: bool,
+) -> Question:
+    one_of("target", target, TARGETS)
+    return Question(
+        checked_metrics(metrics),
+        target,
+        checked_confidence(confidence),
+        by_size(test_size, "test_size", known),
+        by_size(runs, "runs", known),
+        allow_increase,
+    )
+
+
+def _validated(
+    known: Replications,
+    folds: Sequence[tuple[Indices, int]],
+    truth: Any,
+    method: str,
+    question: Question,
+) -> ForeseenSizes:
+    places = [at for _, at in folds]
+    true = true_values(truth, question.metrics, known)[:, :, places]
+    told = [foreseen(known, kept, at, method, question) for kept, at in folds]
+    value, lower, upper = np.stack(told, axis=-1)
+    return ForeseenSizes(
+        str(method),
+        question.target,
+        question.confidence,
+        known.sizes[places],
+        tuple(known.sizes[kept] for kept, _ in folds),
+        tuple(question.metrics),
+        *(true, value, lower, upper),
+    )
+
+
+def _error(values: Floats) -> Floats:
+    """Return the standard error of the mean over replications; NaN with one of them."""
+    n = values.shape[1]
+    if n < 2:
+        return np.full((values.shape[0], values.shape[2]), np.nan)
+    return np.asarray(values.std(1, ddof=1) / np.sqrt(n))

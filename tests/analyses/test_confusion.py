@@ -1,0 +1,260 @@
+"""How rates move with data: what an answer says is what the statistics say."""
+
+import json
+
+import numpy as np
+import pytest
+
+import curvewise as cw
+from curvewise import CurvewiseError, Trial, Trials
+from curvewise.stats.confusion import fit_confusion_curve
+
+SIZES = np.array([40.0, 80, 160, 320, 640, 1280])
+
+
+def grown(logits, runs=4, test=300, seed=0, task="t", shares=None, **more):
+    """Return trials of algorithms whose recalls are known functions of the size."""
+    rng = np.random.default_rng(seed)
+    out = []
+    for name, curves in logits.items():
+        k = len(curves)
+        held = np.full(k, test // k) if shares is None else np.asarray(shares)
+        recall = np.array(
+            [1 / (1 + np.exp(-f(SIZES))) for f in curves]
+        )  # (class, size)
+        for i in range(runs):
+            counts = np.zeros((len(SIZES), k, k), int)
+            for c in range(k):
+                right = rng.binomial(held[c], recall[c])
+                wrong = rng.multinomial(
+                    held[c] - right, [(c != j) / (k - 1) for j in range(k)]
+                )
+                counts[:, c] = wrong
+                counts[:, c, c] = right
+            out.append(Trial(task, name, i, {}, steps=SIZES, counts=counts, **more))
+    return out
+
+
+def rising(level, fall):
+    return lambda n: level - fall * n**-0.5
+
+
+TWO = {
+    "good": [rising(2.5, 8), rising(2.2, 9)],
+    "poor": [rising(1.2, 4), rising(0.8, 5)],
+}
+
+
+@pytest.fixture(scope="module")
+def trials():
+    return Trials(grown(TWO))
+
+
+@pytest.fixture(scope="module")
+def answer(trials):
+    return cw.confusion(trials)
+
+
+def counts_of(trials, name):
+    own = [t for t in trials if t.algorithm == name]
+    return [np.array([t.counts[k] for t in own]) for k in range(len(SIZES))]
+
+
+def test_numbers_are_those_of_the_statistics(trials, answer):
+    curve = fit_confusion_curve(SIZES, counts_of(trials, "poor"))
+    rows = [row for row in answer.rows() if row["algorithm"] == "poor"]
+    assert [row["metric"] for row in rows] == ["error", "precision", "recall", "f1"]
+    for row in rows:
+        band = curve.band(row["metric"], [1280.0, 2560.0, 12_800.0])
+        assert row["size"] == 1280
+        assert row["value"] == pytest.approx(band.value[0], rel=1e-12)
+        assert row["lower_2_times"] == pytest.approx(band.lower[1], rel=1e-12)
+        assert row["upper_10_times"] == pytest.approx(band.upper[2], rel=1e-12)
+    assert rows[0]["lack_of_fit"] == pytest.approx(curve.lack_of_fit())
+
+
+def test_what_was_observed_is_in_the_rows_of_sizes(trials, answer):
+    pooled = sum(counts_of(trials, "good")[0])
+    row = next(
+        r
+        for r in answer.size_rows()
+        if (r["algorithm"], r["metric"], r["size"]) == ("good", "f1", 40.0)
+    )
+    assert row["observed"] == pytest.approx(float(cw.metrics.f1(pooled)))
+    assert row["runs"] == 4
+    assert row["lower"] < row["fitted"] < row["upper"]
+
+
+def test_asking_for_other_amounts_is_asking_the_curve(answer):
+    told = answer.at([640, 5000])
+    assert len(told.rows()) == 2 * 4 * 2
+    row = next(
+        r
+        for r in told.rows()
+        if (r["algorithm"], r["metric"], r["size"]) == ("good", "recall", 5000.0)
+    )
+    curve = answer.curve("good").curve
+    assert row["value"] == pytest.approx(float(curve.metric("recall", 5000)))
+    assert row["times"] == pytest.approx(5000 / 1280)
+    assert "recall" in str(told)
+    assert "5,000" in str(told)
+
+
+def test_the_matrix_is_made_of_shares(answer):
+    matrix = answer.matrix("good", 1280)
+    assert matrix.sum() == pytest.approx(1)
+    np.testing.assert_allclose(matrix.sum(1), [0.5, 0.5])
+
+
+@pytest.mark.parametrize("target", ["mean", "observed", "model"])
+def test_targets_have_words_and_widths_of_their_own(trials, target):
+    answer = cw.confusion(trials, "f1", target=target)
+    words = {
+        "mean": "averaged over training sets",
+        "observed": "on one test set",
+        "model": "of one more model",
+    }
+    assert words[target] in str(answer)
+    assert answer.provenance.settings["target"] == target
+
+
+def test_one_more_model_and_a_small_test_set_vary_more_than_the_mean(trials):
+    def width(**asked):
+        row = cw.confusion(trials, "f1", **asked).rows()[0]
+        return row["upper"] - row["lower"]
+
+    mean = width()
+    assert width(target="model") > mean
+    assert width(target="observed", test_size=50, runs=1) > 1.5 * mean
+    assert width(confidence=0.5) < 0.6 * mean
+
+
+def test_classes_have_rows_of_their_own():
+    three = {"a": [rising(2.5, 8), rising(1.5, 9), rising(0.5, 3)]}
+    answer = cw.confusion(Trials(grown(three)), classes=["cat", "dog", "cow"])
+    rows = answer.class_rows()
+    assert [row["class"] for row in rows] == ["cat", "dog", "cow"]
+    assert rows[0]["recall"] > rows[1]["recall"] > rows[2]["recall"]
+    macro = next(r for r in answer.rows() if r["metric"] == "recall")
+    assert macro["value"] == pytest.approx(np.mean([row["recall"] for row in rows]))
+    assert "means over classes" in str(answer)
+    assert "cow" in str(answer)
+    micro = cw.confusion(Trials(grown(three)), ["accuracy", "f1"], average="micro")
+    told = {row["metric"]: row["value"] for row in micro.rows()}
+    assert told["accuracy"] == pytest.approx(told["f1"])
+    one = cw.confusion(Trials(grown(three)), "recall", positive=2)
+    assert one.rows()[0]["value"] == pytest.approx(rows[2]["recall"])
+    assert "class 2 against the rest" in str(one)
+
+
+def test_a_class_that_is_not_there_is_refused(trials):
+    with pytest.raises(CurvewiseError, match="positive is 7"):
+        cw.confusion(trials, "f1", positive=7)
+    with pytest.raises(CurvewiseError, match="classes has 3 names"):
+        cw.confusion(trials, classes=["a", "b", "c"])
+
+
+def test_failed_trials_are_counted_and_wrong():
+    good = grown(TWO)
+    broken = Trial("t", "good", 99, {}, status="crashed", error="out of memory")
+    with pytest.raises(CurvewiseError, match="out of memory"):
+        cw.confusion(Trials([*good, broken]))
+    answer = cw.confusion(Trials([*good, broken]), failed="worst")
+    assert answer.failed == 1
+    whole = cw.confusion(Trials(good))
+    assert answer.rows()[0]["value"] > whole.rows()[0]["value"]  # error
+    assert "1 failed run" in str(answer)
+
+
+def test_training_sizes_are_those_that_models_saw():
+    held_out = [
+        Trial(
+            t.task,
+            t.algorithm,
+            t.number,
+            {"trained_on": 2 * SIZES / 3},
+            steps=SIZES,
+            counts=t.counts,
+        )
+        for t in grown(TWO)
+    ]
+    answer = cw.confusion(Trials(held_out), "f1")
+    row = answer.rows()[0]
+    assert row["largest"] == pytest.approx(2 * 1280 / 3)
+    assert row["size"] == pytest.approx(2 * 1280 / 3)
+
+
+def test_who_was_answered_rightly_says_how_alike_sizes_are():
+    rng = np.random.default_rng(0)
+    truth = np.arange(400) % 2
+    hard = rng.normal(size=400)
+    trials = []
+    for i in range(4):
+        z = 2.2 - 8 * SIZES[:, None] ** -0.5 + 2.5 * hard + rng.normal(size=(6, 400))
+        correct = z > 0
+        counts = np.zeros((6, 2, 2), int)
+        for c in range(2):
+            own = correct[:, truth == c].sum(1)
+            counts[:, c, c], counts[:, c, 1 - c] = own, 200 - own
+        trials.append(
+            Trial("t", "a", i, {}, steps=SIZES, counts=counts, correct=correct)
+        )
+    kept = cw.confusion(Trials(trials), "error", method="calibrated").rows()[0]
+    bare = [Trial("t", "a", t.number, {}, steps=SIZES, counts=t.counts) for t in trials]
+    blind = cw.confusion(Trials(bare), "error", method="calibrated").rows()[0]
+    assert kept["upper"] - kept["lower"] != blind["upper"] - blind["lower"]
+    assert kept["value"] == pytest.approx(blind["value"], abs=0.01)
+
+
+def test_tasks_with_one_size_are_left_out():
+    other = [
+        Trial("u", "good", 0, {}, steps=[40.0], counts=np.array([[[9, 1], [2, 8]]]))
+    ]
+    answer = cw.confusion(Trials([*grown(TWO), *other]))
+    assert answer.tasks == ("t",)
+    assert answer.left_out == ("u",)
+    with pytest.raises(CurvewiseError, match="1 size"):
+        cw.confusion(Trials(other))
+
+
+def test_trials_without_counts_are_told_what_to_do():
+    scores = Trials([Trial("t", "a", 0, {"f1": [0.5, 0.6]}, steps=[10, 20])])
+    with pytest.raises(CurvewiseError, match="recover_counts"):
+        cw.confusion(scores, "f1")
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"metric": "zorp"}, "zorp"),
+        ({"metric": []}, "No metric"),
+        ({"method": "magic"}, "method"),
+        ({"target": "future"}, "target"),
+        ({"confidence": 95}, "confidence"),
+        ({"size": -3}, "size"),
+        ({"failed": 0.5}, "failed"),
+        ({"average": "median"}, "average"),
+        ({"target": "observed", "test_size": 0}, "test_size"),
+    ],
+)
+def test_bad_questions_are_refused(trials, asked, told):
+    with pytest.raises(CurvewiseError, match=told):
+        cw.confusion(trials, **asked)
+
+
+def test_it_prints_and_travels(answer):
+    text = str(answer)
+    assert "good: F1" in text
+    assert "class 1, the positive one" in text
+    told = json.loads(answer.to_json())
+    assert {"rows", "sizes", "classes", "verdicts", "notes"} <= set(told)
+    assert len(answer.to_frame()) == 8
+    assert "<table" in answer._repr_html_()
+    assert "tabular" in answer.to_latex()
+
+
+def test_an_unknown_name_is_told_the_known_ones(answer):
+    with pytest.raises(CurvewiseError, match="good"):
+        answer.curve("god")
+    with pytest.raises(CurvewiseError, match="'t'"):
+        answer.of("moon")

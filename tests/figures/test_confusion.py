@@ -1,0 +1,80 @@
+"""Pictures of rates and data: what is drawn is what the answer says."""
+
+import numpy as np
+import pytest
+
+import curvewise as cw
+from curvewise import CurvewiseError, Trial, Trials
+from curvewise.figures.confusion import class_charts, confusion_chart
+from curvewise.report.charts import plotly_figure
+
+
+@pytest.fixture(scope="module")
+def answer():
+    return cw.confusion(cw.example("counts"))
+
+
+def test_curve_band_and_circles_are_those_of_the_fit(answer):
+    chart = confusion_chart(answer, "f1")
+    curve, dots = chart.series[0], chart.series[1]
+    fit = answer.curve("trees")
+    band = fit.curve.band("f1", curve.x)
+    np.testing.assert_allclose(curve.y, band.value)
+    np.testing.assert_allclose(curve.lower, band.lower)
+    np.testing.assert_allclose(curve.upper, band.upper)
+    assert dots.is_dots
+    np.testing.assert_array_equal(dots.x, fit.counted.trained_on)
+    np.testing.assert_array_equal(dots.y, fit.curve.observed("f1"))
+    assert curve.x[-1] == pytest.approx(4 * 1280)
+    assert chart.marks[0].x == 1280
+    assert "intervals for rates averaged over training sets" in chart.caption
+
+
+def test_four_metrics_are_in_one_figure(answer):
+    figure = cw.figures.plot_confusion_metrics(answer).figure
+    assert [ax.get_ylabel() for ax in figure.axes] == [
+        "error",
+        "precision",
+        "recall",
+        "F1",
+    ]
+    assert sum(ax.get_legend() is not None for ax in figure.axes) == 1
+
+
+def test_each_class_has_a_panel(answer):
+    figure = cw.figures.plot_confusion_classes(answer, metric="recall").figure
+    titles = [" ".join(ax.get_title().split()) for ax in figure.axes]
+    assert titles == [
+        "recall of class 0 and data on all",
+        "recall of class 1 and data on all",
+    ]
+
+
+def test_of_many_classes_the_hardest_are_drawn():
+    rng = np.random.default_rng(0)
+    counts = np.array([20 * np.eye(15, dtype=int) for _ in range(3)])
+    counts = counts + rng.integers(0, 2, counts.shape)
+    counts[:, 14] = 3  # nobody knows this one
+    trials = Trials([Trial("t", "a", 0, {}, steps=[10, 20, 40], counts=counts)])
+    charts = class_charts(cw.confusion(trials, "f1"))
+    assert len(charts) == 12
+    assert charts[-1].title.startswith("F1 of class 14")
+
+
+def test_the_page_draws_the_same_numbers(answer):
+    chart = confusion_chart(answer, "recall")
+    drawn = plotly_figure(chart)
+    assert any(
+        np.allclose(trace["y"], chart.series[0].y)
+        for trace in drawn["data"]
+        if len(trace.get("y", ())) == len(chart.series[0].y)
+    )
+
+
+def test_bad_questions_are_refused(answer):
+    with pytest.raises(CurvewiseError, match="zorp"):
+        cw.figures.plot_confusion(answer, metric="zorp")
+    with pytest.raises(CurvewiseError, match="to is 3"):
+        cw.figures.plot_confusion(answer, to=3)
+    with pytest.raises(CurvewiseError, match="confusion"):
+        cw.figures.plot_confusion(cw.example("counts"))

@@ -1,0 +1,121 @@
+"""Matrices from what is printed of them."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from curvewise import metrics
+from curvewise.errors import CurvewiseError
+from curvewise.stats.counts import counts_matrix, f1_interval, recover_counts
+
+A_COUNT = st.integers(0, 60)
+
+
+def by_hand(accuracy, f1, n, half, positives=None):
+    """Return all matrices, by trying every one."""
+    found = set()
+    for tp in range(n + 1):
+        for fp in range(n + 1 - tp):
+            for fn in range(n + 1 - tp - fp):
+                tn = n - tp - fp - fn
+                f = 2 * tp / (2 * tp + fp + fn) if tp else 0.0
+                fits = abs((tp + tn) / n - accuracy) <= half and abs(f - f1) <= half
+                if fits and positives in (None, tp + fn):
+                    found.add((tp, fp, fn, tn))
+    return found
+
+
+def as_set(found):
+    columns = (found.tp, found.fp, found.fn, found.tn)
+    return set(zip(*(c.tolist() for c in columns), strict=True))
+
+
+@given(A_COUNT, A_COUNT, A_COUNT, A_COUNT, st.integers(1, 4))
+def test_the_matrix_is_among_those_found(tp, fp, fn, tn, digits):
+    n = tp + fp + fn + tn
+    assume(n > 0)
+    counts = counts_matrix(tp, fp, fn, tn)
+    printed = {
+        name: f"{float(getattr(metrics, name)(counts)):.{digits}f}"
+        for name in ("accuracy", "f1", "precision", "recall")
+    }
+    accuracy, f1 = printed.pop("accuracy"), printed.pop("f1")
+    assert (tp, fp, fn, tn) in as_set(recover_counts(accuracy, f1, n))
+    known = recover_counts(accuracy, f1, n, positives=tp + fn)
+    assert (tp, fp, fn, tn) in as_set(known)
+    assert (known.tp + known.fn == tp + fn).all()
+    every = recover_counts(accuracy, f1, n, **printed)
+    assert (tp, fp, fn, tn) in as_set(every)
+    assert as_set(every) <= as_set(recover_counts(accuracy, f1, n))
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "f1", "n", "digits"),
+    [
+        *((0.8, 0.7, 20, 1), (0.85, 0.8, 20, 2), (0.5, 0.0, 12, 1), (1.0, 1.0, 9, 2)),
+        *((0.0, 0.0, 7, 2), (0.92, 0.96, 13, 2), (0.9, 0.0, 10, 2), (1.0, 0.0, 5, 3)),
+    ],
+)
+def test_all_of_them_are_found(accuracy, f1, n, digits):
+    found = recover_counts(accuracy, f1, n, digits=digits)
+    assert as_set(found) == by_hand(accuracy, f1, n, 0.5 * 10**-digits + 1e-12)
+    assert len(as_set(found)) == len(found)
+
+
+def test_positives_make_it_one():
+    found = recover_counts("0.826", "0.792", 121, positives=49)
+    assert found.is_unique
+    assert found.matrices.tolist() == [[[60, 12], [9, 40]]]
+    assert str(found) == "tp 40, fp 12, fn 9, tn 60"
+    loose = recover_counts("0.826", "0.792", 121)
+    assert not loose.is_unique
+    assert len(loose) == len(loose.matrices) == 22
+    assert str(loose).startswith("22 matrices: tp 40 to 40, fp 0 to 21")
+    # F1 needs no more than that: it is the same interval for all of them.
+    low, _ = f1_interval(loose.tp, loose.fp, loose.fn)
+    assert np.ptp(low) == pytest.approx(0, abs=1e-12)
+
+
+def test_numbers_keep_no_last_zeros():
+    assert len(recover_counts(0.85, 0.8, 20)) == len(recover_counts("0.85", "0.80", 20))
+    assert len(recover_counts("0.85", "0.8", 20)) > len(recover_counts(0.85, 0.8, 20))
+    assert (recover_counts(1.0, 1, 30).fp == 0).all()
+    assert len(recover_counts("1.0", "1.0", 30)) > 30  # rounded: up to .05 off
+    third = recover_counts(2 / 3, 2 / 3, 3, positives=2)
+    assert third.is_unique
+    assert str(third) == "tp 1, fp 0, fn 1, tn 1"
+
+
+@pytest.mark.parametrize(
+    ("asked", "match"),
+    [
+        (
+            ("0.9", "0.5", 10),
+            r"No confusion matrix of 10 examples has accuracy from 0.85",
+        ),
+        (("0.826", "0.792", 121, {"positives": 120}), "120 of them positive"),
+        (("0.826", "0.792", 121, {"positives": 122}), "positives is 122, of 121"),
+        ((82.6, 0.79, 121), r"accuracy is 82.6.*82.6 % is '0.826'"),
+        (("high", 0.79, 121), "accuracy is 'high'"),
+        ((0.8, float("nan"), 121), "f1 is nan"),
+        ((0.8, True, 121), "f1 is True"),
+        ((0.8, 0.7, 121, {"recall": -0.1}), "recall is -0.1"),
+        ((0.8, 0.7, 0), "test_size is 0"),
+        ((0.8, 0.7, 12.5), "test_size is 12.5"),
+        ((0.8, 0.7, 121, {"digits": -1}), "digits is -1"),
+        ((0.8, 0.7, 100_000), "More than 1,000,000 confusion matrices may agree"),
+        ((0.8, 0.7, 10**9), "More than 1,000,000 confusion matrices may agree"),
+    ],
+)
+def test_what_cannot_be_recovered(asked, match):
+    *given_, how = asked if isinstance(asked[-1], dict) else (*asked, {})
+    with pytest.raises(CurvewiseError, match=match):
+        recover_counts(*given_, **how)
+
+
+def test_matrices_of_counts():
+    many = counts_matrix([1, 2], 3, 4, [[5], [6]])
+    assert many.shape == (2, 2, 2, 2)
+    assert many[1, 0].tolist() == [[6, 3], [4, 1]]
+    assert metrics.recall(many)[1, 1] == pytest.approx(2 / 6)

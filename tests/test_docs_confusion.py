@@ -1,0 +1,215 @@
+"""The pages on rates and data say what comes out."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from test_docs_curves import run_blocks
+
+import curvewise as cw
+from curvewise.cli import main
+from curvewise.stats.confusion import METRICS, TARGETS
+from curvewise.stats.confusion import _drift_words as words
+from curvewise.stats.confusion import _exponents as law
+from curvewise.stats.confusion import _noise as noise
+from curvewise.stats.confusion import _paper as published
+
+ROOT = Path(__file__).parents[1]
+TUTORIAL = "docs/tutorial/precision-and-recall.md"
+EXPLAINED = "docs/explanation/rates-and-data.md"
+REFERENCE = "docs/reference/confusion.md"
+pytest.importorskip("sklearn")
+
+
+@pytest.fixture
+def page_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("page", "printed", "pictures"),
+    [
+        (TUTORIAL, 13, {"confusion-metrics.png", "confusion-classes.png"}),
+        (EXPLAINED, 8, {"confusion-bands.png"}),
+    ],
+)
+def test_the_pages_on_rates_and_data_say_what_comes_out(
+    page, printed, pictures, page_folder
+):
+    text = (ROOT / page).read_text()
+    pairs = run_blocks(text, page)
+    assert len(pairs) == printed
+    for said, written in pairs:
+        assert written.split() == said.split()
+    assert {path.name for path in page_folder.glob("*.png")} == pictures
+    for name in pictures:
+        assert f"../images/{name}" in text
+        assert (ROOT / "docs/images" / name).exists()
+
+
+def test_links_of_the_pages_on_rates_lead_somewhere():
+    def anchors(page):
+        heads = re.findall(r"^#+ (.+)$", page.read_text(), re.M)
+        plain = [re.sub(r"[`,?'.:()]", "", head) for head in heads]
+        return {re.sub(r"-+", "-", h.lower().replace(" ", "-")) for h in plain}
+
+    found = 0
+    for name in (TUTORIAL, EXPLAINED, REFERENCE):
+        page = ROOT / name
+        for target in re.findall(r"\]\(([^)\s]+?)\)", page.read_text()):
+            path, _, anchor = target.partition("#")
+            other = (page.parent / path).resolve() if path else page
+            assert other.exists(), target
+            if anchor:
+                found += 1
+                assert anchor in anchors(other), target
+    assert found >= 2
+
+
+def test_commands_of_the_tutorial_run(page_folder):
+    cw.example("counts").to_frame("pandas").to_csv("tumours.csv", index=False)
+    text = (ROOT / TUTORIAL).read_text()
+    commands = re.findall(r"^\$ curvewise (.+)$", text, re.M)
+    assert len(commands) == 5
+    for command in commands:
+        words = shlex.split(command.split(">")[0])
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == 0, done.output
+        if "--json" in words:
+            assert set(json.loads(done.stdout)) >= {"rows", "sizes", "classes"}
+    report = (page_folder / "report.html").read_text()
+    assert "How do precision, recall and F1 move with data?" in report
+
+
+# --- what the prose says of the numbers ---------------------------------------------------
+
+
+def test_forecasts_of_the_tutorial_held():
+    text = (ROOT / TUTORIAL).read_text()
+    told = re.findall(r"([\d.]+) \[([\d.]+), ([\d.]+)\]  it was ([\d.]+)", text)
+    assert len(told) == 6
+    held = [float(low) <= float(truth) <= float(high) for _, low, high, truth in told]
+    assert sum(held) >= 5
+
+
+def test_targets_of_the_tutorial_are_told_from_narrow_to_wide():
+    text = (ROOT / TUTORIAL).read_text()
+    ends = r"^{}\s+logistic\s+[\d.]+ \[([\d.]+), ([\d.]+)\]$"
+    rows = [re.findall(ends.format(target), text, re.M)[0] for target in TARGETS]
+    mean, observed, model = (float(high) - float(low) for low, high in rows)
+    assert TARGETS == ("mean", "observed", "model")
+    assert mean < model < observed
+
+
+def rows_of(label, text):
+    """Return the numbers of the printed lines that begin with a label."""
+    lines = re.findall(rf"^ *{re.escape(label)}((?: +[+-]?\d*\.\d+)+)$", text, re.M)
+    return [np.array([float(x) for x in line.split()]) for line in lines]
+
+
+def is_as_said(paper, paper_long, ours, ours_long):
+    """Return whether published bands are too long, then too short, and ours are not."""
+    return bool(
+        paper[:3].min() > 0.97
+        and paper_long[0] > 3 * ours_long[0]
+        and paper[-1] < 0.9
+        and paper_long[-1] < 0.8 * ours_long[-1]
+        and ours.min() > 0.88
+    )
+
+
+def test_published_bands_are_too_wide_and_then_too_narrow():
+    text = (ROOT / EXPLAINED).read_text()
+    held = [
+        rows_of(f"{name:11}error held", text)[0] for name in ("paper", "calibrated")
+    ]
+    long = rows_of("length", text)[0::2]  # those of error
+    assert [len(own) for own in (*held, *long)] == [6] * 4
+    assert is_as_said(held[0], long[0], held[1], long[1])
+    assert not is_as_said(held[1], long[1], held[0], long[0])
+
+
+def test_entering_models_at_their_block_makes_forecasts_too_bad():
+    text = (ROOT / EXPLAINED).read_text()
+    at_n = rows_of("error, entered at N   ", text)[0]
+    at_seen = rows_of("error, entered at 2N/3", text)[0]
+    assert (at_n[:4] > at_seen[:4] + 0.003).all()
+    assert at_n[1] > 0.01 > abs(at_seen[1])
+
+
+def test_drift_follows_what_power_laws_do_not():
+    text = (ROOT / EXPLAINED).read_text()
+    held = re.findall(r"(calibrated|drift) +forecasts .*bands hold ([\d.]+) and", text)
+    assert [method for method, _ in held] == ["calibrated", "drift"] * 2
+    first, second, third, fourth = (float(share) for _, share in held)
+    assert first < 0.2
+    assert min(second, third, fourth) >= 0.9
+
+
+# --- numbers that no block prints ---------------------------------------------------------
+
+
+def table_of(name):
+    """Return the rows of a table between its marks on the page that explains."""
+    text = (ROOT / EXPLAINED).read_text()
+    part = text.split(f"% {name}\n")[1].split(f"% end of {name}")[0]
+    return [line for line in part.splitlines() if line.startswith("|")]
+
+
+def test_every_measured_table_of_rates_is_filled():
+    text = (ROOT / EXPLAINED).read_text()
+    names = re.findall(r"^% end of (.+)$", text, re.M)
+    assert len(names) == 3
+    for name in names:
+        assert len(table_of(name)) > 3, name
+    assert "TABLE-" not in text
+
+
+def test_constants_on_the_page_are_those_in_use():
+    text = " ".join((ROOT / EXPLAINED).read_text().split())
+    least, most = law.GAMMAS[[0, -1]]
+    assert f"**All exponents** from {least:g} to {most:g} are kept" in text
+    assert rf"- {law.TAU:g}\, |\gamma + \tfrac12|" in text
+    assert f"τ = {published.TAU:g}" in text
+    assert f"correlation of {noise.ASSUMED_CORRELATION:g} is assumed" in text
+    assert abs(2**words.FURTHEST / 30 - 1) < 0.1
+    assert "to some 30 times the largest size" in text
+
+
+def test_metrics_that_the_tutorial_names_are_those_there_are():
+    text = " ".join((ROOT / TUTORIAL).read_text().split())
+    named = text.split("Other metrics are asked for by name: ")[1].split(", all from")[
+        0
+    ]
+    named = set(re.split(r", | and ", named))
+    assert named | {"error", "precision", "recall", "f1", "cost"} == set(METRICS)
+
+
+def test_tables_of_confusion_that_are_listed_are_those_of_the_json():
+    page = (ROOT / REFERENCE).read_text().split("## Tables")[1]
+    listed = re.findall(r"^\| `(\w+)` \| `(\w+)\(", page, re.M)
+    answer = cw.confusion(cw.example("counts"), "f1")
+    keys = set(json.loads(answer.to_json())) - {"provenance"}
+    assert {name for name, _ in listed} == keys
+    assert all(callable(getattr(answer, method)) for _, method in listed)
+
+
+@pytest.mark.parametrize("package", ["confusion", "counts"])
+def test_public_modules_about_counts_are_in_the_reference(package):
+    page = (ROOT / f"docs/reference/{package}.md").read_text()
+    listed = re.findall(rf"automodule:: curvewise\.stats\.{package}\.(\w+)", page)
+    folder = Path(cw.__file__).parent / "stats" / package
+    assert sorted(listed) == sorted(path.stem for path in folder.glob("[!_]*.py"))
+
+
+def test_the_pictures_of_rates_are_made_by_running_the_pages(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+    import make_curve_figures
+
+    assert {TUTORIAL, EXPLAINED} <= set(make_curve_figures.PAGES)
