@@ -21,6 +21,7 @@ from curvewise import metrics
 from curvewise.stats.confusion import ConfusionCurves
 from curvewise.stats.confusion._calibrated import fit_calibrated
 from curvewise.stats.confusion._data import CountTable
+from curvewise.stats.confusion._drift import fit_drift
 from curvewise.stats.confusion._lack_of_fit import lack_of_fit
 from curvewise.stats.confusion._paper import fit_paper
 
@@ -30,6 +31,7 @@ METRICS: dict[str, Callable[..., np.ndarray]] = {
     "recall": metrics.recall,
     "f1": metrics.f1,
 }
+FITS = {"paper": fit_paper, "calibrated": fit_calibrated, "drift": fit_drift}
 AT_ONCE = 64
 # Of Xue et al. (2025), Table 3, learners of confusion matrices: lengths and coverage.
 PRINTED_LENGTHS = {
@@ -46,9 +48,8 @@ PRINTED_COVERAGE = {
 
 def curves_of(table: CountTable, method: str = "calibrated") -> ConfusionCurves:
     """Return fitted curves, some at a time."""
-    fit = fit_paper if method == "paper" else fit_calibrated
     parts = [
-        fit(table.take(slice(begin, begin + AT_ONCE)))
+        FITS[method](table.take(slice(begin, begin + AT_ONCE)))
         for begin in range(0, len(table), AT_ONCE)
     ]
     return ConfusionCurves(method, tuple(parts))
@@ -140,6 +141,7 @@ def main(replications: int, trees: int) -> None:
         about = f"{learner}, {count:,} replications"
         table(f"as published, {about}", blocks, learner, method="paper")
         table(f"calibrated, {about}", blocks, learner)
+        table(f"drift, {about}", blocks, learner, method="drift")
         table(
             f"calibrated from counts alone, {about}",
             blocks,

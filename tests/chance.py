@@ -193,6 +193,18 @@ def drawn_stability(*, rng):
     return learning.stability(sizes, means, sds, repeats=30, rng=rng).rows()
 
 
+def drawn_matrices(*, rng):
+    from curvewise.stats.counts import draw_matrices
+
+    return draw_matrices([[9, 3], [2, 8]], draws=5, rng=rng).tolist()
+
+
+def drawn_metric_interval(*, rng):
+    from curvewise.stats.counts import metric_interval
+
+    return list(metric_interval("mcc", [[9, 3], [2, 8]], draws=200, rng=rng))
+
+
 RANDOM = {
     "curvewise.engine.seeding.stream": drawn_stream,
     "curvewise.engine.spaces.draw": drawn_params,
@@ -203,6 +215,8 @@ RANDOM = {
     "curvewise.analyses.plan.lines": drawn_lines_plan,
     "curvewise.analyses.variance.variance_shares": drawn_variance_shares,
     "curvewise.flow.slices.quantile_slices": drawn_slices,
+    "curvewise.stats.counts.draws.draw_matrices": drawn_matrices,
+    "curvewise.stats.counts.draws.metric_interval": drawn_metric_interval,
     "curvewise.stats.anova.band.difference_band": drawn_difference_band,
     "curvewise.stats.anova.contrasts.contrast": drawn_contrast,
     "curvewise.stats.anova.means.mean_band": drawn_mean_band,

@@ -12,6 +12,7 @@ from curvewise.stats.confusion._data import CountTable
 Target: TypeAlias = Literal["mean", "observed", "model"]
 TARGETS = ("mean", "observed", "model")
 DRAWS = 2048  # points of the rule by which draws are averaged
+CELLS = 2**22  # numbers held at once, so that memory stays flat
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,3 +74,9 @@ def even_points(dimensions: int, count: int = DRAWS) -> Floats:
     out: Floats = np.clip(points, 1e-12, 1 - 1e-12)
     out.setflags(write=False)
     return out
+
+
+def blocks(count: int, classes: int, most: int = 64) -> list[slice]:
+    """Return slices of curves, few enough that draws of a block stay small."""
+    step = max(1, min(most, CELLS // (DRAWS * classes**2)))
+    return [slice(start, start + step) for start in range(0, count, step)]

@@ -1,6 +1,6 @@
 """Count curves of many learners at once: rates, metrics and bands from one fit each."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,15 @@ from curvewise.errors import CurvewiseError
 from curvewise.stats._curve.runs import checked_sizes
 from curvewise.stats._named_metrics import metric_of
 from curvewise.stats._sample import Floats, checked_confidence, is_number, one_of
-from curvewise.stats.confusion._asked import TARGETS, Asked, Fit, Target, even_points
+from curvewise.stats.confusion._asked import (
+    CELLS,
+    DRAWS,
+    TARGETS,
+    Asked,
+    Fit,
+    Target,
+    even_points,
+)
 from curvewise.stats.confusion._calibrated import CalibratedFit, fit_calibrated
 from curvewise.stats.confusion._centred import as_counted, centred
 from curvewise.stats.confusion._data import CountTable
@@ -21,8 +29,6 @@ from curvewise.stats.confusion._lack_of_fit import lack_of_fit
 from curvewise.stats.confusion._paper import PaperFit
 from curvewise.stats.confusion._rates import matrices
 from curvewise.stats.confusion._shares import draw_shares
-
-_CELLS = 2**22  # numbers held at once, so that memory stays flat
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -244,8 +250,8 @@ def _drawn(
 
 def _in_turn(table: CountTable, asked: Asked) -> Iterator[Asked]:
     """Yield the question in pieces of a few sizes."""
-    per_size = len(even_points(2)) * len(table) * table.classes**2
-    step = max(1, _CELLS // per_size)
+    per_size = DRAWS * len(table) * table.classes**2
+    step = max(1, CELLS // per_size)
     for start in range(0, len(asked.sizes), step):
         own = slice(start, start + step)
         yield Asked(
@@ -298,9 +304,3 @@ def _ends(draws: Floats, confidence: float, is_joint: bool) -> tuple[Floats, Flo
     low = np.take_along_axis(order, outside[None, None], 1)[:, 0]
     high = np.take_along_axis(order, order.shape[1] - 1 - outside[None, None], 1)[:, 0]
     return low, high
-
-
-def blocks(count: int, classes: int, most: int = 64) -> Sequence[slice]:
-    """Return slices of curves, few enough that draws of a block stay small."""
-    step = max(1, min(most, _CELLS // (len(even_points(2)) * classes**2)))
-    return [slice(start, start + step) for start in range(0, count, step)]

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
 from curvewise.stats._sample import is_number, one_of
-from curvewise.stats.confusion._asked import Fit
+from curvewise.stats.confusion._asked import Fit, blocks
 from curvewise.stats.confusion._batch import count_tables
 from curvewise.stats.confusion._calibrated import fit_calibrated
 from curvewise.stats.confusion._data import CountTable, count_table
@@ -15,7 +15,7 @@ from curvewise.stats.confusion._drift import fit_drift
 from curvewise.stats.confusion._examples import Examples
 from curvewise.stats.confusion._paper import fit_paper
 from curvewise.stats.confusion.curve import ConfusionCurve
-from curvewise.stats.confusion.curves import ConfusionCurves, blocks
+from curvewise.stats.confusion.curves import ConfusionCurves
 
 Method: TypeAlias = Literal["drift", "calibrated", "paper"]
 METHODS = ("drift", "calibrated", "paper")
