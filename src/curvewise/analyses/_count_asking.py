@@ -1,9 +1,10 @@
 """What the question about count curves asks of trials: whose matrices, at which sizes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from curvewise._text import joined, step
 from curvewise.analyses._asking import refuse_crossed
 from curvewise.analyses._count_examples import examples_of
 from curvewise.errors import CurvewiseError, shortened
@@ -92,10 +93,13 @@ def _counted(trials: Trials, is_worst: bool) -> Counted:
     classes = np.unique(details.classes[details.classes > 0])
     if len(classes) != 1:
         told = (
-            "no confusion counts" if not len(classes) else "counts of different classes"
+            f"{joined([f'{k}' for k in classes])} classes. Read the runs of each number of "
+            f"classes as a task of its own, or leave it out"
+            if len(classes)
+            else f"no confusion counts, first {_first(trials, broken)}. Leave it out"
         )
         raise CurvewiseError(
-            f"The trials of '{algorithm}' on '{task}' have {told}. Leave it out with "
+            f"The trials of '{algorithm}' on '{task}' have {told} with "
             f"trials.where(algorithm=[...])."
         )
     k = int(classes[0])
@@ -107,15 +111,20 @@ def _counted(trials: Trials, is_worst: bool) -> Counted:
     _refuse_no_sizes(sizes, algorithm)
     by_size = np.split(matrices[order], first[1:])
     if is_worst and broken.any():
-        reached = np.bincount(np.searchsorted(sizes, part.steps), minlength=len(sizes))
+        # Only failed trials lack sizes; others may have had sizes of their own.
+        met = core.take(np.flatnonzero(broken & (details.classes > 0))).steps
+        reached = np.bincount(np.searchsorted(sizes, met), minlength=len(sizes))
         by_size = [
-            _filled(own, len(core) - int(there))
+            _filled(own, int(broken.sum() - there))
             for own, there in zip(by_size, reached, strict=True)
         ]
+    trained_on = _trained_on(part, order, first, sizes)
+    examples = None if broken.any() else examples_of(trials, rows, sizes)
+    sizes, trained_on, by_size, examples = _by_training(
+        algorithm, sizes, trained_on, by_size, examples
+    )
     return Counted(
-        *(task, algorithm, sizes, _trained_on(part, order, first, sizes)),
-        tuple(by_size),
-        None if broken.any() else examples_of(trials, rows, sizes),
+        *(task, algorithm, sizes, trained_on, tuple(by_size), examples),
         int(broken.sum()),
     )
 
@@ -129,12 +138,39 @@ def _refuse_no_sizes(sizes: Floats, algorithm: str) -> None:
 
 
 def _trained_on(part: Core, order: Ints, first: Ints, sizes: Floats) -> Floats:
-    """Return how many examples were trained on, as the trials recorded it."""
+    """Return how many examples were trained on, as the trials recorded it.
+
+    A run that did not record it saw all that there were.
+    """
     if "trained_on" not in part.values:
         return sizes
-    by_size = np.split(part.values["trained_on"][order], first[1:])
-    means = [own.mean() for own in by_size]
-    return np.where(np.isfinite(means), means, sizes)
+    told = part.values["trained_on"]
+    seen = np.where(np.isfinite(told), told, part.steps)[order]
+    return np.array([own.mean() for own in np.split(seen, first[1:])])
+
+
+def _by_training(
+    algorithm: str,
+    sizes: Floats,
+    trained_on: Floats,
+    by_size: list[Floats],
+    examples: Examples | None,
+) -> tuple[Floats, Floats, list[Floats], Examples | None]:
+    """Return everything in the order of what models saw, which is that of the curve."""
+    order = np.argsort(trained_on, kind="stable")
+    seen = trained_on[order]
+    if not (np.diff(seen) > 0).all():
+        i = int(np.argmin(np.diff(seen)))
+        raise CurvewiseError(
+            f"Sizes {step(sizes[order[i]])} and {step(sizes[order[i + 1]])} of "
+            f"'{algorithm}' were trained on the same number of examples, {step(seen[i])}, "
+            f"by 'trained_on'. Correct it, or leave one of the sizes out."
+        )
+    if examples is not None:
+        examples = replace(
+            examples, right=examples.right[order], asked=examples.asked[order]
+        )
+    return sizes[order], seen, [by_size[i] for i in order], examples
 
 
 def _filled(own: Floats, lacking: int) -> Floats:
@@ -150,12 +186,17 @@ def _filled(own: Floats, lacking: int) -> Floats:
 
 
 def _raise_failed(trials: Trials, broken: Bools) -> None:
+    verb = "has" if broken.sum() == 1 else "have"
+    raise CurvewiseError(
+        f"{broken.sum()} of {len(broken)} trials {verb} no confusion counts along the "
+        f"whole curve, first {_first(trials, broken)}. Pass failed='worst' to count every "
+        f"answer that is missing as wrong; dropping them would flatter the algorithms that "
+        f"crash."
+    )
+
+
+def _first(trials: Trials, broken: Bools) -> str:
     row = int(np.argmax(broken))
     text = trials.details().error[row].tobytes().decode()
-    reason = shortened(text, 200) or "it has no counts"
-    raise CurvewiseError(
-        f"{broken.sum()} of {len(broken)} trials have no confusion counts along the whole "
-        f"curve, first {shown_key(trials.key(row))}: {reason}. Pass failed='worst' to "
-        f"count all their answers as wrong; dropping them would flatter the algorithms "
-        f"that crash."
-    )
+    reason = shortened(text, 200).rstrip(".") or "it has no counts"
+    return f"{shown_key(trials.key(row))}: {reason}"

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from curvewise.analyses._count_asking import Counted
+from curvewise.errors import CurvewiseError
 from curvewise.metrics import Average, Floats
 from curvewise.stats.confusion import (
     ConfusionCurve,
@@ -19,6 +20,7 @@ from curvewise.stats.interval import CurveBand
 AVERAGED = frozenset(
     {"precision", "recall", "specificity", "f1", "f_beta", "jaccard"}
 )  # those that are of one class, or a mean over classes
+FEWEST = 2  # sizes of a curve
 TIMES = (1.0, 2.0, 10.0)  # the largest size: what the tables tell
 
 MetricSettings: TypeAlias = Mapping[str, Any]
@@ -82,7 +84,8 @@ class CountFit:
     told : dict
         Each metric at the reference size and at multiples of the largest one.
     observed : dict
-        Each metric at the sizes that were observed, runs taken together.
+        Each metric at the sizes that were observed, runs taken together; NaN where a class
+        that it is of was not in the test sets.
     lack_of_fit : float
         p value of the power law on the logits.
     """
@@ -120,11 +123,14 @@ class CountTask:
     size : float
         At which algorithms are told beside each other.
     fits : tuple of CountFit
+    left_out : tuple of str
+        Algorithms that were trained on one size only.
     """
 
     task: str
     size: float
     fits: tuple[CountFit, ...]
+    left_out: tuple[str, ...]
 
     @property
     def algorithms(self) -> tuple[str, ...]:
@@ -154,25 +160,68 @@ def settings_of(
     return out
 
 
+def has_curves(counted: Sequence[Counted]) -> bool:
+    """Return whether anybody was trained on enough sizes."""
+    return any(len(own.sizes) >= FEWEST for own in counted)
+
+
 def count_task(
     task: str, counted: Sequence[Counted], size: float | None, asked: CountAsked
 ) -> CountTask:
     """Return the fitted curves of a task."""
-    common = min(own.largest for own in counted) if size is None else float(size)
+    enough = [own for own in counted if len(own.sizes) >= FEWEST]
+    if not enough:
+        raise CurvewiseError(
+            f"Task '{task}' has counts at 1 size, and a curve needs {FEWEST}. Train on "
+            f"parts of the data, too: a half and a quarter. curvewise.stats.counts has "
+            f"intervals for one size."
+        )
+    common = min(own.largest for own in enough) if size is None else float(size)
     return CountTask(
-        task, common, tuple(_fitted(own, common, asked) for own in counted)
+        task,
+        common,
+        tuple(_fitted(own, common, asked) for own in enough),
+        tuple(own.algorithm for own in counted if len(own.sizes) < FEWEST),
     )
 
 
 def _fitted(own: Counted, size: float, asked: CountAsked) -> CountFit:
-    curve = fit_confusion_curve(
-        own.sizes,
-        own.counts,
-        own.trained_on,
-        method=asked.method,
-        examples=own.examples,
-    )
+    try:
+        curve = fit_confusion_curve(
+            own.sizes,
+            own.counts,
+            own.trained_on,
+            method=asked.method,
+            examples=own.examples,
+        )
+    except CurvewiseError as problem:
+        raise CurvewiseError(
+            f"'{own.algorithm}' on '{own.task}': {problem}"
+        ) from problem
     n = np.array([size, *(times * own.largest for times in TIMES[1:])])
     told = {name: asked.band(curve, name, n) for name in asked.metrics}
-    seen = {name: curve.observed(name, **how) for name, how in asked.metrics.items()}
+    seen = {name: observed(curve, name, how) for name, how in asked.metrics.items()}
     return CountFit(own, curve, told, seen, curve.lack_of_fit())
+
+
+def observed(curve: ConfusionCurve, name: str, settings: MetricSettings) -> Floats:
+    """Return a metric of what was observed; NaN where a class of it was not there.
+
+    By convention 0/0 is the worst score, but where a class did not occur in the test sets
+    nobody has seen how well it is found.
+    """
+    seen = curve.observed(name, **settings)
+    is_there = curve.counts.sum(-1) > 0  # (size, class)
+    if name == "balanced_accuracy" or (name in AVERAGED and _is_macro(curve, settings)):
+        return np.where(is_there.all(1), seen, np.nan)
+    if name in AVERAGED and "average" not in settings:
+        k = settings.get("positive", 1)
+        others = np.delete(is_there, k, axis=1).any(1)
+        return np.where(others if name == "specificity" else is_there[:, k], seen, np.nan)
+    return seen
+
+
+def _is_macro(curve: ConfusionCurve, settings: MetricSettings) -> bool:
+    if curve.classes > 2 and not {"average", "positive"} & set(settings):
+        return True
+    return settings.get("average") == "macro"

@@ -10,6 +10,7 @@ from curvewise.analyses._curve_tables import number_cell, point_of
 from curvewise.analyses._tables import interval_cell
 from curvewise.stats.interval import Interval
 
+MOST_CLASSES = 12  # that are shown: more nobody reads
 _OF_A_CLASS = ("recall", "precision", "f1")
 
 
@@ -94,7 +95,7 @@ def class_rows(
 def class_table(
     task: CountTask, asked: CountAsked, names: Sequence[str]
 ) -> list[dict[str, Cell]]:
-    """Return recall, precision and F1 of each class, as they are printed."""
+    """Return recall, precision and F1 of each class, or of the hardest, as printed."""
     return [
         {
             "algorithm": fit.algorithm,
@@ -102,22 +103,27 @@ def class_table(
             "share": percent(round(float(fit.shares[k]), 3)),
             **{label(name): interval_cell(own) for name, own in told.items()},
         }
-        for fit, k, told in _of_classes(task, asked)
+        for fit, k, told in _of_classes(task, asked, hardest(task))
     ]
 
 
+def hardest(task: CountTask) -> list[int]:
+    """Return the classes that are shown: all, or of many those of the lowest F1."""
+    if task.classes <= MOST_CLASSES:
+        return list(range(task.classes))
+    f1 = [
+        np.mean([fit.curve.metric("f1", task.size, positive=k) for fit in task.fits])
+        for k in range(task.classes)
+    ]
+    return sorted(np.argsort(f1, kind="stable")[:MOST_CLASSES].tolist())
+
+
 def _of_classes(
-    task: CountTask, asked: CountAsked
+    task: CountTask, asked: CountAsked, classes: Sequence[int] | None = None
 ) -> Iterator[tuple[CountFit, int, dict[str, Interval]]]:
     for fit in task.fits:
-        for k in range(task.classes):
-            told = {
-                name: point_of(
-                    asked.band(fit.curve, name, np.array([task.size]), positive=k)
-                )
-                for name in _OF_A_CLASS
-            }
-            yield fit, k, told
+        for k in range(task.classes) if classes is None else classes:
+            yield fit, k, asked.of_class(fit.curve, _OF_A_CLASS, task.size, k)
 
 
 def fit_table(task: CountTask) -> list[dict[str, Cell]]:

@@ -7,7 +7,7 @@ from curvewise._answer import Provenance
 from curvewise._text import Cell, joined, percent, step
 from curvewise.analyses._count_fits import CountAsked, CountTask
 from curvewise.analyses._count_tables import label
-from curvewise.analyses._count_words import TARGETS
+from curvewise.analyses._count_words import target
 from curvewise.analyses._curve_questions import TaskTables
 from curvewise.analyses._curve_tables import number_cell, point_of, size_cell
 from curvewise.analyses._tables import interval_cell
@@ -86,7 +86,7 @@ class CountForecasts(TaskTables):
         return [
             *self.concerns,
             f"then: {percent(self.asked.confidence)} intervals for rates "
-            f"{TARGETS[self.asked.target]}, at each size by itself. now: by the same curve "
+            f"{target(self.asked)}, at each size by itself. now: by the same curve "
             f"at the largest size that was observed.",
         ]
 

@@ -1,7 +1,11 @@
 """What count curves say, in words."""
 
-from curvewise._text import joined, percent, step
-from curvewise.analyses._count_fits import CountAsked, CountFit, CountTask
+from collections.abc import Sequence
+
+import numpy as np
+
+from curvewise._text import count, joined, percent, step
+from curvewise.analyses._count_fits import AVERAGED, CountAsked, CountFit, CountTask
 from curvewise.analyses._count_tables import label
 from curvewise.analyses._curve_tables import number_cell, point_of
 from curvewise.metrics import Floats, find
@@ -10,9 +14,10 @@ from curvewise.stats.interval import Interval
 _APART = 0.01  # precision and recall this close are the same to anybody
 _MOST_NAMED = 5  # algorithms that share a concern
 
-TARGETS = {
+# How many times the largest size a question may go: as far as forecasts were checked.
+_FAR = {"calibrated": 4.0, "drift": 32.0, "paper": 4.0}
+_TARGETS = {
     "mean": "averaged over training sets of that size, on all that could be tested",
-    "observed": "as the mean of the runs would show it on one test set",
     "model": "of one more model, on all that could be tested",
 }
 _METHODS = {
@@ -22,32 +27,59 @@ _METHODS = {
 }
 
 
+def target(asked: CountAsked) -> str:
+    """Return of which rates intervals are."""
+    if asked.target != "observed":
+        return _TARGETS[asked.target]
+    mean = "the mean of the runs"
+    if asked.runs is not None:
+        mean = f"the mean of {step(asked.runs)} models" if asked.runs != 1 else "1 model"
+    size = (
+        "as large as at the nearest size" if asked.test_size is None
+        else f"of {step(asked.test_size)}"
+    )
+    return f"that {mean} would show on one test set {size}"
+
+
 def verdict(task: CountTask, fit: CountFit, asked: CountAsked) -> str:
     """Return in words how far an algorithm came, and what more data would buy."""
-    name = "f1" if "f1" in fit.told else next(iter(fit.told))
+    name = leading(asked)
     band = fit.told[name]
     now, twice = point_of(band), point_of(band, 1)
-    first, own = float(fit.observed[name][0]), fit.counted
+    own = fit.counted
     last = float(fit.curve.metric(name, own.largest, **asked.metrics[name]))
     return (
-        f"{fit.algorithm}: {label(name)} {_with_ends(now)} at {step(task.size)} examples, "
-        f"{number_cell(first)} at {step(float(own.trained_on[0]))}. Twice the data that it "
-        f"had, {step(2 * own.largest)}, would bring {_with_ends(twice)}: "
-        f"{_gain(name, last, twice)}.{_balance(fit, asked)}"
+        f"{fit.algorithm}: {label(name)} {_with_ends(now)} at {step(task.size)} examples"
+        f"{_first(fit, name)}. Twice the data that it had, {step(2 * own.largest)}, would "
+        f"bring {_with_ends(twice)}: {_gain(name, last, twice)}.{_balance(fit, asked)}"
     )
+
+
+def leading(asked: CountAsked) -> str:
+    """Return the metric that verdicts are about."""
+    return "f1" if "f1" in asked.metrics else next(iter(asked.metrics))
+
+
+def _first(fit: CountFit, name: str) -> str:
+    """Return what was seen at the smallest size at which it could be."""
+    seen = np.flatnonzero(np.isfinite(fit.observed[name]))
+    if not len(seen):
+        return ""
+    value, n = fit.observed[name][seen[0]], fit.counted.trained_on[seen[0]]
+    return f", {number_cell(float(value))} at {step(float(n))}"
 
 
 def _gain(name: str, now: float, then: Interval) -> str:
     meant = find(name)
     sign = -1 if meant is not None and meant.direction == "lower" else 1
-    gain = sign * (then.value - now)
+    gain = round(sign * (then.value - now), 4)
     ends = sorted(sign * (end - now) for end in (then.lower, then.upper))
     word = "less" if sign < 0 else "more"
-    if ends[0] > 0:
-        return f"{number_cell(gain)} {word} than now"
+    if ends[0] > 0 and gain > 0:
+        return f"{gain:.4f} {word} than now"
     if gain <= 0:
         return f"no {word} than now, as far as these runs can tell"
-    return f"{number_cell(gain)} {word} than now, or nothing: that cannot be told yet"
+    return f"{gain:.4f} {word} than now, or nothing: that cannot be told yet"
 
 
 def _balance(fit: CountFit, asked: CountAsked) -> str:
@@ -102,24 +134,55 @@ def headline(asked: CountAsked) -> str:
 
 
 def notes_of(
-    tasks: tuple[CountTask, ...], asked: CountAsked, left_out: tuple[str, ...]
+    tasks: tuple[CountTask, ...],
+    asked: CountAsked,
+    left_out: tuple[str, ...],
+    classes: tuple[str, ...],
 ) -> list[str]:
     """Return what a reader must know to read the tables."""
-    told = [
-        f"Intervals are for rates {TARGETS[asked.target]}, at each size by itself. All "
-        f"metrics of a curve come from one fit of its confusion matrices, so none leaves "
-        f"its range and F1 agrees with precision and recall.",
+    return [
+        f"Steps are taken for sizes of training sets. Intervals are for rates "
+        f"{target(asked)}, at each size by itself. All metrics of a curve come from one "
+        f"fit of its confusion matrices, so none leaves its range and F1 agrees with "
+        f"precision and recall.",
         *_methods(tasks),
-        _convention(tasks, asked),
+        *_convention(tasks, asked, classes),
+        *_sizes(tasks),
+        *_failures(tasks),
+        *_left_out(tasks, left_out),
     ]
-    lost = sum(fit.counted.failed for task in tasks for fit in task.fits)
-    if lost:
-        told.append(f"{lost} failed runs count as runs whose every answer is wrong.")
-    if left_out:
+
+
+def _sizes(tasks: tuple[CountTask, ...]) -> list[str]:
+    told = []
+    fits = [fit for task in tasks for fit in task.fits]
+    held = [f.counted for f in fits if (f.counted.trained_on != f.counted.sizes).any()]
+    if held:
+        own = held[0]
         told.append(
-            f"Left out, with counts at one size only: {_named(list(left_out))}."
+            f"Sizes are of what models were trained on, {step(own.largest)} where there "
+            f"were {step(float(own.sizes[-1]))}: the others validated."
         )
+    if any(len({f.counted.largest for f in task.fits}) > 1 for task in tasks):
+        told.append("times the data: of the largest size of each algorithm.")
     return told
+
+
+def _failures(tasks: tuple[CountTask, ...]) -> list[str]:
+    lost = sum(fit.counted.failed for task in tasks for fit in task.fits)
+    if not lost:
+        return []
+    verb = "counts as one" if lost == 1 else "count as runs"
+    return [
+        f"{count(lost, 'failed run')} {verb} whose every answer is wrong, at the sizes "
+        f"that {'it' if lost == 1 else 'they'} did not reach."
+    ]
+
+
+def _left_out(tasks: tuple[CountTask, ...], whole: tuple[str, ...]) -> list[str]:
+    names = [f"{name} on {task.task}" for task in tasks for name in task.left_out]
+    names += [f"task {task}" for task in whole]
+    return [f"Left out, with counts at one size only: {named(names)}."] if names else []
 
 
 def _methods(tasks: tuple[CountTask, ...]) -> list[str]:
@@ -130,19 +193,31 @@ def _methods(tasks: tuple[CountTask, ...]) -> list[str]:
             name = f"{fit.algorithm} on {task.task}" if several else fit.algorithm
             by_method.setdefault(fit.curve.method, []).append(name)
     return [
-        f"{_named(names)}: fitted by {method!r}, {_METHODS[method]}."
+        f"{named(names)}: fitted by {method!r}, {_METHODS[method]}."
         for method, names in by_method.items()
     ]
 
 
-def _convention(tasks: tuple[CountTask, ...], asked: CountAsked) -> str:
-    how = next((own for own in asked.metrics.values() if own), {})
+def _convention(
+    tasks: tuple[CountTask, ...], asked: CountAsked, classes: tuple[str, ...]
+) -> list[str]:
+    """Return of which class the metrics are that are of one."""
+    names = [name for name in asked.metrics if name in AVERAGED]
+    if not names:
+        return []
+    what = joined([label(name) for name in names])
+    what = f"{what[0].upper()}{what[1:]} {'is' if len(names) == 1 else 'are'}"
+    how = asked.metrics[names[0]]
+    of_two = "of class {}, the positive one".format(classes[1] if len(classes) == 2 else 1)
+    of_more = "means over classes (macro averages)"
     if "positive" in how:
-        return (
-            f"Precision, recall and F1 are of class {how['positive']} against the rest."
-        )
-    if "average" in how:
-        return f"Precision, recall and F1 are {how['average']} averages over classes."
-    if all(task.classes == 2 for task in tasks):
-        return "Precision, recall and F1 are of class 1, the positive one."
-    return "Precision, recall and F1 are means over classes (macro averages)."
+        told = f"of class {classes[how['positive']]} against the rest"
+    elif "average" in how:
+        told = f"{how['average']} averages over classes"
+    elif all(task.classes == 2 for task in tasks):
+        told = of_two
+    elif all(task.classes > 2 for task in tasks):
+        told = of_more
+    else:
+        told = f"{of_two}, on tasks of two classes, and {of_more} on the others"
+    return [f"{what} {told}."]

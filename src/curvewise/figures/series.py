@@ -295,7 +295,8 @@ def root_ticks(chart: Chart) -> list[float]:
 
 def y_ticks(chart: Chart) -> list[float] | None:
     """Return where a y axis of shares is labelled: never below 0, where bars may be."""
-    is_of_shares = chart.y_range is not None and max(chart.y_range) < 1.1
+    ends = chart.y_range
+    is_of_shares = ends is not None and max(ends) < 1.1 and min(ends) < 0.1
     if chart.y_axis == "log" or not is_of_shares:
         return None
     return [tick / 5 for tick in range(6)]

@@ -42,7 +42,7 @@ def concerns_of(
         if fewest[i] == 1:
             said.append(
                 "A size has one run: how much models differ is assumed. On real curves "
-                "95% bands of single runs held in 88 to 96%."
+                "bands of 95 % of single runs held 88 to 96 % of the time."
             )
         elif fewest[i] <= _FEW_RUNS:
             said.append(

@@ -27,8 +27,9 @@ def draw_shares(table: CountTable, asked: Asked, points: Floats) -> Floats:
         return shares[None, :, None]
     size = different_examples(table)[:, None]
     if asked.target == "observed":
-        # Two sources of variance, each as 1 / examples.
-        size = 1.0 / (1.0 / size + 1.0 / asked.test_size)
+        # Two sources of variance, each as 1 / examples; tests like those seen hold as many.
+        held = np.where(np.isnan(asked.test_size), size, asked.test_size)
+        size = 1.0 / (1.0 / size + 1.0 / held)
     drawn = _dirichlet(shares[:, None] * size[..., None], points)
     fixed = table.is_fixed[None, :, None, None]
     return np.where(fixed, shares[None, :, None], drawn)
