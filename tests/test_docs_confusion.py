@@ -2,23 +2,19 @@
 
 import json
 import re
-import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from test_docs_curves import run_blocks
+from pages import ROOT, assert_says_what_comes_out, commands_run, followed_anchors
 
 import curvewise as cw
-from curvewise.cli import main
 from curvewise.stats.confusion import METRICS, TARGETS
 from curvewise.stats.confusion import _drift_words as words
 from curvewise.stats.confusion import _exponents as law
 from curvewise.stats.confusion import _noise as noise
 from curvewise.stats.confusion import _paper as published
 
-ROOT = Path(__file__).parents[1]
 TUTORIAL = "docs/tutorial/precision-and-recall.md"
 EXPLAINED = "docs/explanation/rates-and-data.md"
 REFERENCE = "docs/reference/confusion.md"
@@ -42,47 +38,20 @@ def page_folder(tmp_path, monkeypatch):
 def test_the_pages_on_rates_and_data_say_what_comes_out(
     page, printed, pictures, page_folder
 ):
-    text = (ROOT / page).read_text()
-    pairs = run_blocks(text, page)
-    assert len(pairs) == printed
-    for said, written in pairs:
-        assert written.split() == said.split()
-    assert {path.name for path in page_folder.glob("*.png")} == pictures
-    for name in pictures:
-        assert f"../images/{name}" in text
-        assert (ROOT / "docs/images" / name).exists()
+    assert_says_what_comes_out(page, printed, pictures, page_folder)
 
 
 def test_links_of_the_pages_on_rates_lead_somewhere():
-    def anchors(page):
-        heads = re.findall(r"^#+ (.+)$", page.read_text(), re.M)
-        plain = [re.sub(r"[`,?'.:()]", "", head) for head in heads]
-        return {re.sub(r"-+", "-", h.lower().replace(" ", "-")) for h in plain}
-
-    found = 0
-    for name in (TUTORIAL, EXPLAINED, REFERENCE):
-        page = ROOT / name
-        for target in re.findall(r"\]\(([^)\s]+?)\)", page.read_text()):
-            path, _, anchor = target.partition("#")
-            other = (page.parent / path).resolve() if path else page
-            assert other.exists(), target
-            if anchor:
-                found += 1
-                assert anchor in anchors(other), target
-    assert found >= 2
+    assert followed_anchors((TUTORIAL, EXPLAINED, REFERENCE)) >= 2
 
 
 def test_commands_of_the_tutorial_run(page_folder):
     cw.example("counts").to_frame("pandas").to_csv("tumours.csv", index=False)
-    text = (ROOT / TUTORIAL).read_text()
-    commands = re.findall(r"^\$ curvewise (.+)$", text, re.M)
-    assert len(commands) == 5
-    for command in commands:
-        words = shlex.split(command.split(">")[0])
-        done = CliRunner().invoke(main, words)
-        assert done.exit_code == 0, done.output
-        if "--json" in words:
-            assert set(json.loads(done.stdout)) >= {"rows", "sizes", "classes"}
+    done = commands_run(TUTORIAL)
+    assert len(done) == 5
+    for asked, told in done:
+        if "--json" in asked:
+            assert set(json.loads(told)) >= {"rows", "sizes", "classes"}
     report = (page_folder / "report.html").read_text()
     assert "How do precision, recall and F1 move with data?" in report
 

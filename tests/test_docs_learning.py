@@ -2,20 +2,16 @@
 
 import json
 import re
-import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
-from test_docs_curves import run_blocks
+from pages import ROOT, assert_says_what_comes_out, commands_run, followed_anchors
 
 import curvewise as cw
-from curvewise.cli import main
 from curvewise.stats.learning.extrapolation import _constants as learnt
 from curvewise.stats.learning.extrapolation import _weights as weighing
 
-ROOT = Path(__file__).parents[1]
 TUTORIAL = "docs/tutorial/more-data.md"
 GUIDE = "docs/how-to/use-learning-curves.md"
 EXPLAINED = "docs/explanation/error-and-data.md"
@@ -40,39 +36,11 @@ def page_folder(tmp_path, monkeypatch):
 def test_the_pages_on_error_and_data_say_what_comes_out(
     page, printed, pictures, page_folder
 ):
-    text = (ROOT / page).read_text()
-    pairs = run_blocks(text, page)
-    assert len(pairs) == printed
-    for said, written in pairs:
-        assert written.split() == said.split()
-    assert {path.name for path in page_folder.glob("*.png")} == pictures
-    for name in pictures:
-        assert f"../images/{name}" in text
-        assert (ROOT / "docs/images" / name).exists()
+    assert_says_what_comes_out(page, printed, pictures, page_folder)
 
 
 def test_links_between_the_pages_lead_somewhere():
-    def anchors(page):
-        heads = re.findall(r"^#+ (.+)$", page.read_text(), re.M)
-        plain = [
-            re.sub(r"[`,?'.:()]", lambda m: "-" if m[0] == "." else "", h)
-            for h in heads
-        ]
-        return {
-            re.sub(r"-+", "-", h.lower().replace(" ", "-")).strip("-") for h in plain
-        }
-
-    found = 0
-    for name in (TUTORIAL, GUIDE, EXPLAINED):
-        page = ROOT / name
-        for target in re.findall(r"\]\(([^)\s]+?)\)", page.read_text()):
-            path, _, anchor = target.partition("#")
-            other = (page.parent / path).resolve() if path else page
-            assert other.exists(), target
-            if anchor:
-                found += 1
-                assert anchor in anchors(other), target
-    assert found >= 5
+    assert followed_anchors((TUTORIAL, GUIDE, EXPLAINED)) >= 5
 
 
 def test_forecasts_of_the_tutorial_held():
@@ -85,15 +53,11 @@ def test_forecasts_of_the_tutorial_held():
 
 def test_commands_of_the_tutorial_run(page_folder):
     cw.example("counts").to_frame("pandas").to_csv("mine.csv", index=False)
-    text = (ROOT / TUTORIAL).read_text()
-    commands = re.findall(r"^\$ curvewise (.+)$", text, re.M)
-    assert len(commands) == 5
-    for command in commands:
-        words = shlex.split(command.split(">")[0])
-        done = CliRunner().invoke(main, words)
-        assert done.exit_code == 0, done.output
+    done = commands_run(TUTORIAL)
+    assert len(done) == 5
+    for words, told in done:
         if "--json" in words:
-            assert set(json.loads(done.stdout)) >= {"rows", "pairs", "sizes"}
+            assert set(json.loads(told)) >= {"rows", "pairs", "sizes"}
     assert "rror and data" in (page_folder / "report.html").read_text()
 
 

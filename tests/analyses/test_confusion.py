@@ -7,7 +7,9 @@ import pytest
 
 import curvewise as cw
 from curvewise import CurvewiseError, Trial, Trials
+from curvewise.analyses._count_words import _gain
 from curvewise.stats.confusion import fit_confusion_curve
+from curvewise.stats.interval import Interval
 
 SIZES = np.array([40.0, 80, 160, 320, 640, 1280])
 
@@ -163,7 +165,9 @@ def test_failed_trials_are_counted_and_wrong():
     assert answer.failed == 1
     whole = cw.confusion(Trials(good))
     assert answer.rows()[0]["value"] > whole.rows()[0]["value"]  # error
-    assert "1 failed run" in str(answer)
+    assert "1 failed run counts as one whose" in str(answer)
+    two = [*good, broken, Trial("t", "poor", 99, {}, status="crashed", error="x")]
+    assert "2 failed runs count" in str(cw.confusion(Trials(two), failed="worst"))
 
 
 def test_training_sizes_are_those_that_models_saw():
@@ -213,8 +217,14 @@ def test_tasks_with_one_size_are_left_out():
     answer = cw.confusion(Trials([*grown(TWO), *other]))
     assert answer.tasks == ("t",)
     assert answer.left_out == ("u",)
-    with pytest.raises(CurvewiseError, match="1 size"):
+    assert "one size only: task u" in str(answer)
+    with pytest.raises(CurvewiseError, match="'u' has counts at 1 size"):
         cw.confusion(Trials(other))
+    late = [Trial("t", "late", 0, {}, steps=[40.0], counts=other[0].counts)]
+    answer = cw.confusion(Trials([*grown(TWO), *late]))
+    assert answer.of().algorithms == ("good", "poor")
+    assert answer.of().left_out == ("late",)
+    assert "one size only: late on t" in str(answer)
 
 
 def test_trials_without_counts_are_told_what_to_do():
@@ -235,6 +245,12 @@ def test_trials_without_counts_are_told_what_to_do():
         ({"failed": 0.5}, "failed"),
         ({"average": "median"}, "average"),
         ({"target": "observed", "test_size": 0}, "test_size"),
+        ({"metric": 5}, "no metric '5'"),
+        ({"positive": True}, "positive is True"),
+        ({"positive": "cat", "classes": ["dog", "cow"]}, "names, dog, cow, with"),
+        ({"classes": 5}, "classes is 5"),
+        ({"classes": "ab"}, "classes is 'ab'"),
+        ({"classes": ["a"]}, "classes has 1 name. "),
     ],
 )
 def test_bad_questions_are_refused(trials, asked, told):
@@ -258,3 +274,175 @@ def test_an_unknown_name_is_told_the_known_ones(answer):
         answer.curve("god")
     with pytest.raises(CurvewiseError, match="'t'"):
         answer.of("moon")
+
+
+def test_only_failed_trials_lack_sizes():
+    """Others may have been trained on sizes of their own."""
+    good = grown({"good": TWO["good"]})
+    counts = good[0].counts
+    short = Trial("t", "good", 50, {}, steps=SIZES[:3], counts=counts[:3])
+    half = Trial(
+        "t", "good", 51, {}, steps=SIZES[:2], counts=counts[:2], status="crashed"
+    )
+    answer = cw.confusion(Trials([*good, short, half]), "f1", failed="worst")
+    assert answer.curve("good").counted.runs == [6, 6, 6, 5, 5, 5]
+
+
+def test_an_algorithm_whose_trials_all_failed_is_named():
+    lost = [Trial("t", "lost", i, {}, status="crashed", error="boom") for i in range(2)]
+    with pytest.raises(CurvewiseError, match=r"'lost' on 't' have no .*boom"):
+        cw.confusion(Trials([*grown(TWO), *lost]), failed="worst")
+
+
+def test_numbers_of_classes_may_not_change_within_an_algorithm():
+    other = Trial("t", "good", 50, {}, steps=SIZES, counts=np.ones((6, 3, 3), int))
+    with pytest.raises(CurvewiseError, match="2 and 3 classes"):
+        cw.confusion(Trials([*grown(TWO), other]))
+
+
+def test_what_the_statistics_refuse_is_told_of_whom():
+    swapped = [
+        Trial("t", "a", t.number, {}, steps=SIZES, counts=np.swapaxes(t.counts, 1, 2))
+        for t in grown({"a": TWO["good"]})
+    ]
+    with pytest.raises(CurvewiseError, match=r"'a' on 't': .* columns"):
+        cw.confusion(Trials(swapped))
+
+
+def seen_by(values, trials):
+    return [
+        Trial(
+            *(t.task, t.algorithm, t.number, {"trained_on": np.array(values(t))}),
+            steps=SIZES,
+            counts=t.counts,
+        )
+        for t in trials
+    ]
+
+
+def test_a_run_that_did_not_record_its_training_saw_everything():
+    trials = seen_by(lambda t: SIZES / 2 if t.number else SIZES * np.nan, grown(TWO))
+    row = cw.confusion(Trials(trials), "f1").rows()[0]
+    assert row["largest"] == pytest.approx((3 * 640 + 1280) / 4)
+
+
+def test_curves_follow_what_models_saw_not_the_order_of_sizes():
+    trials = Trials(seen_by(lambda _: SIZES[::-1] / 2, grown(TWO)))
+    own = cw.confusion(trials, "f1").curve("good")
+    assert own.counted.largest == 640
+    pooled = sum(counts_of(trials, "good")[5])  # the largest size saw least
+    assert own.observed["f1"][0] == pytest.approx(float(cw.metrics.f1(pooled)))
+    assert own.counted.sizes[0] == 1280
+
+
+def test_two_sizes_that_saw_the_same_are_refused():
+    trials = seen_by(lambda _: [20, 40, 90, 90, 320, 640.0], grown(TWO))
+    with pytest.raises(CurvewiseError, match=r"Sizes 160 and 320 .* examples, 90"):
+        cw.confusion(Trials(trials))
+
+
+def test_a_table_says_where_models_saw_less_than_the_size():
+    trials = Trials(seen_by(lambda _: SIZES / 2, grown(TWO)))
+    assert "640 where there were 1,280" in str(cw.confusion(trials, "f1"))
+    assert "where there were" not in str(cw.confusion(Trials(grown(TWO)), "f1"))
+
+
+def test_a_class_that_was_not_tested_was_not_seen():
+    """By convention 0/0 is 0, but nobody has seen a recall of 0 there."""
+    trials = []
+    for t in grown({"good": TWO["good"]}):
+        counts = t.counts.copy()
+        counts[:2, 1] = 0
+        trials.append(Trial("t", "good", t.number, {}, steps=SIZES, counts=counts))
+    answer = cw.confusion(Trials(trials), ["f1", "specificity", "error"])
+    own = answer.curve("good")
+    np.testing.assert_array_equal(np.isnan(own.observed["f1"]), SIZES < 100)
+    assert np.isfinite(own.observed["specificity"]).all()
+    assert np.isfinite(own.observed["error"]).all()
+    assert f"{own.observed['f1'][2]:.4f} at 160." in answer.verdicts("t")[0]
+    assert answer.table("t")[0]["seen at 40"] == "?"
+    assert json.loads(answer.to_json())["sizes"][0]["observed"] is None
+    macro = cw.confusion(Trials(trials), "f1", average="macro").curve("good")
+    assert np.isnan(macro.observed["f1"][0])
+    micro = cw.confusion(Trials(trials), "f1", average="micro").curve("good")
+    assert np.isfinite(micro.observed["f1"]).all()
+
+
+def test_notes_speak_of_what_was_asked():
+    three = grown({"a": [rising(2.5, 8), rising(1.5, 9), rising(0.5, 3)]}, task="3")
+    both = Trials([*grown(TWO), *three])
+    told = str(cw.confusion(both))
+    assert "class 1, the positive one, on tasks of two classes, and means over" in told
+    assert "class" not in "".join(cw.confusion(Trials(grown(TWO)), "error").notes())
+    named = cw.confusion(
+        Trials(three), "recall", positive="dog", classes=["cat", "dog", "cow"]
+    )
+    assert "Recall is of class dog against the rest." in named.notes()
+    assert named.provenance.settings["classes"] == "cat, dog and cow"
+
+
+def test_notes_say_which_test_set():
+    trials = Trials(grown(TWO))
+    asked = {"target": "observed", "test_size": 50}
+    told = "".join(cw.confusion(trials, "f1", runs=3, **asked).notes())
+    assert "that the mean of 3 models would show on one test set of 50," in told
+    told = "".join(cw.confusion(trials, "f1", runs=1, **asked).notes())
+    assert "that 1 model would show" in told
+
+
+def test_far_questions_are_warned_of(answer):
+    assert not any("The question goes" in note for note in answer.at(2560).notes())
+    told = answer.at([1e6, 2]).notes()
+    assert any("781 times beyond the largest size" in note for note in told)
+    assert any("down to a size of 2, and the smallest" in note for note in told)
+    far = cw.confusion(Trials(grown(TWO)), "f1", size=1e6)
+    assert any("781 times beyond" in text for text in far.concerns("t"))
+
+
+def test_gains_are_told_in_digits_that_can_be_read():
+    # A perfect one has nothing to gain.
+    counts = np.broadcast_to(np.diag([150, 150]), (6, 2, 2))
+    perfect = [Trial("t", "a", i, {}, steps=SIZES, counts=counts) for i in range(3)]
+    told = cw.confusion(Trials(perfect), "error").verdicts("t")[0]
+    assert "no less than now, as far as these runs can tell" in told
+    tiny = Interval(0.8, 0.95, "", "", value=0.900_330_2)
+    assert _gain("f1", 0.9, tiny).startswith("0.0003 more than now, or nothing")
+    less = Interval(0.05, 0.08, "", "", value=0.06)
+    assert _gain("error", 0.1, less) == "0.0400 less than now"
+    none = Interval(0.8, 0.95, "", "", value=0.900_04)
+    assert _gain("f1", 0.9, none).startswith("no more than now")
+
+
+def test_many_algorithms_are_named_in_one_sentence():
+    many = {f"a{i}": TWO["good"] for i in range(7)}
+    answer = cw.confusion(Trials(grown(many, runs=1)), "f1")
+    assert "a0, a1, a2, a3, a4 and 2 more: fitted by" in str(answer)
+
+
+def test_a_metric_is_told_once(trials):
+    answer = cw.confusion(trials, ["f1", "error", "f1"])
+    assert answer.metrics == ("f1", "error")
+    assert answer.provenance.settings["metric"] == "f1 and error"
+
+
+def test_times_the_data_are_of_each_algorithm():
+    short = [
+        Trial("t", "short", t.number, {}, steps=SIZES[:3], counts=t.counts[:3])
+        for t in grown({"good": TWO["good"]})
+    ]
+    answer = cw.confusion(Trials([*grown(TWO), *short]), "f1")
+    assert answer.of().size == 160
+    assert "times the data: of the largest size of each algorithm." in answer.notes()
+    assert "times the data: of" not in str(cw.confusion(Trials(grown(TWO)), "f1"))
+
+
+def test_of_many_classes_the_hardest_are_printed():
+    curves = [rising(2.5 - 0.1 * i, 8) for i in range(15)]
+    answer = cw.confusion(Trials(grown({"a": curves}, runs=2, test=3000)), "f1")
+    table = answer.class_table("t")
+    assert len(table) == 12
+    rows = answer.class_rows()
+    assert len(rows) == 15
+    hardest = sorted(rows, key=lambda row: row["f1"])[:12]
+    assert {row["class"] for row in table} == {row["class"] for row in hardest}
+    assert "the 12 of 15 classes with the lowest F1" in str(answer)

@@ -43,3 +43,14 @@ def test_errors_speak_of_options(ran, counts):
     assert "zorp" in done.stderr
     done = ran("confusion", counts, "--positive", "1", "--average", "micro")
     assert "Pass --average or --positive, not both." in done.stderr
+
+
+def test_far_questions_are_warned_of(ran, counts):
+    done = ran("confusion", counts, "--metric", "f1", "--at", "1e6")
+    assert "times beyond the largest size" in done.stdout
+
+
+def test_a_class_may_be_named(ran, counts):
+    asked = ("--classes", "no,yes", "--positive", "no", "--metric", "recall")
+    done = ran("confusion", counts, *asked)
+    assert "Recall is of class no against the rest." in done.stdout

@@ -50,15 +50,36 @@ def test_each_class_has_a_panel(answer):
     ]
 
 
+def test_classes_share_an_axis_that_shows_them(answer):
+    first = cw.figures.plot_confusion_classes(answer, metric="recall")
+    charts = class_charts(answer, "recall")
+    for ax, chart in zip(first.figure.axes, charts, strict=True):
+        assert ax.get_ylim() == pytest.approx(charts[0].y_range)
+        assert chart.y_range[0] <= np.min(chart.series[0].lower)
+        assert chart.y_range[1] >= np.max(chart.series[0].upper)
+    assert charts[0].y_range[0] > 0.4
+
+
+def test_circles_are_where_a_class_was_tested():
+    counts = np.array([[[90, 10], [20, 80]]] * 3)
+    counts[0, 1] = 0
+    trials = Trials(
+        Trial("t", "a", i, {}, steps=[10, 20, 40], counts=counts) for i in range(2)
+    )
+    chart = confusion_chart(cw.confusion(trials), "recall")
+    np.testing.assert_array_equal(np.isnan(chart.series[1].y), [True, False, False])
+    cw.figures.plot_confusion_metrics(cw.confusion(trials))
+
+
 def test_of_many_classes_the_hardest_are_drawn():
     rng = np.random.default_rng(0)
-    counts = np.array([20 * np.eye(15, dtype=int) for _ in range(3)])
+    counts = np.array([20 * np.eye(13, dtype=int) for _ in range(3)])
     counts = counts + rng.integers(0, 2, counts.shape)
-    counts[:, 14] = 3  # nobody knows this one
+    counts[:, 12] = 3  # nobody knows this one
     trials = Trials([Trial("t", "a", 0, {}, steps=[10, 20, 40], counts=counts)])
     charts = class_charts(cw.confusion(trials, "f1"))
     assert len(charts) == 12
-    assert charts[-1].title.startswith("F1 of class 14")
+    assert charts[-1].title.startswith("F1 of class 12")
 
 
 def test_the_page_draws_the_same_numbers(answer):
@@ -74,6 +95,8 @@ def test_the_page_draws_the_same_numbers(answer):
 def test_bad_questions_are_refused(answer):
     with pytest.raises(CurvewiseError, match="zorp"):
         cw.figures.plot_confusion(answer, metric="zorp")
+    with pytest.raises(CurvewiseError, match="metric of a class 'mcc'"):
+        cw.figures.plot_confusion_classes(answer, metric="mcc")
     with pytest.raises(CurvewiseError, match="to is 3"):
         cw.figures.plot_confusion(answer, to=3)
     with pytest.raises(CurvewiseError, match="confusion"):

@@ -98,6 +98,35 @@ def test_counts_alone_make_a_report():
     assert sum("How good" in h for h in headings) == 6
 
 
+def test_counts_along_sizes_have_a_section_of_their_own(page):
+    counted = render(cw.example("counts"))
+    outline = Outline(counted)
+    assert outline.open == []
+    asked = "How do precision, recall and F1 move with data?"
+    assert asked in outline.headings
+    told = outline.headings[outline.headings.index(asked) + 1 :]
+    # Verdicts are about F1, and so is the chart below them.
+    assert told[:4] == [
+        f"{m} and data on all" for m in ("F1", "Error", "Precision", "Recall")
+    ]
+    answer = cw.confusion(cw.example("counts"))
+    for row in answer.table("all"):
+        assert f">{row['at 1,280']}<" in counted
+    assert answer.verdicts("all")[0] in counted
+    assert asked not in page
+
+
+def test_counts_that_make_no_curve_do_not_cost_the_page():
+    counts = np.array([[[90, 10], [20, 80]]] * 3)
+    counts[:, 1] = 0  # a class that nobody met
+    trials = Trials(
+        Trial("t", "a", i, {}, steps=[10, 20, 40], counts=counts) for i in range(3)
+    )
+    page = render(trials)
+    assert "These counts make no curve." in page
+    assert "never occurs in the test sets" in page
+
+
 def test_curves_have_a_section_of_their_own(page):
     curves = render(cw.example("curves"))
     headings = Outline(curves).headings

@@ -15,7 +15,7 @@ from curvewise.stats.confusion import (
     Target,
     fit_confusion_curve,
 )
-from curvewise.stats.interval import CurveBand
+from curvewise.stats.interval import CurveBand, Interval
 
 AVERAGED = frozenset(
     {"precision", "recall", "specificity", "f1", "f_beta", "jaccard"}
@@ -70,6 +70,28 @@ class CountAsked:
             runs=self.runs,
             **self.settings(name, positive),
         )
+
+    def of_class(
+        self, curve: ConfusionCurve, names: Sequence[str], n: float, k: int
+    ) -> dict[str, Interval]:
+        """Return metrics of class k against the rest at a size, from the same draws."""
+        told = curve.curves.bands(
+            {name: self.settings(name, k) for name in names},
+            n,
+            target=self.target,
+            confidence=self.confidence,
+            test_size=self.test_size,
+            runs=self.runs,
+        )
+        return {
+            name: Interval(
+                *(float(own.lower[0, 0]), float(own.upper[0, 0])),
+                f"{name} of class {k}",
+                f"{100 * self.confidence:.4g} % by itself",
+                float(own.value[0, 0]),
+            )
+            for name, own in told.items()
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -217,7 +239,9 @@ def observed(curve: ConfusionCurve, name: str, settings: MetricSettings) -> Floa
     if name in AVERAGED and "average" not in settings:
         k = settings.get("positive", 1)
         others = np.delete(is_there, k, axis=1).any(1)
-        return np.where(others if name == "specificity" else is_there[:, k], seen, np.nan)
+        return np.where(
+            others if name == "specificity" else is_there[:, k], seen, np.nan
+        )
     return seen
 
 

@@ -1,5 +1,6 @@
 """The tables of `Confusion`, for people and for programs."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -135,7 +136,7 @@ def fit_table(task: CountTask) -> list[dict[str, Cell]]:
             row: dict[str, Cell] = {
                 "algorithm": fit.algorithm,
                 "metric": label(name),
-                f"seen at {step(float(own.trained_on[0]))}": number_cell(
+                f"seen at {step(float(own.trained_on[0]))}": _seen(
                     float(fit.observed[name][0])
                 ),
                 f"at {step(task.size)}": interval_cell(point_of(band)),
@@ -146,6 +147,10 @@ def fit_table(task: CountTask) -> list[dict[str, Cell]]:
                 row["failed"] = own.failed
             out.append(row)
     return out
+
+
+def _seen(value: float) -> str:
+    return number_cell(value) if math.isfinite(value) else "?"
 
 
 def label(name: str) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from curvewise._text import count, joined, percent, step
 from curvewise.analyses._count_fits import AVERAGED, CountAsked, CountFit, CountTask
-from curvewise.analyses._count_tables import label
+from curvewise.analyses._count_tables import MOST_CLASSES, label
 from curvewise.analyses._curve_tables import number_cell, point_of
 from curvewise.metrics import Floats, find
 from curvewise.stats.interval import Interval
@@ -14,8 +14,6 @@ from curvewise.stats.interval import Interval
 _APART = 0.01  # precision and recall this close are the same to anybody
 _MOST_NAMED = 5  # algorithms that share a concern
 
-# How many times the largest size a question may go: as far as forecasts were checked.
-_FAR = {"calibrated": 4.0, "drift": 32.0, "paper": 4.0}
 _TARGETS = {
     "mean": "averaged over training sets of that size, on all that could be tested",
     "model": "of one more model, on all that could be tested",
@@ -33,9 +31,12 @@ def target(asked: CountAsked) -> str:
         return _TARGETS[asked.target]
     mean = "the mean of the runs"
     if asked.runs is not None:
-        mean = f"the mean of {step(asked.runs)} models" if asked.runs != 1 else "1 model"
+        mean = (
+            f"the mean of {step(asked.runs)} models" if asked.runs != 1 else "1 model"
+        )
     size = (
-        "as large as at the nearest size" if asked.test_size is None
+        "as large as at the nearest size"
+        if asked.test_size is None
         else f"of {step(asked.test_size)}"
     )
     return f"that {mean} would show on one test set {size}"
@@ -103,24 +104,49 @@ def _balance(fit: CountFit, asked: CountAsked) -> str:
 
 def concern_lines(task: CountTask, sizes: Floats | None = None) -> list[str]:
     """Return what may be wrong with the curves of a task, or at sizes asked, each once."""
+    asked = np.array([task.size]) if sizes is None else sizes
     by_concern: dict[str, list[str]] = {}
     for fit in task.fits:
-        own = fit.concerns if sizes is None else fit.curve.concerns_at(sizes)
-        for text in own:
+        for text in (*fit.curve.concerns_at(asked), *_below(fit, float(asked.min()))):
             by_concern.setdefault(text, []).append(fit.algorithm)
-    return [f"{_named(names)}: {text}" for text, names in by_concern.items()]
+    return [f"{named(names)}: {text}" for text, names in by_concern.items()]
 
 
-def _named(names: list[str]) -> str:
+def _below(fit: CountFit, size: float) -> list[str]:
+    smallest = float(fit.counted.trained_on[0])
+    if size >= smallest:
+        return []
+    return [
+        f"The question goes down to a size of {step(size)}, and the smallest that was "
+        f"tried is {step(smallest)}: what happens below, these counts cannot say."
+    ]
+
+
+def named(names: Sequence[str]) -> str:
+    """Return names in a sentence, the first of them if there are many.
+
+    >>> named(["a", "b"]), named(list("abcdefg"))
+    ('a and b', 'a, b, c, d, e and 2 more')
+    """
     if len(names) <= _MOST_NAMED:
         return joined(names)
-    return f"{joined(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} more"
+    return joined([*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} more"])
 
 
 def _with_ends(told: Interval) -> str:
     return (
         f"{number_cell(told.value)} ({number_cell(told.lower)} to "
         f"{number_cell(told.upper)})"
+    )
+
+
+def class_heading(task: CountTask) -> str:
+    """Return what the table of classes is of."""
+    if task.classes <= MOST_CLASSES:
+        return f"each class at {step(task.size)} examples"
+    return (
+        f"the {MOST_CLASSES} of {task.classes} classes with the lowest F1 at "
+        f"{step(task.size)} examples; class_rows() has all"
     )
 
 
@@ -156,7 +182,7 @@ def notes_of(
 def _sizes(tasks: tuple[CountTask, ...]) -> list[str]:
     told = []
     fits = [fit for task in tasks for fit in task.fits]
-    held = [f.counted for f in fits if (f.counted.trained_on != f.counted.sizes).any()]
+    held = [f.counted for f in fits if (f.counted.trained_on < f.counted.sizes).any()]
     if held:
         own = held[0]
         told.append(
@@ -208,7 +234,7 @@ def _convention(
     what = joined([label(name) for name in names])
     what = f"{what[0].upper()}{what[1:]} {'is' if len(names) == 1 else 'are'}"
     how = asked.metrics[names[0]]
-    of_two = "of class {}, the positive one".format(classes[1] if len(classes) == 2 else 1)
+    of_two = f"of class {classes[1] if len(classes) == 2 else 1}, the positive one"
     of_more = "means over classes (macro averages)"
     if "positive" in how:
         told = f"of class {classes[how['positive']]} against the rest"

@@ -1,12 +1,15 @@
 """How do precision, recall and F1 move with data? Count curves, task by task."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise._answer import Answer, Provenance
 from curvewise._text import Cell, html_table, joined, plain, step
+from curvewise._text import count as counted
 from curvewise.analyses import _count_tables as tables
 from curvewise.analyses import _count_words as words
 from curvewise.analyses._asking import plain_setting
@@ -17,6 +20,7 @@ from curvewise.analyses._count_fits import (
     CountFit,
     CountTask,
     count_task,
+    has_curves,
     settings_of,
 )
 from curvewise.analyses._count_telling import CountForecasts, Foretold, foretold
@@ -54,7 +58,8 @@ class Confusion(Answer):
         Of the classes.
     found : tuple of CountTask
     left_out : tuple of str
-        Tasks on which nobody was trained on two sizes.
+        Tasks on which nobody was trained on two sizes; see `CountTask.left_out` for single
+        algorithms.
     provenance : Provenance
     """
 
@@ -179,7 +184,10 @@ class Confusion(Answer):
         return tables.fit_table(self.of(task))
 
     def class_table(self, task: str) -> list[dict[str, Cell]]:
-        """Return the classes of one task with headings for people."""
+        """Return the classes of one task with headings for people, the hardest of many.
+
+        `class_rows` has all.
+        """
         return tables.class_table(self.of(task), self.asked, self.names)
 
     def verdicts(self, task: str) -> list[str]:
@@ -193,7 +201,7 @@ class Confusion(Answer):
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the tables."""
-        return words.notes_of(self.found, self.asked, self.left_out)
+        return words.notes_of(self.found, self.asked, self.left_out, self.names)
 
     def __str__(self) -> str:
         lines = [words.headline(self.asked)]
@@ -201,7 +209,7 @@ class Confusion(Answer):
             lines += ["", f"task {one.task}"]
             lines += [plain(self.table(one.task), indent="  "), ""]
             if one.classes > 2:
-                lines += [f"  each class at {step(one.size)} examples"]
+                lines += [f"  {words.class_heading(one)}"]
                 lines += [plain(self.class_table(one.task), indent="  "), ""]
             lines += self.verdicts(one.task)
             if concerns := self.concerns(one.task):
@@ -305,12 +313,14 @@ def confusion(
     if size is not None and not (is_number(size) and size > 0):
         raise CurvewiseError(f"size is {size!r}. Pass a number of training examples.")
     chosen = _metrics(metric)
+    if classes is not None and not _is_row(classes):
+        raise CurvewiseError(f"classes is {classes!r}. Pass a list of names.")
     asked = CountAsked(
         settings_of(chosen, average, _place(positive, classes), beta),
         *(target, confidence, test_size, runs, method),
     )
     by_task = counted_by_task(trials, failed)
-    enough = [t for t, own in by_task.items() if all(len(c.sizes) > 1 for c in own)]
+    enough = [t for t, own in by_task.items() if has_curves(own)]
     found = tuple(
         count_task(task, by_task[task], size, asked) for task in enough or by_task
     )
@@ -327,6 +337,7 @@ def confusion(
         "runs": runs,
         "average": average,
         "positive": positive,
+        "classes": None if classes is None else joined([str(c) for c in classes]),
         "beta": beta if "f_beta" in chosen else None,
     }
     settings |= {name: value for name, value in more.items() if value is not None}
@@ -339,10 +350,16 @@ def confusion(
     )
 
 
+def _is_row(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes)
+
+
 def _metrics(metric: str | Sequence[str] | None) -> tuple[str, ...]:
     if metric is None:
         return FOUR
-    chosen = (metric,) if isinstance(metric, str) else tuple(metric)
+    # Each once, in the order that they were asked for.
+    asked: Iterable[Any] = metric if _is_row(metric) else [metric]
+    chosen = tuple(dict.fromkeys(asked))
     offered = [name for name in METRICS if name != "cost"]
     for name in chosen:
         if name not in offered:
@@ -354,15 +371,18 @@ def _metrics(metric: str | Sequence[str] | None) -> tuple[str, ...]:
 
 def _place(positive: int | str | None, classes: Sequence[str] | None) -> int | None:
     """Return the number of the class that was named."""
-    if not isinstance(positive, str):
+    if positive is None or (
+        isinstance(positive, int | np.integer) and not isinstance(positive, bool)
+    ):
         return positive
     names = [str(name) for name in classes or ()]
     if positive not in names:
+        known = f", {', '.join(names)}," if names else ""
         raise CurvewiseError(
-            f"positive is '{positive}'. Pass the number of a class, or one of its names "
-            f"with classes=[...]."
+            f"positive is {positive!r}. Pass the number of a class, or one of its names"
+            f"{known} with classes=[...]."
         )
-    return names.index(positive)
+    return names.index(str(positive))
 
 
 def _class_names(classes: Sequence[str] | None, count: int) -> tuple[str, ...]:
@@ -371,7 +391,7 @@ def _class_names(classes: Sequence[str] | None, count: int) -> tuple[str, ...]:
     names = tuple(str(name) for name in classes)
     if len(names) != count or len(set(names)) != count:
         raise CurvewiseError(
-            f"classes has {len(names)} names. Pass one for each of the {count} classes, "
-            f"all different."
+            f"classes has {counted(len(names), 'name')}. Pass one for each of the {count} "
+            f"classes, all different."
         )
     return names

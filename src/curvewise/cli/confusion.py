@@ -58,7 +58,12 @@ from curvewise.cli.sources import read_source, source_options
     type=click.Choice(["macro", "micro", "weighted"]),
     help="How precision, recall and F1 are averaged over classes.",
 )
-@click.option("--positive", metavar="CLASS", help="The class that they are of instead.")
+@click.option(
+    "--positive",
+    metavar="CLASS",
+    help="The class that they are of instead: its number from 0 up, or its name among "
+    "--classes.",
+)
 @click.option(
     "--beta",
     default=2.0,

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from curvewise._text import percent
-from curvewise.analyses.confusion import Confusion, CountFit, CountTask
+from curvewise.analyses._count_fits import AVERAGED, observed
+from curvewise.analyses._count_tables import hardest
+from curvewise.analyses.confusion import Confusion, CountTask
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.figures.draw import draw, new_axes
 from curvewise.figures.series import Chart, Mark, Series, no_band
@@ -16,11 +18,10 @@ from curvewise.stats.checks import is_number
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_POINTS = 61
+_POINTS, _FEWER = 61, 25  # of a curve; of many classes each takes its time
 _BEYOND = 4.0  # times the largest size: how far curves are drawn
 _ROOM = 0.02  # above 1 and below 0, so that lines there are seen
 _IN_A_ROW = 2  # charts of metrics side by side
-_PANELS = 12  # classes that are drawn: more cannot be read
 _LABELS = {"f1": "F1", "f_beta": "F-beta", "mcc": "MCC", "jaccard": "Jaccard"}
 _TARGETS = {
     "mean": "rates averaged over training sets",
@@ -44,13 +45,17 @@ def confusion_chart(
     settings = answer.asked.settings(name, positive)
     series: list[Series] = []
     for look, fit in enumerate(found.fits):
-        n = np.geomspace(float(fit.counted.trained_on[0]), far, _POINTS)
+        n = np.geomspace(
+            float(fit.counted.trained_on[0]),
+            far,
+            _POINTS if found.classes <= 3 else _FEWER,
+        )
         band = answer.asked.band(fit.curve, name, n, positive)
         series.append(
             Series(fit.algorithm, n, band.value, band.lower, band.upper, look)
         )
         seen = fit.counted.trained_on
-        told = fit.curve.observed(name, **settings)
+        told = observed(fit.curve, name, settings)
         series.append(
             Series(
                 f"{fit.algorithm}, observed",
@@ -172,25 +177,21 @@ def class_charts(
 ) -> list[Chart]:
     """Return a metric of each class against data; of many classes, the hardest ones."""
     found = _of(answer, task)
-    classes = list(range(found.classes))
-    if len(classes) > _PANELS:
-        classes = _hardest(found.fits[0], metric)
+    offered = sorted(
+        name for name in AVERAGED if name != "f_beta" or name in answer.metrics
+    )
+    if metric not in offered:
+        raise unknown("metric of a class", metric, offered)
     charts = [
-        confusion_chart(answer, metric, found.task, to, positive=k) for k in classes
+        confusion_chart(answer, metric, found.task, to, positive=k)
+        for k in hardest(found)
     ]
     drawn = [one for chart in charts for one in chart.series]
-    room = _ROOM * (max(map(_most, drawn)) - min(map(_least, drawn)))
+    low, high = min(map(_least, drawn)), max(map(_most, drawn))
+    room = max(_ROOM * (high - low), 1e-3)
     # On the same axis classes can be compared.
-    common = min(map(_least, drawn)) - room, max(map(_most, drawn)) + room
+    common = (low - room, high + room)
     return [replace(chart, y_range=common) for chart in charts]
-
-
-def _hardest(fit: CountFit, metric: str) -> list[int]:
-    last = [
-        float(fit.curve.observed(metric, positive=k)[-1])
-        for k in range(fit.counted.classes)
-    ]
-    return sorted(np.argsort(last)[:_PANELS].tolist())
 
 
 def _panels(charts: Sequence[Chart]) -> "Axes":
@@ -242,11 +243,11 @@ def _range(series: Sequence[Series]) -> tuple[float, float] | None:
 
 
 def _least(one: Series) -> float:
-    return float(np.nanmin(one.lower if one.has_band else one.y))
+    return float(np.nanmin([*(one.lower if one.has_band else one.y), np.inf]))
 
 
 def _most(one: Series) -> float:
-    return float(np.nanmax(one.upper if one.has_band else one.y))
+    return float(np.nanmax([*(one.upper if one.has_band else one.y), -np.inf]))
 
 
 def _label(name: str) -> str:

@@ -70,21 +70,29 @@ def test_few_positives_are_a_concern():
     assert np.mean(flagged) < 0.05
 
 
-def assert_holds(rates, least=0.92):
-    """Every cell, with chance taken into account by who calls; and all together."""
-    assert rates.min() >= least, f"least {rates.min():.3f}"
+def assert_holds(rates):
+    """Every cell, and all together."""
+    assert rates.min() >= 0.92, f"least {rates.min():.3f}"
     assert 0.94 <= rates.mean() <= 0.97, f"mean {rates.mean():.3f}"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("learner", "count"), [("LDA", 2000), ("NB", 2000), ("TREE", 300)]
+    "learner",
+    ["LDA", "NB", "TREE"],  # trees take ten minutes
 )
-def test_coverage_of_every_metric_at_every_size(learner, count):
-    blocks = normals.in_parts(learner, count, seed=9)
-    rates = simulation.table(f"{learner}, {count}", blocks, learner)
-    # With 300 replications a cell of .94 falls below .92 once in a dozen times.
-    assert_holds(rates, 0.92 if count == 2000 else 0.90)
+def test_coverage_of_every_metric_at_every_size(learner):
+    blocks = normals.in_parts(learner, 2000, seed=9)
+    assert_holds(simulation.table(f"{learner}, 2000", blocks, learner))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("learner", ["LDA", "NB"])
+def test_curves_that_may_drift_are_held_where_the_law_holds(learner):
+    blocks = normals.in_parts(learner, 1000, seed=9)
+    rates = simulation.table("drift", blocks, learner, method="drift")
+    assert rates.min() >= 0.92
+    assert rates.mean() >= 0.95
 
 
 @pytest.mark.slow

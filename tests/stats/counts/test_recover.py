@@ -119,3 +119,8 @@ def test_matrices_of_counts():
     assert many.shape == (2, 2, 2, 2)
     assert many[1, 0].tolist() == [[6, 3], [4, 1]]
     assert metrics.recall(many)[1, 1] == pytest.approx(2 / 6)
+
+
+def test_short_floats_show_the_digits_that_they_were_made_of():
+    found = recover_counts(np.float32(0.85), np.float32(0.8), 100)
+    assert len(found) == len(recover_counts(0.85, 0.8, 100))

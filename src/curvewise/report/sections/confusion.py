@@ -1,6 +1,8 @@
 """How do precision, recall and F1 move with data?"""
 
 from curvewise.analyses._asking import crossed_factors
+from curvewise.analyses._count_tables import MOST_CLASSES
+from curvewise.analyses._count_words import class_heading, leading
 from curvewise.analyses._curve_asking import could_be_sizes
 from curvewise.analyses.confusion import Confusion, confusion
 from curvewise.errors import CurvewiseError
@@ -9,7 +11,6 @@ from curvewise.report.sections.parts import Block, Section, Settings
 from curvewise.trials import Trials
 
 _QUESTION = "How do precision, recall and F1 move with data?"
-_MOST_CLASSES = 12  # that a page draws, each in a chart of its own
 
 
 def confusion_sections(trials: Trials, settings: Settings) -> list[Section]:
@@ -29,8 +30,9 @@ def confusion_sections(trials: Trials, settings: Settings) -> list[Section]:
         Section(
             "confusion",
             _QUESTION,
-            "The confusion matrix of each algorithm is fitted as a function of its "
-            "training data; every metric follows from it, with a band inside its range.",
+            "Steps are taken for sizes of training sets. The confusion matrix of each "
+            "algorithm is fitted as a function of its training data; every metric follows "
+            "from it, with a band inside its range.",
             [b for task in answer.tasks for b in _blocks(answer, task)],
             answer.notes(),
             str(answer.provenance),
@@ -41,25 +43,29 @@ def confusion_sections(trials: Trials, settings: Settings) -> list[Section]:
 def _blocks(answer: Confusion, task: str) -> list[Block]:
     table = answer.table(task)
     told = "\n".join([*answer.verdicts(task), *answer.concerns(task)])
+    first = leading(answer.asked)  # what the verdicts are about
     blocks = []
-    for i, name in enumerate(answer.metrics):
+    for name in [first, *(m for m in answer.metrics if m != first)]:
         chart = confusion_chart(answer, name, task)
         own = [row for row in table if row["metric"] == chart.y_label]
+        heading = f"{chart.title[0].upper()}{chart.title[1:]}"
         blocks.append(
-            Block(chart.title, told if i == 0 else "", chart, own, f"{chart.title}")
+            Block(heading, told if name == first else "", chart, own, heading)
         )
     if answer.of(task).classes > 2:
+        heading = class_heading(answer.of(task))
         blocks.append(
             Block(
                 f"Each class on {task}",
                 "",
                 None,
                 answer.class_table(task),
-                f"Recall, precision and F1 of each class on {task}",
+                f"{heading[0].upper()}{heading[1:]}",
             )
         )
+    if 2 < answer.of(task).classes <= MOST_CLASSES:
         blocks += [
             Block(chart.title, "", chart, [], "")
-            for chart in class_charts(answer, "f1", task)[:_MOST_CLASSES]
+            for chart in class_charts(answer, "f1", task)
         ]
     return blocks

@@ -1,17 +1,20 @@
 """What is asked of count curves: at which sizes, for which unknown, how surely."""
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 
+from curvewise.errors import CurvewiseError
 from curvewise.stats._sample import Floats
 from curvewise.stats.confusion._data import CountTable
 
 Target: TypeAlias = Literal["mean", "observed", "model"]
 TARGETS = ("mean", "observed", "model")
 DRAWS = 2048  # points of the rule by which draws are averaged
+_BEYOND, _MOST_DRAWS = 20, 2**16
 CELLS = 2**22  # numbers held at once, so that memory stays flat
 
 
@@ -74,6 +77,18 @@ def even_points(dimensions: int, count: int = DRAWS) -> Floats:
     out: Floats = np.clip(points, 1e-12, 1 - 1e-12)
     out.setflags(write=False)
     return out
+
+
+def draws_for(confidence: float) -> int:
+    """Return how many draws it takes to know both ends: twenty beyond each at least."""
+    beyond = (1.0 - confidence) / 2
+    count = int(2 ** math.ceil(math.log2(_BEYOND / beyond)))
+    if count > _MOST_DRAWS:
+        raise CurvewiseError(
+            f"confidence is {confidence!r}. So far out bands by draws are not known; pass "
+            f"0.999 at most."
+        )
+    return max(DRAWS, count)
 
 
 def blocks(count: int, classes: int, most: int = 64) -> list[slice]:

@@ -18,7 +18,7 @@ def concerns_of(fit: CalibratedFit, sizes: Floats) -> tuple[tuple[str, ...], ...
     p = lack_of_fit(fit)
     rising = (fit.exponents.weights * (fit.exponents.gammas > 0)).sum(-1)
     times = np.max(sizes, initial=0.0) / fit.table.largest
-    told = few_answers(fit.table, "86")
+    told = few_answers(fit.table, "86 % of the time in simulations")
     return tuple(
         tuple(
             sentence

@@ -13,11 +13,11 @@ from curvewise.stats._named_metrics import metric_of
 from curvewise.stats._sample import Floats, checked_confidence, is_number, one_of
 from curvewise.stats.confusion._asked import (
     CELLS,
-    DRAWS,
     TARGETS,
     Asked,
     Fit,
     Target,
+    draws_for,
     even_points,
 )
 from curvewise.stats.confusion._calibrated import CalibratedFit, fit_calibrated
@@ -164,9 +164,8 @@ class ConfusionCurves:
             rates = _rates(part, sizes, shares)
             values = np.array([told(rates) for told in functions.values()])
             found.append(np.stack([values, *ends]))
-        joined = np.concatenate(
-            found, axis=2
-        )  # (value/lower/upper, metric, curve, size)
+        # (value, lower or upper; metric, curve, size)
+        joined = np.concatenate(found, axis=2)
         return {key: CountBands(*joined[:, i]) for i, key in enumerate(functions)}
 
 
@@ -239,18 +238,20 @@ def _drawn(
     is_joint: bool,
 ) -> tuple[Floats, Floats]:
     """Return both ends for each metric, shape (metric, curve, asked)."""
-    ends = [
-        _ends(_draws(fit, functions, part, shares), confidence, is_joint)
-        for part in _in_turn(fit.table, asked)
-    ]
-    return np.concatenate([e[0] for e in ends], -1), np.concatenate(
-        [e[1] for e in ends], -1
+    count = draws_for(confidence)
+    lower, upper = zip(
+        *(
+            _ends(_draws(fit, functions, part, shares, count), confidence, is_joint)
+            for part in _in_turn(fit.table, asked, count)
+        ),
+        strict=True,
     )
+    return np.concatenate(lower, -1), np.concatenate(upper, -1)
 
 
-def _in_turn(table: CountTable, asked: Asked) -> Iterator[Asked]:
+def _in_turn(table: CountTable, asked: Asked, count: int) -> Iterator[Asked]:
     """Yield the question in pieces of a few sizes."""
-    per_size = DRAWS * len(table) * table.classes**2
+    per_size = count * len(table) * table.classes**2
     step = max(1, CELLS // per_size)
     for start in range(0, len(asked.sizes), step):
         own = slice(start, start + step)
@@ -267,10 +268,11 @@ def _draws(
     functions: dict[str, Callable[[Floats], Floats]],
     asked: Asked,
     shares: ArrayLike | None,
+    count: int,
 ) -> Floats:
     """Return draws of the metrics, shape (metric, draw, curve, asked)."""
     classes = fit.table.classes
-    points = even_points(2 + 3 * classes)
+    points = even_points(2 + 3 * classes, count)
     recalls = fit.draw(asked, points[:, : 2 + 2 * classes])
     held = (
         draw_shares(fit.table, asked, points[:, 2 + 2 * classes :])

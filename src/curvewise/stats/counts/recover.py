@@ -242,6 +242,11 @@ def _ranges_printed(
     values: dict[str, Number | None], digits: int | None
 ) -> dict[str, tuple[float, float]]:
     """Return between which rates the printed ones were rounded."""
+    # A short float of numpy shows what it was made of; as a long one, digits of noise.
+    values = {
+        name: float(str(v)) if isinstance(v, np.floating) else v
+        for name, v in values.items()
+    }
     rates = {name: _rate(name, v) for name, v in values.items() if v is not None}
     shown = {name: _digits(values[name]) for name in rates}
     most = max(shown.values())
