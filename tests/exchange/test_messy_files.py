@@ -352,3 +352,30 @@ def test_many_columns_are_read_in_reasonable_time():
         {"model": ["a", "a", "b"], "seed": [0, 1, 0], "acc": [0.1] * 3, **frame}
     )
     assert len(trials[0].labels) == 1501
+
+
+def test_a_run_without_counts_at_a_size_has_failed(tmp_path):
+    path = tmp_path / "counts.csv"
+    path.write_text(
+        "learner,fold,size,tp,fp,fn,tn\n"
+        "a,0,40,5,1,2,4\na,0,80,6,1,1,4\n"
+        "a,1,40,5,2,2,3\na,1,80,,,,\n"
+    )
+    trials = cw.read(path)
+    assert [trial.status for trial in trials] == ["ok", "failed"]
+    assert trials[1].counts.shape == (1, 2, 2)
+    answer = cw.confusion(trials, "error", failed="worst")
+    assert answer.failed == 1
+    assert answer.rows()[0]["value"] > 0.3  # all answers of the failed one are wrong
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"), [("", "a row lacks one"), ("-3", "one is -3"), ("1.5", "is 1.5")]
+)
+def test_what_is_no_count_is_told(tmp_path, cell, told):
+    path = tmp_path / "counts.csv"
+    path.write_text(
+        f"learner,fold,size,tp,fp,fn,tn\na,0,40,5,1,2,4\na,0,80,6,{cell},1,4\n"
+    )
+    with pytest.raises(CurvewiseError, match=told):
+        cw.read(path)

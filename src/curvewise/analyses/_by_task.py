@@ -18,7 +18,13 @@ class _Pair(Protocol):
     def other(self) -> str: ...
 
 
+class _OfAlgorithm(Protocol):
+    @property
+    def algorithm(self) -> str: ...
+
+
 _Found = TypeVar("_Found", bound=_OfTask)
+_Fit = TypeVar("_Fit", bound=_OfAlgorithm)
 _Two = TypeVar("_Two", bound=_Pair)
 
 
@@ -31,6 +37,14 @@ def of_task(found: Sequence[_Found], task: str | None) -> tuple[_Found, ...]:
     if not own:
         raise unknown("task", task, tasks)
     return own
+
+
+def of_algorithm(fits: Sequence[_Fit], algorithm: str) -> _Fit:
+    """Return what was fitted to the results of an algorithm."""
+    for fit in fits:
+        if fit.algorithm == algorithm:
+            return fit
+    raise unknown("algorithm", algorithm, [fit.algorithm for fit in fits])
 
 
 def pair_of(

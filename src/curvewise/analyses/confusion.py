@@ -13,7 +13,7 @@ from curvewise._text import count as counted
 from curvewise.analyses import _count_tables as tables
 from curvewise.analyses import _count_words as words
 from curvewise.analyses._asking import plain_setting
-from curvewise.analyses._by_task import of_task
+from curvewise.analyses._by_task import of_algorithm, of_task
 from curvewise.analyses._count_asking import Counted, counted_by_task
 from curvewise.analyses._count_fits import (
     CountAsked,
@@ -90,11 +90,7 @@ class Confusion(Answer):
 
     def curve(self, algorithm: str, task: str | None = None) -> CountFit:
         """Return the curve of an algorithm."""
-        own = self.of(task)
-        for fit in own.fits:
-            if fit.algorithm == algorithm:
-                return fit
-        raise unknown("algorithm", algorithm, own.algorithms)
+        return of_algorithm(self.of(task).fits, algorithm)
 
     # --- questions -----------------------------------------------------------------------
 

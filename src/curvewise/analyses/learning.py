@@ -10,7 +10,7 @@ from curvewise._text import Cell, html_table, joined, plain, step
 from curvewise.analyses import _curve_tables as tables
 from curvewise.analyses import _curve_words as words
 from curvewise.analyses._asking import failed_score, metric_of, plain_setting
-from curvewise.analyses._by_task import of_task, pair_of
+from curvewise.analyses._by_task import of_algorithm, of_task, pair_of
 from curvewise.analyses._curve_asking import (
     ErrorScale,
     asked_sizes,
@@ -36,7 +36,7 @@ from curvewise.analyses._curve_questions import (
     SizesNeeded,
 )
 from curvewise.analyses._curve_telling import advised, is_timed, needed, predicted
-from curvewise.errors import CurvewiseError, unknown
+from curvewise.errors import CurvewiseError
 from curvewise.metrics import Floats, Metric
 from curvewise.stats.checks import checked_confidence, is_number, one_of
 from curvewise.trials import Trials, must_be_trials
@@ -99,11 +99,7 @@ class Learning(Answer):
 
     def curve(self, algorithm: str, task: str | None = None) -> CurveFit:
         """Return the curve of an algorithm."""
-        own = self.of(task)
-        for fit in own.fits:
-            if fit.algorithm == algorithm:
-                return fit
-        raise unknown("algorithm", algorithm, own.algorithms)
+        return of_algorithm(self.of(task).fits, algorithm)
 
     def pair(self, one: str, other: str, task: str | None = None) -> CurvePair:
         """Return what the curves of two algorithms say together."""

@@ -47,7 +47,7 @@ _KEYWORDS = re.compile(
     r"|executor|timeout|memory|workers|retries|experiment|force|alpha|confidence|band"
     r"|margin|threshold|tail|family|of|seed|half_width|over_tasks|grid|fill|windows|level"
     r"|null|noise|shuffles|power|effect|shift|stretch|size|method|target"
-    r"|test_size|average|positive)="
+    r"|test_size|average|positive|classes)="
     r"(?:'([^']*)'|True\b)?(?!=)"
 )
 

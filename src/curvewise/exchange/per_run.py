@@ -80,13 +80,14 @@ def _counts(
     cells = np.zeros((int(kept.sum()), k, k))
     for column, place in roles.counts.items():
         cells[:, *place] = numbers(table, column)[kept]
-    if not (np.isfinite(cells).all() and (cells == np.floor(cells)).all()):
+    is_count = np.isfinite(cells) & (cells == np.floor(cells)) & (cells >= 0)
+    if not is_count.all():
+        odd = cells[~is_count][0]
+        came = "a row lacks one" if np.isnan(odd) else f"one is {odd:g}"
         raise CurvewiseError(
-            f"Columns {listed(roles.counts)} should hold counts. Pass whole numbers in "
-            f"every row."
+            f"Columns {listed(roles.counts)} should hold counts, and {came}. Pass whole "
+            f"numbers >= 0; leave all of them empty where a run failed."
         )
-    if (cells < 0).any():
-        raise CurvewiseError(f"Columns {listed(roles.counts)} hold negative counts.")
     flat = cells.astype(np.int64).ravel()
     return Ragged(starts(lengths * k * k), flat), np.where(lengths > 0, k, 0)
 

@@ -81,7 +81,8 @@ def _trials(table: pa.Table, roles: Roles, unit: Unit | None, name: str) -> Tria
     recorded = _recorded(absent, kept, owner, len(first))
     # How a run ended, its last row tells.
     last = np.append(first[1:], len(new)) - 1
-    status, errors = _status(table, roles, last, lengths)
+    is_cut = np.bincount(owner[blank], minlength=len(first)) > 0
+    status, errors = _status(table, roles, last, is_cut | (lengths == 0))
     # "metrics.acc" is another tool's, "metric.step" our own way to say: a metric.
     name_of = {c: metric_name(c) for c in roles.metrics}
     meant = _meanings({name_of[c]: m for c, m in roles.metrics.items()}, unit)
@@ -206,6 +207,9 @@ def _blank(
     scored = ~np.logical_and.reduce([*map(np.isnan, values.values()), *counted])
     if (without_step & scored).any():
         raise _missing_step(table, roles, int(np.argmax(without_step & scored)))
+    if roles.counts and not values:
+        empty = [np.isnan(numbers(table, c)) for c in roles.counts]
+        return without_step | np.logical_and.reduce(empty)
     return without_step
 
 
@@ -256,8 +260,8 @@ def _recorded(
     return out
 
 
-def _status(table: pa.Table, roles: Roles, last: Any, lengths: Any) -> tuple[Any, Any]:
-    """Return each trial's status code, and what went wrong."""
+def _status(table: pa.Table, roles: Roles, last: Any, silent: Any) -> tuple[Any, Any]:
+    """Return each trial's status code, and what went wrong; a silent one has failed."""
     status = np.zeros(len(last), np.int8)
     if roles.status is not None:
         words = table.column(roles.status).take(pa.array(last))
@@ -267,7 +271,7 @@ def _status(table: pa.Table, roles: Roles, last: Any, lengths: Any) -> tuple[Any
         status = np.array(codes, np.int8)[
             encoded.indices.to_numpy(zero_copy_only=False)
         ]
-    silent = (lengths == 0) & (status == 0)
+    silent = silent & (status == 0)
     status[silent] = STATUSES.index("failed")
     return status, ["no score in the source" if s else "" for s in silent]
 

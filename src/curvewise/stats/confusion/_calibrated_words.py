@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from curvewise._text import step
 from curvewise.stats._sample import Floats
 from curvewise.stats.confusion._calibrated import CalibratedFit
 from curvewise.stats.confusion._few_answers import few_answers
@@ -70,8 +71,8 @@ def _far(times: float) -> str:
     if times <= _FAR:
         return ""
     return (
-        f"The question goes {times:.3g} times beyond the largest size. That the same power "
-        f"law holds there, nothing in these counts can say."
+        f"The question goes {step(float(f'{times:.3g}'))} times beyond the largest size. "
+        f"That the same power law holds there, nothing in these counts can say."
     )
 
 

@@ -239,8 +239,8 @@ def _refuse_swapped(matrices: Sequence[Floats]) -> None:
     if len(every) > 2 and rows_vary and not columns_vary and are_called:
         raise CurvewiseError(
             f"All matrices have columns that sum to {_listed(columns[0])}, and rows that "
-            f"differ: true classes seem to be the columns. Pass them as rows: swap the "
-            f"last two axes, np.swapaxes(counts, -1, -2)."
+            f"differ: true classes seem to be the columns (of two classes, fp and fn are "
+            f"swapped). Pass them as rows: np.swapaxes(counts, -1, -2)."
         )
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from curvewise._text import step
 from curvewise.stats._sample import Floats
 from curvewise.stats.confusion._data import CountTable
 from curvewise.stats.confusion._few_answers import few_answers
@@ -34,9 +35,10 @@ def concerns_of(
             for k in np.flatnonzero(never[i])
         ]
         if furthest is not None and furthest[i] > FURTHEST:
+            times = step(float(f"{2 ** furthest[i]:.3g}"))
             said.append(
-                f"The question goes {2 ** furthest[i]:.3g} times beyond the largest size; "
-                f"real curves were followed {2**FURTHEST:g} times."
+                f"The question goes {times} times beyond the largest size; real curves "
+                f"were followed {2**FURTHEST:g} times."
             )
         if sizes[i] < _FEW_SIZES:
             said.append(
