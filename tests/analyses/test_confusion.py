@@ -113,7 +113,7 @@ def test_targets_have_words_and_widths_of_their_own(trials, target):
     answer = cw.confusion(trials, "f1", target=target)
     words = {
         "mean": "averaged over training sets",
-        "observed": "on one test set",
+        "observed": "tested as those before were",
         "model": "of one more model",
     }
     assert words[target] in str(answer)

@@ -34,12 +34,9 @@ def target(asked: CountAsked) -> str:
         mean = (
             f"the mean of {step(asked.runs)} models" if asked.runs != 1 else "1 model"
         )
-    size = (
-        "as large as at the nearest size"
-        if asked.test_size is None
-        else f"of {step(asked.test_size)}"
-    )
-    return f"that {mean} would show on one test set {size}"
+    if asked.test_size is None:
+        return f"that {mean} would show, tested as those before were"
+    return f"that {mean} would show on one test set of {step(asked.test_size)}"
 
 
 def verdict(task: CountTask, fit: CountFit, asked: CountAsked) -> str:
