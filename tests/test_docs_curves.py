@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -25,6 +26,7 @@ def run_blocks(text, page):
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
             exec(compile(block, page, "exec"), names)
+    plt.close("all")
     return pairs
 
 
