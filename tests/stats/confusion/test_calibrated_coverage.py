@@ -11,6 +11,7 @@ import pytest
 from support import assert_at_least, assert_at_most
 
 from curvewise.stats.confusion._calibrated import fit_calibrated
+from curvewise.stats.confusion._drift import fit_drift
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "coverage_confusion.py"
 simulation = SimpleNamespace(**runpy.run_path(str(SCRIPT)))
@@ -61,11 +62,12 @@ def test_shares_of_classes_that_vary_have_to_be_drawn():
     assert lengths[0] > 1.1 * (fixed.upper - fixed.lower).mean()
 
 
-def test_few_positives_are_a_concern():
+@pytest.mark.parametrize("fitted", [fit_calibrated, fit_drift])
+def test_few_positives_are_a_concern(fitted):
     blocks = normals.in_parts("NB", 20, seed=4, positives=0.1, is_stratified=True)
-    fit = fit_calibrated(normals.table_of(blocks))
+    fit = fitted(normals.table_of(blocks))
     assert all(any("rarer kind" in said for said in own) for own in fit.concerns)
-    balanced = fit_calibrated(normals.table_of(few()))
+    balanced = fitted(normals.table_of(few()))
     flagged = [any("rarer kind" in said for said in own) for own in balanced.concerns]
     assert np.mean(flagged) < 0.05
 
