@@ -416,7 +416,7 @@ def test_gains_are_told_in_digits_that_can_be_read():
 def test_many_algorithms_are_named_in_one_sentence():
     many = {f"a{i}": TWO["good"] for i in range(7)}
     answer = cw.confusion(Trials(grown(many, runs=1)), "f1")
-    assert "a0, a1, a2, a3, a4 and 2 more: fitted by" in str(answer)
+    assert "! a0, a1, a2, a3, a4 and 2 more: A size has one run" in str(answer)
 
 
 def test_a_metric_is_told_once(trials):

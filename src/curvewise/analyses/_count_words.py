@@ -168,7 +168,7 @@ def notes_of(
         f"{target(asked)}, at each size by itself. All metrics of a curve come from one "
         f"fit of its confusion matrices, so none leaves its range and F1 agrees with "
         f"precision and recall.",
-        *_methods(tasks),
+        f"Curves are fitted by {asked.method!r}: {_METHODS[asked.method]}.",
         *_convention(tasks, asked, classes),
         *_sizes(tasks),
         *_failures(tasks),
@@ -206,19 +206,6 @@ def _left_out(tasks: tuple[CountTask, ...], whole: tuple[str, ...]) -> list[str]
     names = [f"{name} on {task.task}" for task in tasks for name in task.left_out]
     names += [f"task {task}" for task in whole]
     return [f"Left out, with counts at one size only: {named(names)}."] if names else []
-
-
-def _methods(tasks: tuple[CountTask, ...]) -> list[str]:
-    by_method: dict[str, list[str]] = {}
-    several = len(tasks) > 1
-    for task in tasks:
-        for fit in task.fits:
-            name = f"{fit.algorithm} on {task.task}" if several else fit.algorithm
-            by_method.setdefault(fit.curve.method, []).append(name)
-    return [
-        f"{named(names)}: fitted by {method!r}, {_METHODS[method]}."
-        for method, names in by_method.items()
-    ]
 
 
 def _convention(
