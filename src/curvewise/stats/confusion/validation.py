@@ -69,7 +69,7 @@ class ForeseenSizes:
     def rmse(self) -> Floats:
         r"""Root of the mean square of what was missed, shape (metric, size).
 
-        .. math:: \sqrt{\tfrac1J \sum_j (\hat m_j - m_j)^2}
+        .. math:: \sqrt{\frac{1}{J} \sum_j (\hat m_j - m_j)^2}
 
         Xue et al. (2025) print their Eq. (29) without 1/J; their tables have it.
         """
