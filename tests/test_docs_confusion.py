@@ -144,7 +144,7 @@ def test_constants_on_the_page_are_those_in_use():
     text = " ".join((ROOT / EXPLAINED).read_text().split())
     least, most = law.GAMMAS[[0, -1]]
     assert f"**All exponents** from {least:g} to {most:g} are kept" in text
-    assert rf"- {law.TAU:g}\, |\gamma + \tfrac12|" in text
+    assert rf"- {law.TAU:g}\, |\gamma + 1/2|" in text
     assert f"τ = {published.TAU:g}" in text
     assert f"correlation of {noise.ASSUMED_CORRELATION:g} is assumed" in text
     assert abs(2**words.FURTHEST / 30 - 1) < 0.1
