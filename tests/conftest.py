@@ -11,6 +11,14 @@ settings.register_profile("fixed", derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
+@pytest.fixture
+def page_folder(tmp_path, monkeypatch):
+    """Where a page of the documentation is run, without a screen."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    return tmp_path
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     """Turn a skipped service test into a failure where services are promised."""

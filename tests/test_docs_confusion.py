@@ -21,13 +21,6 @@ REFERENCE = "docs/reference/confusion.md"
 pytest.importorskip("sklearn")
 
 
-@pytest.fixture
-def page_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "agg")
-    return tmp_path
-
-
 @pytest.mark.parametrize(
     ("page", "printed", "pictures"),
     [

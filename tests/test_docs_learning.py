@@ -18,13 +18,6 @@ EXPLAINED = "docs/explanation/error-and-data.md"
 pytest.importorskip("sklearn")
 
 
-@pytest.fixture
-def page_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "agg")
-    return tmp_path
-
-
 @pytest.mark.parametrize(
     ("page", "printed", "pictures"),
     [

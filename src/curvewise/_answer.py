@@ -4,7 +4,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from curvewise._text import Cell, columns, html_table, latex, markdown
@@ -55,6 +55,14 @@ class Provenance:
     ) -> "Provenance":
         """Return the provenance of an answer about these trials."""
         return cls(method, dict(settings), seed, trials.digest(), trials.origin)
+
+    def asked(self, question: str, settings: Mapping[str, Cell]) -> "Provenance":
+        """Return the provenance of a question that is put to the answer."""
+        return replace(
+            self,
+            method=f"{self.method}.{question}",
+            settings={**self.settings, **settings},
+        )
 
     def __str__(self) -> str:
         settings = ", ".join(f"{name}={value}" for name, value in self.settings.items())

@@ -116,16 +116,12 @@ class Confusion(Answer):
         concerns = [
             text for one in self.found for text in words.concern_lines(one, sizes)
         ]
-        own = self.provenance
-        asked = {"to": joined([step(float(n)) for n in sizes])}
         return CountForecasts(
             self.asked,
             found,
             tuple(concerns),
-            Provenance(
-                f"{own.method}.at",
-                {**own.settings, **asked},
-                *(own.seed, own.data, own.source, own.version),
+            self.provenance.asked(
+                "at", {"to": joined([step(float(n)) for n in sizes])}
             ),
         )
 

@@ -136,7 +136,9 @@ class Learning(Answer):
         concerns = [text for one in self.found for text in words.concern_lines(one)]
         return Forecasts(
             *(self.scale.label, self.confidence, found, tuple(concerns)),
-            self._asked("at", {"to": joined([step(float(n)) for n in sizes])}),
+            self.provenance.asked(
+                "at", {"to": joined([step(float(n)) for n in sizes])}
+            ),
         )
 
     def size_for(self, error: float) -> SizesNeeded:
@@ -160,7 +162,7 @@ class Learning(Answer):
         )
         return SizesNeeded(
             *(self.scale.label, float(error), self.confidence, found),
-            self._asked("size_for", {"error": float(error)}),
+            self.provenance.asked("size_for", {"error": float(error)}),
         )
 
     def next_run(
@@ -199,15 +201,7 @@ class Learning(Answer):
         settings: dict[str, Cell] = {"to": float(to), "budget": budget}
         return NextRuns(
             *(self.scale.label, float(to), is_known, found),
-            self._asked("next_run", settings),
-        )
-
-    def _asked(self, question: str, settings: dict[str, Cell]) -> Provenance:
-        told = self.provenance
-        return Provenance(
-            f"{told.method}.{question}",
-            {**told.settings, **settings},
-            *(told.seed, told.data, told.source, told.version),
+            self.provenance.asked("next_run", settings),
         )
 
     # --- tables --------------------------------------------------------------------------

@@ -8,7 +8,8 @@ import numpy as np
 
 from curvewise._text import percent
 from curvewise.analyses._count_fits import AVERAGED, observed
-from curvewise.analyses._count_tables import hardest
+from curvewise.analyses._count_tables import hardest, label
+from curvewise.analyses._count_words import leading
 from curvewise.analyses.confusion import Confusion, CountTask
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.figures.draw import draw, new_axes
@@ -22,7 +23,6 @@ _POINTS, _FEWER = 61, 25  # of a curve; of many classes each takes its time
 _BEYOND = 4.0  # times the largest size: how far curves are drawn
 _ROOM = 0.02  # above 1 and below 0, so that lines there are seen
 _IN_A_ROW = 2  # charts of metrics side by side
-_LABELS = {"f1": "F1", "f_beta": "F-beta", "mcc": "MCC", "jaccard": "Jaccard"}
 _TARGETS = {
     "mean": "rates averaged over training sets",
     "observed": "what the mean of the runs shows on one test set",
@@ -69,9 +69,9 @@ def confusion_chart(
     of_class = "" if positive is None else f" of class {answer.names[positive]}"
     largest = max(fit.counted.largest for fit in found.fits)
     return Chart(
-        title=f"{_label(name)}{of_class} and data on {found.task}",
+        title=f"{label(name)}{of_class} and data on {found.task}",
         x_label="training examples",
-        y_label=f"{_label(name)}{of_class}",
+        y_label=f"{label(name)}{of_class}",
         series=tuple(series),
         caption=f"Circles: what was observed at each size, runs taken together. Curves: "
         f"from one fit of the confusion matrices, with {percent(answer.asked.confidence)} "
@@ -218,7 +218,7 @@ def _of(answer: Confusion, task: str | None) -> CountTask:
 
 def _metric(answer: Confusion, metric: str | None, positive: int | None) -> str:
     if metric is None:
-        return "f1" if "f1" in answer.metrics else answer.metrics[0]
+        return leading(answer.asked)
     if metric not in answer.metrics and positive is None:
         raise unknown("metric", metric, list(answer.metrics))
     return metric
@@ -248,7 +248,3 @@ def _least(one: Series) -> float:
 
 def _most(one: Series) -> float:
     return float(np.nanmax([*(one.upper if one.has_band else one.y), -np.inf]))
-
-
-def _label(name: str) -> str:
-    return _LABELS.get(name, name.replace("_", " "))

@@ -6,13 +6,11 @@ import numpy as np
 from scipy.special import expit, gammaincinv, ndtri
 
 from curvewise.stats._sample import Floats
-from curvewise.stats.confusion._asked import Asked
+from curvewise.stats.confusion._asked import CELLS, Asked
 from curvewise.stats.confusion._data import CountTable
 from curvewise.stats.confusion._exponents import Exponents, weigh_exponents
 from curvewise.stats.confusion._noise import SHARED_TRAINING, Noise, noise_of
 
-# Numbers held at once while drawing, so that memory stays flat.
-_CELLS = 4_000_000
 # Degrees of freedom that knowing what is typical is worth.
 _PRIOR_FREEDOM = 6.0
 
@@ -113,7 +111,7 @@ class CalibratedFit:
         chosen = self.exponents.chosen(points[:, 0])
         z = ndtri(points[:, 2 : 2 + classes])
         out = np.empty((len(points), curves, len(asked.sizes), classes))
-        step = max(1, _CELLS // max(out[:, :1].size * classes, 1))
+        step = max(1, CELLS // max(out[:, :1].size * classes, 1))
         for begin in range(0, curves, step):
             own = slice(begin, begin + step)
             pick = (np.arange(curves)[own, None], chosen[own])

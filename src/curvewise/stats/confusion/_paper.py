@@ -10,7 +10,7 @@ from scipy.special import betaincinv, expit, gammaincinv
 from curvewise.stats import counts
 from curvewise.stats._named_metrics import metric_of
 from curvewise.stats._sample import Floats
-from curvewise.stats.confusion._asked import Asked, even_points
+from curvewise.stats.confusion._asked import CELLS, Asked, even_points
 from curvewise.stats.confusion._data import CountTable
 from curvewise.stats.confusion._errors import error_shares
 from curvewise.stats.confusion._logistic import Logistic, fit_logistic
@@ -21,7 +21,6 @@ GAMMAS = np.arange(-100, 101) / 100
 TAU, THEORY = 5.0, -0.5
 PRIOR = 1.0  # lambda: examples that the prior adds to every cell
 VALIDATED = 1 / 3  # of a block of N; the other two thirds train
-_CELLS = 2**22
 _AT_ONCE = 100  # curves of which every exponent is kept
 # Metrics whose posterior has a closed form, and the counts that it takes.
 _CLOSED: dict[str, tuple[Callable[..., counts.CountIntervals], tuple[str, ...]]] = {
@@ -172,7 +171,7 @@ def _by_draws(
     points = even_points(cells.shape[1])
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     ends = np.empty((2, len(cells)))
-    step = max(1, _CELLS // points.size)
+    step = max(1, CELLS // points.size)
     for begin in range(0, len(cells), step):
         own = slice(begin, begin + step)
         drawn = gammaincinv(cells[own] + PRIOR, points[:, None])

@@ -76,11 +76,6 @@ class ConfusionCurve:
         return np.asarray(self._table.runs[0])
 
     @property
-    def test_sizes(self) -> Floats:
-        """How many examples a run was tested on, at each size."""
-        return np.asarray(self._table.test_size[0])
-
-    @property
     def _table(self) -> CountTable:
         return self.curves.parts[0].table
 
