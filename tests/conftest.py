@@ -11,6 +11,15 @@ settings.register_profile("fixed", derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
+@pytest.fixture(scope="module")
+def browser():
+    """A headless Chromium for the tests of a file; each opens pages of its own."""
+    from browser import chromium
+
+    with chromium() as running:
+        yield running
+
+
 @pytest.fixture
 def page_folder(tmp_path, monkeypatch):
     """Where a page of the documentation is run, without a screen."""

@@ -183,7 +183,7 @@ def test_curves_that_cannot_be_compared_do_not_cost_the_page():
 
 
 def test_a_new_section_is_one_line(monkeypatch):
-    extra = sections.Section("x", "What else?", "Nothing.", [], [], "by hand")
+    extra = sections.Section("x", "What else?", "Nothing.", provenance="by hand")
     monkeypatch.setattr(
         "curvewise.report.page.SECTIONS", (*sections.SECTIONS, lambda t, s: [extra])
     )

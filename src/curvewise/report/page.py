@@ -26,6 +26,7 @@ def write(
     metric: str | None = None,
     at: At = "last",
     failed: Failed = "raise",
+    audit: int = 0,
 ) -> Path:
     """Write a report about trials as one HTML file, and return its path.
 
@@ -40,6 +41,9 @@ def write(
         Which value of a curve is its score.
     failed : {"raise", "worst"} or float
         What a failed trial scores.
+    audit : int
+        How often the same pipeline is tried on shuffled labels and on simulated trials,
+        so that the page says how often it errs; 0 for never. See `curvewise.audit`.
 
     Examples
     --------
@@ -53,7 +57,7 @@ def write(
     if target.is_dir():
         raise CurvewiseError(f"{target} is a folder. Pass the path of an HTML file.")
     _refuse_to_replace(target)
-    text = render(trials, metric=metric, at=at, failed=failed)
+    text = render(trials, metric=metric, at=at, failed=failed, audit=audit)
     target.parent.mkdir(parents=True, exist_ok=True)
     _write_whole(target, text)
     return target
@@ -65,15 +69,17 @@ def render(
     metric: str | None = None,
     at: At = "last",
     failed: Failed = "raise",
+    audit: int = 0,
 ) -> str:
     """Return the report as the text of an HTML file."""
     from jinja2 import Environment, PackageLoader
 
     if len(trials) == 0:
         raise CurvewiseError("There are no trials to report. Check what was read.")
-    settings = Settings(chosen_metrics(trials, metric), at, failed)
+    settings = Settings(chosen_metrics(trials, metric), at, failed, audit)
     sections = [section for make in SECTIONS for section in make(trials, settings)]
-    charts = [b.chart for s in sections for b in s.blocks if b.chart is not None]
+    blocks = [b for s in sections for group in s.groups for b in group.blocks]
+    charts = [b.chart for b in blocks if b.chart is not None]
     environment = Environment(
         loader=PackageLoader("curvewise.report"), autoescape=True, trim_blocks=True
     )

@@ -6,14 +6,29 @@ from curvewise.report.sections.check import check_sections
 from curvewise.report.sections.confusion import confusion_sections
 from curvewise.report.sections.difference import difference_sections
 from curvewise.report.sections.learning import learning_sections
-from curvewise.report.sections.parts import Block, Section, Settings, chosen_metrics
+from curvewise.report.sections.parts import (
+    Block,
+    Group,
+    Method,
+    Section,
+    Settings,
+    chosen_metrics,
+)
 from curvewise.report.sections.performance import performance_sections
 from curvewise.report.sections.robustness import robustness_sections
 from curvewise.report.sections.spaces import space_sections
 from curvewise.report.sections.variance import variance_sections
 from curvewise.trials import Trials
 
-__all__ = ["SECTIONS", "Block", "Section", "Settings", "chosen_metrics"]
+__all__ = [
+    "SECTIONS",
+    "Block",
+    "Group",
+    "Method",
+    "Section",
+    "Settings",
+    "chosen_metrics",
+]
 
 # A new analysis adds its line here.
 SECTIONS: tuple[Callable[[Trials, Settings], list[Section]], ...] = (

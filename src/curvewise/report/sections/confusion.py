@@ -7,7 +7,7 @@ from curvewise.analyses._curve_asking import could_be_sizes
 from curvewise.analyses.confusion import Confusion, confusion
 from curvewise.errors import CurvewiseError
 from curvewise.figures.confusion import class_charts, confusion_chart
-from curvewise.report.sections.parts import Block, Section, Settings
+from curvewise.report.sections.parts import Block, Group, Section, Settings
 from curvewise.trials import Trials
 
 _QUESTION = "How do precision, recall and F1 move with data?"
@@ -25,7 +25,7 @@ def confusion_sections(trials: Trials, settings: Settings) -> list[Section]:
         )
     except CurvewiseError as problem:  # such as one size on each task
         told = f"These counts make no curve. {problem}"
-        return [Section("confusion", _QUESTION, told, [], [], "")]
+        return [Section("confusion", _QUESTION, told)]
     return [
         Section(
             "confusion",
@@ -33,9 +33,9 @@ def confusion_sections(trials: Trials, settings: Settings) -> list[Section]:
             "Steps are taken for sizes of training sets. The confusion matrix of each "
             "algorithm is fitted as a function of its training data; every metric follows "
             "from it, with a band inside its range.",
-            [b for task in answer.tasks for b in _blocks(answer, task)],
-            answer.notes(),
-            str(answer.provenance),
+            groups=[Group(f"Task {t}", _blocks(answer, t)) for t in answer.tasks],
+            notes=answer.notes(),
+            provenance=str(answer.provenance),
         )
     ]
 

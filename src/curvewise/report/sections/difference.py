@@ -5,7 +5,7 @@ from curvewise.analyses._line_asking import fewest_steps, with_lines
 from curvewise.analyses.difference import Difference, difference
 from curvewise.errors import CurvewiseError
 from curvewise.figures.difference import lines_chart, where_chart
-from curvewise.report.sections.parts import Block, Section, Settings
+from curvewise.report.sections.parts import Block, Group, Section, Settings
 from curvewise.trials import Trials
 
 
@@ -23,18 +23,25 @@ def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
             answer = difference(trials, metric, grid=grid, failed=settings.failed)
         except CurvewiseError as problem:  # such as curves that share no steps
             told = f"These curves cannot be compared. {problem}"
-            out.append(Section(f"difference-{len(out)}", question, told, [], [], ""))
+            out.append(Section(f"difference-{len(out)}", question, told))
             continue
-        blocks = [b for task in answer.tasks for b in _difference_blocks(answer, task)]
+        groups = [
+            Group(f"Task {t}", _difference_blocks(answer, t)) for t in answer.tasks
+        ]
         if answer.overall:
-            blocks.append(
-                Block(
-                    f"Curves over all {len(answer.tasks)} tasks",
-                    "\n".join(answer.overall_verdicts()),
-                    None,
-                    answer.overall_table(),
-                    "Each pair of algorithms over all tasks: Welch's z of each task, above "
-                    "0 where the first has higher scores, and p for all pairs at once",
+            groups.append(
+                Group(
+                    "",
+                    [
+                        Block(
+                            f"Curves over all {len(answer.tasks)} tasks",
+                            "\n".join(answer.overall_verdicts()),
+                            None,
+                            answer.overall_table(),
+                            "Each pair of algorithms over all tasks: Welch's z of each task, above "
+                            "0 where the first has higher scores, and p for all pairs at once",
+                        )
+                    ],
                 )
             )
         out.append(
@@ -43,9 +50,9 @@ def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
                 question,
                 "Whole runs are compared, since points of one run hang together: in height "
                 "(their means over the steps) and in shape (how their distance changes).",
-                blocks,
-                [*answer.notes(), *left_out],
-                str(answer.provenance),
+                groups=groups,
+                notes=[*answer.notes(), *left_out],
+                provenance=str(answer.provenance),
             )
         )
     return out

@@ -10,7 +10,7 @@ from curvewise.figures.learning import (
     learning_chart,
     size_for_chart,
 )
-from curvewise.report.sections.parts import Block, Section, Settings
+from curvewise.report.sections.parts import Block, Group, Section, Settings
 from curvewise.trials import Trials
 
 
@@ -29,9 +29,9 @@ def learning_sections(trials: Trials, settings: Settings) -> list[Section]:
             answer = learning(trials, metric, failed=settings.failed)
         except CurvewiseError as problem:  # such as too few sizes on each task
             told = f"These errors make no curve. {problem}"
-            out.append(Section(f"learning-{len(out)}", question, told, [], [], ""))
+            out.append(Section(f"learning-{len(out)}", question, told))
             continue
-        blocks = [b for task in answer.tasks for b in _learning_blocks(answer, task)]
+        groups = [Group(f"Task {t}", _learning_blocks(answer, t)) for t in answer.tasks]
         out.append(
             Section(
                 f"learning-{len(out)}",
@@ -39,9 +39,9 @@ def learning_sections(trials: Trials, settings: Settings) -> list[Section]:
                 "Steps are taken for sizes of training sets. A power law says how much of "
                 "the error is left to more data; what lies beyond the largest size is a "
                 "forecast, as good as forecasts of real curves have been.",
-                blocks,
-                answer.notes(),
-                str(answer.provenance),
+                groups=groups,
+                notes=answer.notes(),
+                provenance=str(answer.provenance),
             )
         )
     return out

@@ -11,7 +11,7 @@ from curvewise.figures.performance import (
     quantile_chart,
     tuning_chart,
 )
-from curvewise.report.sections.parts import Block, Section, Settings
+from curvewise.report.sections.parts import Block, Group, Section, Settings
 from curvewise.trials import Trials
 
 
@@ -22,20 +22,22 @@ def performance_sections(trials: Trials, settings: Settings) -> list[Section]:
     out: list[Section] = []
     for metric in settings.metrics:
         answer = performance(trials, metric, at=settings.at, failed=settings.failed)
-        blocks = [b for task in answer.tasks for b in _performance_blocks(answer, task)]
+        groups = [
+            Group(f"Task {t}", _performance_blocks(answer, t)) for t in answer.tasks
+        ]
         if answer.overall:
-            blocks.append(_overall_block(answer))
+            groups.append(Group("", [_overall_block(answer)]))
         if answer.sharper is not None:
-            blocks.append(_plan_block(trials, answer, settings))
+            groups.append(Group("", [_plan_block(trials, answer, settings)]))
         out.append(
             Section(
                 f"performance-{len(out)}",
                 f"How good is it, and how hard to tune? ({answer.metric.label})",
                 f"{count(len(trials), 'trial')} of {listed(trials.algorithms)}; "
                 f"{answer.metric.label}, {answer.metric.direction} is better.",
-                blocks,
-                answer.notes(),
-                str(answer.provenance),
+                groups=groups,
+                notes=answer.notes(),
+                provenance=str(answer.provenance),
             )
         )
     return out

@@ -3,7 +3,7 @@
 from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses.robustness import robustness, tuned_pairs
 from curvewise.figures.robustness import gain_chart
-from curvewise.report.sections.parts import Block, Section, Settings
+from curvewise.report.sections.parts import Block, Group, Section, Settings
 from curvewise.trials import Trials
 
 
@@ -30,9 +30,9 @@ def robustness_sections(trials: Trials, settings: Settings) -> list[Section]:
                 f"What does tuning gain? ({answer.metric.label})",
                 "An algorithm that gains little by tuning is good as it comes: it is "
                 "robust to its hyperparameters.",
-                blocks,
-                answer.notes(),
-                str(answer.provenance),
+                groups=[Group("", blocks)],
+                notes=answer.notes(),
+                provenance=str(answer.provenance),
             )
         )
     return out

@@ -1,7 +1,7 @@
 """Which complete algorithms were compared?"""
 
 from curvewise._text import Cell
-from curvewise.report.sections.parts import Block, Section, Settings
+from curvewise.report.sections.parts import Block, Group, Section, Settings
 from curvewise.trials import Trials
 
 
@@ -20,9 +20,7 @@ def space_sections(trials: Trials, _settings: Settings) -> list[Section]:
             "Which complete algorithms were compared?",
             "An algorithm is complete only with the distribution that its "
             "hyperparameters are drawn from: another range is another algorithm.",
-            [Block("Hyperparameters", "", None, rows, _SPACES)],
-            [],
-            "",
+            groups=[Group("", [Block("Hyperparameters", "", None, rows, _SPACES)])],
         )
     ]
 

@@ -2,7 +2,7 @@
 
 from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses.variance import variance_shares
-from curvewise.report.sections.parts import Block, Section, Settings
+from curvewise.report.sections.parts import Block, Group, Section, Settings
 from curvewise.trials import Trials
 
 
@@ -19,9 +19,22 @@ def variance_sections(trials: Trials, settings: Settings) -> list[Section]:
                 f"Where does the spread come from? ({metric})",
                 "These trials are crossed: they share draws, so that each source of chance "
                 "can be told from the others.",
-                [Block("Shares of the variance", "", None, answer.rows(), _SHARES)],
-                answer.notes(),
-                str(answer.provenance),
+                groups=[
+                    Group(
+                        "",
+                        [
+                            Block(
+                                "Shares of the variance",
+                                "",
+                                None,
+                                answer.rows(),
+                                _SHARES,
+                            )
+                        ],
+                    )
+                ],
+                notes=answer.notes(),
+                provenance=str(answer.provenance),
             )
         )
     return out
