@@ -61,7 +61,7 @@ bench: .venv/ready-bench ## Measure speed as ratios to named peers and write ben
 docs: .venv/ready-docs ## Build the documentation, without the network, in docs/_build/html
 	$(PY) -m sphinx -W --keep-going -b html docs docs/_build/html
 
-services: ## Install the system's programs that some tests need (a browser)
+services: ## Install the system's programs that some tests need (a browser, LaTeX)
 	sh scripts/services.sh
 
 release-check: .venv/ready-release ## Build wheel and sdist, and test the wheel without src/

@@ -1,4 +1,4 @@
-"""Draw the pictures of the pages on curves and on data: run what the pages say.
+"""Draw the pictures of the pages on curves, data and papers: run what the pages say.
 
 The pictures are committed; run this after the pages or the figures have changed. Another
 folder than that of the documentation may be named, to look before anything is replaced.
@@ -20,6 +20,7 @@ PAGES = (
     "docs/tutorial/more-data.md",
     "docs/explanation/rates-and-data.md",
     "docs/tutorial/precision-and-recall.md",
+    "docs/how-to/write-a-paper.md",
 )
 IMAGES = ROOT / "docs" / "images"
 

@@ -178,6 +178,15 @@ def drawn_difference(*, rng):
     return answer.window_rows()
 
 
+def drawn_audit(*, rng):
+    trials = cw.Trials(
+        cw.Trial("t", name, i, {"accuracy": 0.5 + z / 20})
+        for name, own in (("a", SCORES[:60]), ("b", SCORES[60:]))
+        for i, z in enumerate(own)
+    )
+    return cw.audit(trials, repetitions=40, seed=a_seed(rng)).rows()
+
+
 def drawn_lines_plan(*, rng):
     return cw.plan.lines(curve_trials(), shift=0.8, seed=a_seed(rng)).rows()
 
@@ -210,6 +219,7 @@ RANDOM = {
     "curvewise.engine.spaces.draw": drawn_params,
     "curvewise.engine.supervised.data.split": drawn_split,
     "curvewise.zoo.estimators.experiment": drawn_trials,
+    "curvewise.analyses.audit.audit": drawn_audit,
     "curvewise.analyses.difference.difference": drawn_difference,
     "curvewise.analyses.performance.performance": drawn_performance,
     "curvewise.analyses.plan.lines": drawn_lines_plan,

@@ -109,8 +109,9 @@ def test_curves_in_one_file_and_labels_in_another(control, tmp_path):
     answer = cw.performance(trials, "return")
     assert len(answer.rows()) == len(trials.tasks) * len(trials.algorithms)
     page = cw.report.write(trials, tmp_path / "page.html")
-    # Quantiles, best trials, best of k, lines and where they differ, on each task.
-    assert page.read_text().count("<figure>") == 5 * len(trials.tasks)
+    # Quantiles, best trials, best of k, lines and where they differ, on each task; and
+    # how many more trials.
+    assert page.read_text().count("<figure>") == 5 * len(trials.tasks) + 1
 
 
 def test_the_same_from_a_shell(search, control, tmp_path):

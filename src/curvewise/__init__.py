@@ -12,6 +12,7 @@ from curvewise._version import __version__
 if TYPE_CHECKING:
     from curvewise import figures, metrics, report, stats, store, zoo
     from curvewise.analyses import plan
+    from curvewise.analyses.audit import Audit, audit
     from curvewise.analyses.confusion import Confusion, confusion
     from curvewise.analyses.difference import Difference, difference
     from curvewise.analyses.learning import Learning, learning
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from curvewise.errors import CurvewiseError, CurvewiseWarning
     from curvewise.examples import example
     from curvewise.exchange.check import check
+    from curvewise.flow.explaining import Explanation, explain
     from curvewise.flow.reading import read
     from curvewise.flow.replaying import replay
     from curvewise.flow.running import run
@@ -48,11 +50,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Algorithm",
+    "Audit",
     "Confusion",
     "CurvewiseError",
     "CurvewiseWarning",
     "Difference",
     "Experiment",
+    "Explanation",
     "Learning",
     "Metric",
     "Performance",
@@ -63,11 +67,13 @@ __all__ = [
     "Trials",
     "VarianceShares",
     "__version__",
+    "audit",
     "check",
     "choice",
     "confusion",
     "difference",
     "example",
+    "explain",
     "figures",
     "from_configspace",
     "from_optuna",
@@ -112,11 +118,13 @@ _ROOMS = {
 }
 _HOMES = {
     "Algorithm": "curvewise.engine.experiment",
+    "Audit": "curvewise.analyses.audit",
     "Confusion": "curvewise.analyses.confusion",
     "CurvewiseError": "curvewise.errors",
     "CurvewiseWarning": "curvewise.errors",
     "Difference": "curvewise.analyses.difference",
     "Experiment": "curvewise.engine.experiment",
+    "Explanation": "curvewise.flow.explaining",
     "Learning": "curvewise.analyses.learning",
     "Metric": "curvewise.metrics",
     "Performance": "curvewise.analyses.performance",
@@ -126,11 +134,13 @@ _HOMES = {
     "Trial": "curvewise.trials",
     "Trials": "curvewise.trials",
     "VarianceShares": "curvewise.analyses.variance",
+    "audit": "curvewise.analyses.audit",
     "check": "curvewise.exchange.check",
     "choice": "curvewise.engine.spaces",
     "confusion": "curvewise.analyses.confusion",
     "difference": "curvewise.analyses.difference",
     "example": "curvewise.examples",
+    "explain": "curvewise.flow.explaining",
     "from_configspace": "curvewise.engine.spaces",
     "from_optuna": "curvewise.engine.spaces",
     "from_sets": "curvewise.engine.supervised.data",

@@ -3,11 +3,12 @@
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from curvewise._text import Cell, columns, html_table, latex, markdown
+from curvewise._latex import Columns, latex
+from curvewise._text import Cell, Part, Row, columns, markdown, notebook
 from curvewise._version import __version__
 from curvewise.trials.view import frame
 
@@ -84,6 +85,10 @@ class Answer(ABC):
     def rows(self) -> list[dict[str, Cell]]:
         """Return the numbers, one dict per row, keys that a program can rely on."""
 
+    def notes(self) -> list[str]:
+        """Return what a reader must know to read the answer; nothing, for some."""
+        return []
+
     def to_frame(self, backend: "Backend | None" = None) -> "IntoDataFrame":
         """Return `rows` as a pandas, polars or pyarrow frame."""
         rows = self.rows()
@@ -93,9 +98,42 @@ class Answer(ABC):
         """Return `rows` as a Markdown table."""
         return markdown(self.rows())
 
-    def to_latex(self) -> str:
-        """Return `rows` as a LaTeX tabular (booktabs)."""
-        return latex(self.rows())
+    def to_latex(
+        self,
+        rows: Sequence[Row] | None = None,
+        *,
+        columns: Columns | None = None,
+        caption: str = "",
+        label: str = "",
+    ) -> str:
+        r"""Return `rows`, or another table of the answer, as LaTeX (booktabs).
+
+        Names of any kind compile: what means something to LaTeX is escaped, and what
+        pdfLaTeX cannot set, such as an emoji, is written as its number, ``[U+1F600]``.
+
+        Parameters
+        ----------
+        rows : sequence of mapping, optional
+            A table for people, such as ``answer.table("rings")``; `rows` if left out.
+        columns : sequence of str, or mapping of str to str, optional
+            Which ones, in which order; a mapping says what to call them.
+        caption, label : str, optional
+            With either of them, the tabular is put into a table.
+
+        Examples
+        --------
+        >>> import curvewise as cw
+        >>> print(cw.plan.top(0.05).to_latex(columns={"trials": "trials needed"}))
+        \begin{tabular}{r}
+        \toprule
+        trials needed \\
+        \midrule
+        59 \\
+        \bottomrule
+        \end{tabular}
+        """
+        table = self.rows() if rows is None else rows
+        return latex(table, columns=columns, caption=caption, label=label)
 
     def to_json(self) -> str:
         """Return `rows` and provenance as JSON; what is not finite becomes null."""
@@ -111,8 +149,13 @@ class Answer(ABC):
         content["provenance"] = told
         return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
 
+    @abstractmethod
+    def _parts(self) -> Iterable[Part]:
+        """Return what a notebook shows: sentences and tables, in order."""
+
     def _repr_html_(self) -> str:
-        return html_table(self.rows(), str(self.provenance))
+        source = str(self.provenance)
+        return notebook(self._parts(), notes=self.notes(), source=source)
 
 
 def _finite(value: Cell) -> Cell:

@@ -1,9 +1,9 @@
-"""Tables and numbers as text: plain, Markdown, LaTeX, HTML."""
+"""Tables and numbers as text: plain, Markdown, HTML."""
 
 import html
 import math
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 Cell: TypeAlias = str | int | float | bool | None
 Row: TypeAlias = Mapping[str, Cell]
@@ -14,6 +14,8 @@ def shown(value: Cell, digits: int = 4) -> str:
 
     >>> shown(0.123456), shown(1234.5678), shown(7), shown(None), shown(float("nan"))
     ('0.1235', '1235', '7', '', 'nan')
+    >>> shown(123456789.0), shown(5.1322e14)
+    ('123456789', '5.132e+14')
     """
     if value is None:
         return ""
@@ -27,9 +29,7 @@ def shown(value: Cell, digits: int = 4) -> str:
     if size == 0 or 1e-3 <= size < 1:
         return f"{value:.{digits}f}"
     return (
-        f"{value:.{digits}g}"
-        if size < 1e-3 or size >= 1e15
-        else _rounded(value, digits)
+        f"{value:.{digits}g}" if size < 1e-3 or size >= 1e9 else _rounded(value, digits)
     )
 
 
@@ -63,21 +63,22 @@ def percent(share: float) -> str:
 def count(n: int, noun: str) -> str:
     """Return a number with its noun in singular or plural.
 
-    >>> count(1, "trial"), count(3_000_000, "trial")
-    ('1 trial', '3,000,000 trials')
+    >>> count(1, "trial"), count(3_000_000, "trial"), count(2, "way")
+    ('1 trial', '3,000,000 trials', '2 ways')
     """
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    changes = noun.endswith("y") and noun[-2:-1] not in "aeiou"
+    plural = noun[:-1] + "ies" if changes else noun + "s"
     return f"{n:,} {noun if n == 1 else plural}"
 
 
-def joined(parts: Sequence[str]) -> str:
+def joined(parts: Sequence[str], word: str = "and") -> str:
     """Return parts of a sentence in a row.
 
-    >>> joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"])
-    ('a', 'a and b', 'a, b and c')
+    >>> joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"], "or")
+    ('a', 'a and b', 'a, b or c')
     """
     *first, last = parts
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def columns(rows: Sequence[Row]) -> list[str]:
@@ -136,49 +137,20 @@ def _in_markdown(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
 
 
-def latex(rows: Sequence[Row]) -> str:
-    r"""Return `rows` as a LaTeX tabular for the booktabs package.
-
-    >>> print(latex([{"a_b": "50 %", "n": 1}]))
-    \begin{tabular}{lr}
-    \toprule
-    a\_b & n \\
-    \midrule
-    50 \% & 1 \\
-    \bottomrule
-    \end{tabular}
-    """
-    names = columns(rows)
-    align = "".join(
-        "l" if any(isinstance(row.get(n), str) for row in rows) else "r" for n in names
-    )
-    lines = [[_in_latex(shown(row.get(n))) for n in names] for row in rows]
-    body = [" & ".join(line) + r" \\" for line in lines]
-    head = " & ".join(_in_latex(n) for n in names) + r" \\"
-    return "\n".join(
-        [
-            rf"\begin{{tabular}}{{{align}}}",
-            *(r"\toprule", head, r"\midrule", *body, r"\bottomrule"),
-            r"\end{tabular}",
-        ]
-    )
-
-
-_LATEX = {c: "\\" + c for c in "&%$#_{}"} | {
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "\\": r"\textbackslash{}",
-    "\n": " ",
-}
-
-
-def _in_latex(text: str) -> str:
-    return "".join(_LATEX.get(c, c) for c in text)
-
-
-def html_table(rows: Sequence[Row], caption: str = "") -> str:
+def html_table(
+    rows: Sequence[Row], caption: str = "", *, most: int | None = None
+) -> str:
     """Return `rows` as an HTML table, every name and text escaped.
 
+    Parameters
+    ----------
+    rows : sequence of mapping
+    caption : str
+    most : int, optional
+        After so many rows it says how many more there are.
+
+    Examples
+    --------
     >>> print(html_table([{"a": "<b>", "n": 0.5}], "c"))
     <table class="curvewise"><caption>c</caption><thead><tr>\
 <th scope="col" class="short">a</th>\
@@ -189,12 +161,17 @@ def html_table(rows: Sequence[Row], caption: str = "") -> str:
     names = columns(rows)
     kind = {n: _html_class([row.get(n) for row in rows]) for n in names}
     head = "".join(f'<th scope="col"{kind[n]}>{html.escape(n)}</th>' for n in names)
-    body = "\n".join(
+    shown_rows = rows if most is None or len(rows) <= most + 1 else rows[:most]
+    lines = [
         "<tr>"
         + "".join(f"<td{kind[n]}>{html.escape(shown(row.get(n)))}</td>" for n in names)
         + "</tr>"
-        for row in rows
-    )
+        for row in shown_rows
+    ]
+    if left := len(rows) - len(shown_rows):
+        told = f"and {left:,} more rows; to_frame() has all"
+        lines.append(f'<tr><td colspan="{len(names)}">… {told}</td></tr>')
+    body = "\n".join(lines)
     title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
     return (
         f'<table class="curvewise">{title}<thead><tr>{head}</tr></thead><tbody>\n'
@@ -208,3 +185,73 @@ def _html_class(cells: Sequence[Cell]) -> str:
         return ' class="number"'
     # What is short is kept on one line.
     return ' class="short"' if max(map(len, texts)) <= 30 else ""
+
+
+class Table(NamedTuple):
+    """Rows with a caption, as a part of something to show."""
+
+    rows: Sequence[Row]
+    caption: str = ""
+
+
+Part: TypeAlias = str | Table
+
+_MOST_ROWS, _MOST_TABLES = 40, 24  # that anybody scrolls through
+# Only how it is set, and no colours: a notebook may be dark.
+_NOTEBOOK = (
+    ".curvewise-answer table{border-collapse:collapse;margin:.6em 0}"
+    ".curvewise-answer caption{caption-side:top;text-align:left;font-weight:bold;"
+    "padding:.2em .6em}"
+    ".curvewise-answer th,.curvewise-answer td{text-align:left;vertical-align:top;"
+    "padding:.2em .6em;max-width:36em;overflow-wrap:anywhere}"
+    ".curvewise-answer .number{text-align:right;font-variant-numeric:tabular-nums}"
+    ".curvewise-answer .short{white-space:nowrap}"
+    ".curvewise-answer p,.curvewise-answer li{max-width:60em;margin:.3em 0;"
+    "overflow-wrap:anywhere}"
+    ".curvewise-answer .wide{overflow-x:auto}"
+)
+
+
+def notebook(
+    parts: Iterable[Part], *, notes: Sequence[str] = (), source: str = ""
+) -> str:
+    """Return tables and sentences as HTML for a notebook.
+
+    Parameters
+    ----------
+    parts : iterable of str or Table
+        What to show, in order.
+    notes : sequence of str
+        What one must know to read it; folded, until somebody looks.
+    source : str
+        Where it came from; folded with the notes.
+
+    Examples
+    --------
+    >>> shown = notebook(["a < b", Table([{"n": 1}], "c")], notes=["why"])
+    >>> "<p>a &lt; b</p>" in shown, "<caption>c</caption>" in shown, "<li>why</li>" in shown
+    (True, True, True)
+    """
+    body, tables = [], 0
+    for part in parts:
+        if isinstance(part, str):
+            body.append(f"<p>{html.escape(part)}</p>" if part else "")
+            continue
+        tables += 1
+        if tables == _MOST_TABLES + 1:
+            body.append("<p>… and more; to_frame() has all.</p>")
+        if tables > _MOST_TABLES:
+            continue
+        table = html_table(part.rows, part.caption, most=_MOST_ROWS)
+        body.append(f'<div class="wide">{table}</div>')
+    items = "".join(f"<li>{html.escape(note)}</li>" for note in notes if note)
+    told = f"<ul>{items}</ul>" if items else ""
+    told += f"<p>{html.escape(source)}</p>" if source else ""
+    if told:
+        body.append(
+            f"<details><summary>How to read this, and where it is from</summary>{told}"
+            f"</details>"
+        )
+    return (
+        f'<div class="curvewise-answer"><style>{_NOTEBOOK}</style>{"".join(body)}</div>'
+    )

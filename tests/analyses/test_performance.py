@@ -157,9 +157,13 @@ def two(one, other, metric="accuracy"):
 
 def test_the_verdict_says_who_is_ahead_in_the_metrics_direction():
     low, high = [0.1, 0.2, 0.3], [0.7, 0.8, 0.9]
-    assert "all trials b is ahead (0.8000)" in two(low, high).verdict("t")
-    assert "all trials a is ahead (0.2000)" in two(low, high, "error").verdict("t")
-    assert "all are level (0.2000)" in two(low, low).verdict("t")
+    both = "over the best 50 % of the trials"
+    assert f"b is in front {both} (0.8667) and over all" in two(low, high).verdict("t")
+    lower = two(low, high, "error").verdict("t")
+    assert f"a is in front {both} (0.1333) and over all of them (0.2000)" in lower
+    assert two(low, low).verdict("t").startswith(f"All are level {both} (0.2667)")
+    crossed = two([0.0, 0.5, 0.5, 1.0], [0.6, 0.6, 0.6, 0.6]).verdict("t")
+    assert "trials a is in front (0.7500), over all of them b is in front" in crossed
     assert "a scores 0.2000 on average" in cw.performance(trials_of(low)).verdict("t")
 
 

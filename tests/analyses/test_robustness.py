@@ -242,6 +242,7 @@ def test_few_trials_profit_probably_until_it_is_guaranteed():
     assert "svm profits from tuning" in str(robustness(trials_of(many)))
 
 
+@pytest.mark.slow
 def test_more_trials_than_the_narrow_band_is_known_for():
     scores = np.linspace(0, 1, 200_001)
     answer = robustness(trials_of({"a": scores / 2, "a tuned": scores}))

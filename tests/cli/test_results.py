@@ -126,7 +126,7 @@ def test_rows_may_be_runs_of_their_own(tmp_path):
 def test_a_warning_is_one_line_on_standard_error(tmp_path):
     (tmp_path / "r.csv").write_text("model,seed,score\na,0,1.5\na,1,2\n")
     done = ran("performance", tmp_path / "r.csv")
-    assert "curvewise: Nobody said what 'score' mean" in done.stderr
+    assert "curvewise: Nobody said what 'score' means" in done.stderr
     assert "Warning:" not in done.stderr
     assert done.exit_code == 0
 

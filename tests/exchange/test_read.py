@@ -104,7 +104,7 @@ def test_everything_stated_is_not_said_again(tmp_path, capsys):
 def test_an_unregistered_metric_warns_and_names_the_keyword(tmp_path):
     text = "model,seed,score\na,0,1.5\na,1,2.5\n"
     with pytest.warns(
-        CurvewiseWarning, match=r"what 'score' mean: taken as higher.*metrics="
+        CurvewiseWarning, match=r"what 'score' means: taken as higher.*metrics="
     ):
         trials = cw.read(written(tmp_path, text))
     assert trials.metrics["score"] == Metric("score")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from typed_numbers import numbers
 
 import curvewise as cw
 from curvewise import CurvewiseError, Trial, Trials
@@ -45,8 +46,8 @@ def test_each_class_has_a_panel(answer):
     figure = cw.figures.plot_confusion_classes(answer, metric="recall").figure
     titles = [" ".join(ax.get_title().split()) for ax in figure.axes]
     assert titles == [
-        "recall of class 0 and data on all",
-        "recall of class 1 and data on all",
+        "recall of class 0 and data",
+        "recall of class 1 and data",
     ]
 
 
@@ -85,11 +86,9 @@ def test_of_many_classes_the_hardest_are_drawn():
 def test_the_page_draws_the_same_numbers(answer):
     chart = confusion_chart(answer, "recall")
     drawn = plotly_figure(chart)
-    assert any(
-        np.allclose(trace["y"], chart.series[0].y)
-        for trace in drawn["data"]
-        if len(trace.get("y", ())) == len(chart.series[0].y)
-    )
+    heights = [numbers(trace["y"]) for trace in drawn["data"]]
+    curve = chart.series[0].y
+    assert any(np.allclose(y, curve) for y in heights if len(y) == len(curve))
 
 
 def test_bad_questions_are_refused(answer):

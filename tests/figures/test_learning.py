@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from typed_numbers import numbers
 
 import curvewise as cw
 from curvewise import CurvewiseError
@@ -67,7 +68,9 @@ def test_paper_and_page_show_the_same_numbers(answer):
         for series, trace in zip(chart.named, named, strict=True):
             drawn = [ln for ln in ax.lines if len(ln.get_ydata()) == len(series.y)]
             assert any(np.array_equal(ln.get_ydata(), series.y) for ln in drawn)
-            np.testing.assert_allclose(trace["y"], series.y, rtol=1e-6, atol=1e-12)
+            np.testing.assert_allclose(
+                numbers(trace["y"]), series.y, rtol=1e-6, atol=1e-12
+            )
         dots = [t for t in page["data"] if t.get("mode") == "markers"]
         assert len(dots) == sum(s.is_dots for s in chart.series)
 

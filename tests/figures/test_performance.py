@@ -2,6 +2,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from typed_numbers import numbers
 
 import curvewise as cw
 from curvewise import CurvewiseError, Trial, Trials
@@ -48,7 +49,7 @@ def test_both_drawers_show_the_same_numbers(answer):
     traces = [t for t in plotly_figure(chart)["data"] if t.get("showlegend", True)]
     for series, line, trace in zip(chart.series, ax.lines, traces, strict=True):
         np.testing.assert_array_equal(line.get_ydata(), series.y)
-        np.testing.assert_allclose(trace["y"], series.y, rtol=1e-6)
+        np.testing.assert_allclose(numbers(trace["y"]), series.y, rtol=1e-6)
         assert line.get_label() == trace["name"] == series.name
         assert mpl.colors.to_hex(line.get_color()) == trace["line"]["color"].lower()
 
@@ -85,7 +86,7 @@ def test_an_open_band_is_left_open():
     assert np.isnan(series.lower[0])
     assert np.isnan(series.upper[-1])
     band = plotly_figure(quantile_chart(cw.performance(trials)))["data"][0]
-    assert None not in band["y"]
+    assert np.isfinite(numbers(band["y"])).all()
     cw.figures.plot_quantiles(cw.performance(trials)).figure.canvas.draw()
 
 
@@ -142,7 +143,7 @@ def test_every_chart_looks_the_same_in_both_drawers(answer, chart, axis):
     lines = ax.lines[: len(chart.series)]
     for series, line, trace in zip(chart.series, lines, traces, strict=True):
         np.testing.assert_array_equal(line.get_ydata(), series.y)
-        np.testing.assert_allclose(trace["y"], series.y, rtol=1e-6)
+        np.testing.assert_allclose(numbers(trace["y"]), series.y, rtol=1e-6)
         inside = np.isfinite(series.lower) & np.isfinite(series.upper)
         assert inside.any()
         # Far below 1e-9 is rounding.
@@ -281,7 +282,8 @@ def test_long_names_are_cut_and_told_apart_by_both():
     names = [f"{long}{end}" for end in ("one", "two")] + ["b" * 150, "short"]
     shown = legend_names(names)
     assert len(set(shown.values())) == 4
-    assert [shown[n] for n in names[:2]] == ["…one", "…two"]
+    assert [shown[n][-5:] for n in names[:2]] == ["s one", "s two"]
+    assert all("…" in shown[n] for n in names[:2])
     assert shown["short"] == "short"
     lines = shown["b" * 150].split("\n")
     assert len(lines) == 2
@@ -394,4 +396,4 @@ def test_even_steps_of_faint_lines_are_written_once():
     first, second = plotly_figure(chart)["data"]
     assert (first["x0"], first["dx"]) == (0, 2)
     assert "x" not in first
-    assert second["x"] == [0, 2, 5]
+    assert numbers(second["x"]).tolist() == [0, 2, 5]

@@ -255,7 +255,7 @@ def test_equal_hyperparameters_do_not_cross(crossing):
     assert not same.crosses
     assert not same.better
     assert not same.worse
-    assert "Not told apart at any quantile: 'agent p50 and agent p1'" in str(crossing)
+    assert "Not told apart at any quantile: agent p50 and agent p1" in str(crossing)
 
 
 # --- what is wrong -----------------------------------------------------------------------

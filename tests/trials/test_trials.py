@@ -226,7 +226,7 @@ def test_a_declared_metric_wins_over_the_registered_one():
 def test_a_metric_that_nobody_declared_is_assumed_with_a_warning():
     with pytest.warns(
         CurvewiseWarning,
-        match=r"Nobody said what 'zorp' mean: taken as higher is better, without "
+        match=r"Nobody said what 'zorp' means: taken as higher is better, without "
         r"bounds\. "
         r"State it with metrics=, such as \[Metric\('zorp', 'lower'\)\]\.",
     ) as caught:

@@ -1,13 +1,14 @@
 """How many trials a band takes, and how many until the best is among the top."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise._answer import Answer, Provenance
-from curvewise._text import Cell, percent, plain
+from curvewise._text import Cell, Part, Table, percent, plain
 from curvewise.metrics import Floats
 from curvewise.stats import bands
 from curvewise.stats.bands import Kind
@@ -37,6 +38,18 @@ class Plan(Answer):
     @abstractmethod
     def notes(self) -> list[str]:
         """Return what a reader must know to read the table."""
+
+    @abstractmethod
+    def _head(self) -> str:
+        """Return what was asked."""
+
+    def __str__(self) -> str:
+        return "\n".join([self._head(), "", plain(self.table()), "", *self.notes()])
+
+    __repr__ = __str__
+
+    def _parts(self) -> Iterator[Part]:
+        yield Table(self.table(), self._head())
 
     def sizes(self, points: int = 60) -> Floats:
         """Return numbers of trials to draw the widths at, from few to twice the most."""
@@ -121,14 +134,11 @@ class BandPlan(Plan):
             f"one likes.",
         ]
 
-    def __str__(self) -> str:
+    def _head(self) -> str:
         level = percent(self.confidence)
-        head = (
+        return (
             f"Trials for a band of half-width {self.half_width:g} ({level} confidence)"
         )
-        return "\n".join([head, "", plain(self.table()), "", *self.notes()])
-
-    __repr__ = __str__
 
 
 def _kind_row(kind: str, side: str, looks: int | None, n: int) -> dict[str, Cell]:
@@ -181,3 +191,7 @@ class TopPlan(Answer):
         )
 
     __repr__ = __str__
+
+    def _parts(self) -> Iterator[Part]:
+        yield str(self)
+        yield Table(self.rows())

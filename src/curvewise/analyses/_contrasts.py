@@ -1,23 +1,21 @@
 """Two algorithms on one task: who is ahead, and how sure is that."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from curvewise.analyses._asking import Sample, are_paired, quietly
 from curvewise.analyses._distribution import best_tail
 from curvewise.metrics import Metric
 from curvewise.stats.bands import Kind, cdf_band
-from curvewise.stats.comparison import (
-    difference,
-    has_few,
-    probability_of_improvement,
-    shared_confidence,
-)
+from curvewise.stats.comparison import has_few, shared_confidence
+from curvewise.stats.comparison.all_pairs import all_differences, all_improvements
 from curvewise.stats.functionals import Functional
 from curvewise.stats.interval import Interval
 
 _UNEQUAL = 2  # times as many trials of one as of the other
+_ANY = "for any number of trials, any distribution and any dependence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +89,15 @@ def contrasts(
     share, tail = best_tail(metric, alpha)
     best = Functional("cvar", share, tail)
     sure = _bounds(scores, metric, best, confidence, kind)
-    pairs = [
-        (task, *pair)
-        for task, own in scores.items()
-        for pair in itertools.combinations(own, 2)
-    ]
-    each = shared_confidence(confidence, max(len(pairs), 1))
+    pairs = sum(len(own) * (len(own) - 1) // 2 for own in scores.values())
+    each = shared_confidence(confidence, max(pairs, 1))
     return tuple(
-        _contrast(
-            *(task, one, other, scores[task], metric, best, each, sure.get(task)),
+        found
+        for task, own in scores.items()
+        for found in _of_task(
+            *(task, own, metric, best, each, sure.get(task)),
             is_fixed=kind != "anytime",
         )
-        for task, one, other in pairs
     )
 
 
@@ -134,10 +129,8 @@ def _bounds(
     }
 
 
-def _contrast(
+def _of_task(
     task: str,
-    one: str,
-    other: str,
     scores: Mapping[str, Sample],
     metric: Metric,
     best: Functional,
@@ -145,45 +138,75 @@ def _contrast(
     bounds: _Bounds | None,
     *,
     is_fixed: bool,
-) -> Contrast:
-    a, b = scores[one].scores, scores[other].scores
-    is_paired = are_paired(scores[one], scores[other])
-    up = metric.sign
+) -> Iterator[Contrast]:
+    """Yield every pair of algorithms on a task."""
+    mass = f"the mean of the best {best.mass:g} of all trials"
+    few = {
+        n: has_few(best, n, confidence=confidence)
+        for n in {len(own.scores) for own in scores.values()}
+    }
+    gaps, improvements = _intervals(list(scores.values()), metric, best, confidence)
+    pairs = itertools.combinations(scores, 2)
+    for (one, other), gap, improvement in zip(pairs, gaps, improvements, strict=True):
+        estimand = f"{mass}, {one} less {other}"
+        guaranteed = None
+        if bounds is not None:
+            (low, high), (least, most) = bounds[one], bounds[other]
+            ends = low - most, high - least
+            guaranteed = Interval(*ends, estimand, _ANY, gap.value)
+        small, large = sorted((len(scores[one].scores), len(scores[other].scores)))
+        yield Contrast(
+            task,
+            one,
+            other,
+            metric,
+            replace(
+                improvement, estimand=f"P({one} is better than {other}), ties half"
+            ),
+            replace(gap, estimand=estimand),
+            guaranteed,
+            # Skewness cancels between samples of a size, and looks need bands.
+            few[small] or large > _UNEQUAL * small or not is_fixed,
+        )
+
+
+def _intervals(
+    own: Sequence[Sample], metric: Metric, best: Functional, confidence: float
+) -> tuple[list[Interval], list[Interval]]:
+    """Return the intervals of all pairs: of the difference, and of who is better."""
+    down = [one.scores for one in own]
+    up = [metric.sign * scores for scores in down]
+    gaps: dict[tuple[int, int], Interval] = {}
+    improvements: dict[tuple[int, int], Interval] = {}
+
+    def ask(members: Sequence[int], paired: bool) -> None:
+        pairs = list(itertools.combinations(members, 2))
+        options: dict[str, Any] = {"confidence": confidence, "paired": paired}
+        found = all_differences(
+            [down[i] for i in members], best, support=metric.range, **options
+        )
+        gaps.update(zip(pairs, found, strict=True))
+        found = all_improvements([up[i] for i in members], **options)
+        improvements.update(zip(pairs, found, strict=True))
+
+    groups = _paired_groups(own)
     with quietly():  # few trials are said in words
-        gap = difference(
-            a,
-            b,
-            of=best.of,
-            alpha=best.alpha,
-            tail=best.tail,
-            confidence=confidence,
-            paired=is_paired,
-            support=metric.range,
-        )
-        improvement = probability_of_improvement(
-            up * a, up * b, confidence=confidence, paired=is_paired
-        )
-    estimand = f"the mean of the best {best.mass:g} of all trials, {one} less {other}"
-    guaranteed = None
-    if bounds is not None:
-        (low, high), (least, most) = bounds[one], bounds[other]
-        guaranteed = Interval(
-            low - most,
-            high - least,
-            estimand,
-            "for any number of trials, any distribution and any dependence",
-            gap.value,
-        )
-    return Contrast(
-        task,
-        one,
-        other,
-        metric,
-        replace(improvement, estimand=f"P({one} is better than {other}), ties half"),
-        replace(gap, estimand=estimand),
-        guaranteed,
-        # Skewness cancels between samples of a size, and looks between them need bands.
-        has_few(best, min(len(a), len(b)), confidence=confidence)
-        or max(len(a), len(b)) > _UNEQUAL * min(len(a), len(b))
-        or not is_fixed,
-    )
+        if len(groups) > 1:
+            ask(range(len(own)), paired=False)
+        for members in groups:
+            ask(members, paired=True)
+    pairs = list(itertools.combinations(range(len(own)), 2))
+    return [gaps[pair] for pair in pairs], [improvements[pair] for pair in pairs]
+
+
+def _paired_groups(own: Sequence[Sample]) -> list[list[int]]:
+    """Return the places of samples, those that are paired with each other together."""
+    groups: list[list[int]] = []
+    for place, one in enumerate(own):
+        for group in groups:
+            if are_paired(own[group[0]], one):
+                group.append(place)
+                break
+        else:
+            groups.append([place])
+    return groups

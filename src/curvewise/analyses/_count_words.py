@@ -1,6 +1,7 @@
 """What count curves say, in words."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -67,15 +68,33 @@ def _first(fit: CountFit, name: str) -> str:
     return f", {number_cell(float(value))} at {step(float(n))}"
 
 
-def _gain(name: str, now: float, then: Interval) -> str:
+def gain_of(fit: CountFit, asked: CountAsked) -> Literal["gain", "perhaps", "none"]:
+    """Return whether twice the data would better the leading metric."""
+    name = leading(asked)
+    now = float(fit.curve.metric(name, fit.counted.largest, **asked.metrics[name]))
+    return _gained(name, now, point_of(fit.told[name], 1))[1]
+
+
+def _gained(
+    name: str, now: float, then: Interval
+) -> tuple[float, Literal["gain", "perhaps", "none"]]:
+    """Return how much better a metric will be, and whether that is a gain."""
     meant = find(name)
     sign = -1 if meant is not None and meant.direction == "lower" else 1
     gain = round(sign * (then.value - now), 4)
     ends = sorted(sign * (end - now) for end in (then.lower, then.upper))
-    word = "less" if sign < 0 else "more"
     if ends[0] > 0 and gain > 0:
+        return gain, "gain"
+    return gain, "none" if gain <= 0 else "perhaps"
+
+
+def _gain(name: str, now: float, then: Interval) -> str:
+    gain, kind = _gained(name, now, then)
+    meant = find(name)
+    word = "less" if meant is not None and meant.direction == "lower" else "more"
+    if kind == "gain":
         return f"{gain:.4f} {word} than now"
-    if gain <= 0:
+    if kind == "none":
         return f"no {word} than now, as far as these runs can tell"
     return f"{gain:.4f} {word} than now, or nothing: that cannot be told yet"
 
@@ -198,7 +217,9 @@ def _failures(tasks: tuple[CountTask, ...]) -> list[str]:
     verb = "counts as one" if lost == 1 else "count as runs"
     return [
         f"{count(lost, 'failed run')} {verb} whose every answer is wrong, at the sizes "
-        f"that {'it' if lost == 1 else 'they'} did not reach."
+        f"that {'it' if lost == 1 else 'they'} did not reach. Intervals are too short "
+        f"there: a run that fails does so at every size, and how often runs fail is not "
+        f"in them."
     ]
 
 

@@ -1,6 +1,7 @@
 """Scores of a crossed design, laid out by what was crossed."""
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ ROLES = {
     "data": "data",
     "seed": "seed",
 }
+_MOST_CELLS = 10**6  # of which most may be empty; more would not fit into memory
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,6 +105,7 @@ def _laid_out(
         )
         for one in labels
     ]
+    _refuse_many(math.prod(map(len, levels)), len(scores), factors, whose)
     table = np.full([len(codes) for codes in levels], np.nan)
     met = np.zeros(table.shape, np.int64)
     for place, score in zip(places, scores, strict=True):
@@ -110,6 +113,15 @@ def _laid_out(
         met[place] += 1
     _refuse_holes(met, factors, [list(codes) for codes in levels], whose)
     return table
+
+
+def _refuse_many(cells: int, trials: int, factors: tuple[str, ...], whose: str) -> None:
+    """Raise where nearly all cells are empty, and too many to be looked at one by one."""
+    if cells > max(trials, _MOST_CELLS):
+        raise CurvewiseError(
+            f"{cells - trials:,} or more of {cells:,} cells of {' x '.join(factors)} have "
+            f"no trial of {whose}. Pass factors= that are crossed."
+        )
 
 
 def _refuse_holes(

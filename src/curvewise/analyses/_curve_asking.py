@@ -198,7 +198,8 @@ def could_be_sizes(trials: Trials, metric: str) -> bool:
     """Return whether the steps of these trials look like sizes of training sets.
 
     Nobody has said so; three sizes or more, above 0, most of them a fifth larger than the
-    one before, of a rate: epochs and time steps are evenly apart.
+    one before, of a rate: epochs and time steps are evenly apart. Steps that go up by one
+    count something else: nobody trains on one example more each time.
     """
     if not trials.metric(metric).is_rate:
         return False
@@ -210,5 +211,6 @@ def could_be_sizes(trials: Trials, metric: str) -> bool:
 
 
 def do_grow(sizes: Floats) -> bool:
-    """Return whether most sizes are a fifth larger than the one before."""
-    return bool(np.median(sizes[1:] / sizes[:-1]) >= _GROWTH)
+    """Return whether most sizes are a fifth larger than the one before, and not by one."""
+    is_count = bool((np.diff(sizes) == 1).all())
+    return not is_count and bool(np.median(sizes[1:] / sizes[:-1]) >= _GROWTH)

@@ -152,15 +152,10 @@ def has_curves(measured: Sequence[Measured]) -> bool:
     return any(len(one.sizes) >= FEWEST for one in measured)
 
 
-def curve_task(
-    task: str,
-    measured: Sequence[Measured],
-    scale: ErrorScale,
-    size: float | None,
-    method: Method,
-    confidence: float,
-) -> CurveTask:
-    """Return the curves of a task, fitted and compared."""
+def compared_at(
+    task: str, measured: Sequence[Measured], size: float | None = None
+) -> tuple[list[Measured], float]:
+    """Return the curves that can be fitted, and the size at which they are compared."""
     enough = [one for one in measured if len(one.sizes) >= FEWEST]
     if not enough:
         most = max((len(one.sizes) for one in measured), default=0)
@@ -175,6 +170,19 @@ def curve_task(
             f"size is {reference:g}, and the smallest size that all algorithms on '{task}' "
             f"were trained on is {smallest:g}. Pass a size from there on."
         )
+    return enough, reference
+
+
+def curve_task(
+    task: str,
+    measured: Sequence[Measured],
+    scale: ErrorScale,
+    size: float | None,
+    method: Method,
+    confidence: float,
+) -> CurveTask:
+    """Return the curves of a task, fitted and compared."""
+    enough, reference = compared_at(task, measured, size)
     fits = tuple(_fit(one, scale, reference, method, confidence) for one in enough)
     left_out = tuple(one.algorithm for one in measured if one not in enough)
     pairs = _pairs(fits, reference, confidence)

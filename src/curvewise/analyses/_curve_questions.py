@@ -1,13 +1,15 @@
 """What more data would buy, how much data an error takes, which run to do next."""
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from curvewise._answer import Answer, Provenance
-from curvewise._text import Cell, html_table, percent, plain, step
+from curvewise._text import Cell, Part, Table, percent, plain, step
 from curvewise.analyses._by_task import of_task
 from curvewise.analyses._curve_tables import chance_cell, number_cell, size_cell
+from curvewise.analyses._naming import titled
 from curvewise.analyses._tables import interval_cell
 from curvewise.stats.interval import Interval
 from curvewise.stats.learning import NextRun, SizeFor
@@ -40,16 +42,14 @@ class TaskTables(Answer):
     def __str__(self) -> str:
         lines = [self.headline()]
         for task in self.tasks:
-            lines += ["", f"task {task}", plain(self.table(task), indent="  ")]
+            lines += ["", titled(task), plain(self.table(task), indent="  ")]
         return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        return "".join(
-            html_table(self.table(task), f"{self.headline()}, task {task}")
-            for task in self.tasks
-        )
+    def _parts(self) -> Iterator[Part]:
+        for task in self.tasks:
+            yield Table(self.table(task), f"{self.headline()}, {titled(task)}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

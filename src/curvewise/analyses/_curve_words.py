@@ -1,6 +1,7 @@
 """What curves of error against data say, in words."""
 
 import math
+from typing import Literal
 
 from curvewise._text import joined, step
 from curvewise.analyses._curve_fits import CurveFit, CurvePair, CurveTask
@@ -22,11 +23,7 @@ def fit_verdict(found: CurveTask, fit: CurveFit, confidence: float) -> str:
     """Return in words how good an algorithm is, and what more data would buy."""
     law = fit.law
     told = law.parameters(confidence)
-    beyond = point_of(fit.forecast.interval(law.extrapolation_limit, confidence))
-    now = point_of(fit.forecast.interval(fit.largest, confidence))
-    # How well the curve is known where it ends, by the runs.
-    known = float(law.interval(fit.largest, confidence).lower[0])
-    surely = beyond.upper < min(now.lower, known)
+    now, beyond, surely = _ahead(fit, confidence)
     when = _when(found, fit, now.value, now.value - beyond.value)
     return (
         f"{fit.algorithm}: error {_with_ends(told['e_N'])} at {step(found.size)} examples"
@@ -34,6 +31,29 @@ def fit_verdict(found: CurveTask, fit: CurveFit, confidence: float) -> str:
         f"Four times the data that it had, {step(law.extrapolation_limit)}, would bring "
         f"{_with_ends(beyond)}: {_gain(now, beyond, when, surely)}."
     )
+
+
+def _ahead(fit: CurveFit, confidence: float) -> tuple[Interval, Interval, bool]:
+    """Return the error now, that with four times the data, and whether it surely falls."""
+    law = fit.law
+    beyond = point_of(fit.forecast.interval(law.extrapolation_limit, confidence))
+    now = point_of(fit.forecast.interval(fit.largest, confidence))
+    # How well the curve is known where it ends, by the runs.
+    known = float(law.interval(fit.largest, confidence).lower[0])
+    return now, beyond, beyond.upper < min(now.lower, known)
+
+
+def with_more_data(
+    fit: CurveFit, confidence: float
+) -> tuple[Interval, Literal["gain", "perhaps", "none"]]:
+    """Return the error with four times the data, and whether that is a gain."""
+    now, beyond, surely = _ahead(fit, confidence)
+    gain = now.value - beyond.value
+    if abs(gain) <= _NOTHING * now.value:
+        return beyond, "none"
+    if surely:
+        return beyond, "gain"
+    return beyond, "none" if gain < 0 else "perhaps"
 
 
 def _but_observed(fit: CurveFit, told: Interval) -> str:

@@ -1,7 +1,7 @@
 """What questions about curves ask alike: which lines, on which steps, and how."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from curvewise._text import Cell
 from curvewise.analyses._asking import refuse_crossed
@@ -11,6 +11,11 @@ from curvewise.trials.doors import Lines
 from curvewise.trials.failures import Failed
 from curvewise.trials.grids import Fill
 from curvewise.trials.values import flat_values
+
+# What a page may ask for unasked: a minute or so of shuffles.
+_MOST_PAIRS = 300  # of algorithms, over all tasks
+_MOST_LINES, _FEWEST_LINES = 1000, 50  # of an algorithm on a task
+_WORK = 10_000  # lines of an algorithm, times pairs
 
 
 def lines_by_task(
@@ -58,7 +63,8 @@ def with_lines(trials: Trials) -> tuple[Trials, list[str]]:
     """Return the trials whose curves can be compared, and what was left out.
 
     Of every task the algorithms with two trials or more, failed ones among them, if there
-    are two such algorithms and if anything is a curve at all.
+    are two such algorithms and if anything is a curve at all. Of very many trials the
+    first ones: whole lines are shuffled thousands of times, for each pair of algorithms.
     """
     core = trials.core
     if len(trials) == 0 or core.lengths.max() < 2:
@@ -77,7 +83,47 @@ def with_lines(trials: Trials) -> tuple[Trials, list[str]]:
             left_out.append(
                 f"Left out: {task}, with lines of fewer than two algorithms."
             )
-    return trials.take(np.flatnonzero(keep)), left_out
+    rows = np.flatnonzero(keep)
+    few, told = _first_ones(trials.take(rows))
+    return trials.take(rows[few]), [*left_out, *told]
+
+
+def too_many_pairs(trials: Trials) -> str:
+    """Return why the curves of so many algorithms are not compared unasked; else ""."""
+    pairs = _pairs(trials)
+    if pairs <= _MOST_PAIRS:
+        return ""
+    return (
+        f"These are {len(trials.algorithms)} algorithms on {len(trials.tasks)} tasks, that "
+        f"is {pairs:,} pairs of mean curves, which share what may go wrong; a page "
+        f"compares {_MOST_PAIRS} at most. Choose whom to compare before you look at who "
+        f"is ahead: trials.where(algorithm=[...])."
+    )
+
+
+def _pairs(trials: Trials) -> int:
+    """Return how many pairs of algorithms met on the same task, over all tasks."""
+    cells = np.zeros((len(trials.tasks), len(trials.algorithms)), bool)
+    cells[trials.core.task, trials.core.algorithm] = True
+    sizes = cells.sum(axis=1)
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def _first_ones(trials: Trials) -> tuple[NDArray[np.intp], list[str]]:
+    """Return the rows of the first trials of each algorithm on each task, and how many."""
+    core = trials.core
+    most = max(min(_MOST_LINES, _WORK // max(_pairs(trials), 1)), _FEWEST_LINES)
+    cell = core.task.astype(np.int64) * len(trials.algorithms) + core.algorithm
+    begins = np.flatnonzero(np.r_[True, np.diff(cell) != 0])  # rows are kept by cell
+    sizes = np.diff(np.r_[begins, len(cell)])
+    place = np.arange(len(cell)) - np.repeat(begins, sizes)
+    if sizes.max() <= most:
+        return np.arange(len(cell)), []
+    told = (
+        f"Of up to {sizes.max():,} lines of an algorithm on a task the first {most:,} by "
+        f"number are compared; difference(trials) takes all."
+    )
+    return np.flatnonzero(place < most), [told]
 
 
 def fewest_steps(trials: Trials, metric: str) -> int | None:

@@ -1,10 +1,11 @@
 """How many lines of each algorithm it takes to tell their curves apart."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from curvewise._answer import Answer, Provenance
-from curvewise._text import Cell, count, percent, plain, shown
+from curvewise._text import Cell, Part, Table, count, percent, plain, shown
 from curvewise.errors import listed
 from curvewise.metrics import Metric
 from curvewise.stats.anova.planning import Effect, LinesForPower
@@ -253,11 +254,16 @@ class LinesPlan(Answer):
         return notes
 
     def __str__(self) -> str:
-        head = f"{self.metric}, lines for a power of {self.power:g} at level {self.level:g}"
-        told = [head, "", plain(self.table()), "", *self.notes(), str(self.provenance)]
-        return "\n".join(told)
+        told = [self._head(), "", plain(self.table()), "", *self.notes()]
+        return "\n".join([*told, str(self.provenance)])
 
     __repr__ = __str__
+
+    def _head(self) -> str:
+        return f"{self.metric}, lines for a power of {self.power:g} at level {self.level:g}"
+
+    def _parts(self) -> Iterator[Part]:
+        yield Table(self.table(), self._head())
 
 
 def _lines(plan: LinesForPower) -> Cell:

@@ -1,20 +1,20 @@
 """How many trials it takes to know a mean, a CVaR or a quantile."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise._answer import Provenance
-from curvewise._text import Cell, count, percent, plain
+from curvewise._text import Cell, count, percent
+from curvewise.analyses import _plan_headline as words
 from curvewise.analyses._band_plan import Plan
 from curvewise.metrics import Floats, Metric
 from curvewise.stats import bands
 from curvewise.stats.bands import NAMES, Kind, Support
 from curvewise.stats.functionals import Functional
 from curvewise.stats.planning import asymptotic_width, guaranteed_width
-
-_MOST = 10**9  # trials that nobody runs: the pilot leaves the upper end open
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,6 +111,8 @@ class ScorePlan(Plan):
         if not len(cell.pilot):
             e = bands.half_width(n, confidence=self.confidence, kind=self.band)
             return (high - low) * min(e / self.functional.mass, 0.5)
+        if cell.guaranteed is None and cell.asymptotic is None:
+            return math.nan  # one trial does not say how trials vary
         if cell.guaranteed is None:
             return asymptotic_width(
                 self.functional, cell.pilot, n, confidence=self.confidence
@@ -123,6 +125,14 @@ class ScorePlan(Plan):
             support=(low, high),
             kind=self.band,
         )
+
+    def headline(self) -> str:
+        """Return in one sentence how many trials it takes, and how sure that is."""
+        return words.headline(self)
+
+    def would_change(self) -> str:
+        """Return what would change that."""
+        return words.would_change(self)
 
     def table(self) -> list[dict[str, Cell]]:
         """Return the rows with headings for people."""
@@ -177,19 +187,16 @@ class ScorePlan(Plan):
             )
         return notes
 
-    def __str__(self) -> str:
+    def _head(self) -> str:
         level = percent(self.confidence)
-        head = (
+        return (
             f"Trials for the {self.functional} of {self.metric.name} to a half-width of "
             f"{self.half_width:g} ({level} confidence)"
         )
-        return "\n".join([head, "", plain(self.table()), "", *self.notes()])
-
-    __repr__ = __str__
 
 
 def _span(least: int, most: int) -> str:
-    return f"{least} or more" if most >= _MOST else f"{least} to {most}"
+    return f"{least} or more" if most >= words.MANY else f"{least} to {most}"
 
 
 def support_of(metric: Metric, functional: Functional) -> Support:

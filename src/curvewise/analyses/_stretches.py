@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curvewise.analyses._distribution import Distribution
-from curvewise.errors import listed
+from curvewise.analyses._naming import some_pairs
 from curvewise.metrics import Floats
 from curvewise.stats.bands import Kind, cdf_band
 from curvewise.stats.comparison import quantile_shift
@@ -110,7 +110,7 @@ def sentences(comparisons: Sequence[Comparison]) -> list[str]:
     out += [_ahead(c) for c in comparisons if bool(c.better) != bool(c.worse)]
     level = [f"{c.one} and {c.other}" for c in comparisons if not c.better + c.worse]
     if level:
-        out.append(f"Not told apart at any quantile: {listed(level)}.")
+        out.append(f"Not told apart at any quantile: {some_pairs(level)}.")
     return out
 
 

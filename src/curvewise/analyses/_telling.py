@@ -1,11 +1,12 @@
 """What a number of trials can tell, in words."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from curvewise._answer import Answer, Provenance
-from curvewise._text import Cell, count, percent, plain, shown
+from curvewise._text import Cell, Part, Table, count, percent, plain, shown
 from curvewise.stats.planning import LooksCost, Told
 
 
@@ -71,10 +72,15 @@ class Telling(Answer):
         ]
 
     def __str__(self) -> str:
-        head = f"What {count(self.told.trials, 'trial')} can tell"
-        return "\n".join([head, "", plain(self.table()), "", *self.notes()])
+        return "\n".join([self._head(), "", plain(self.table()), "", *self.notes()])
 
     __repr__ = __str__
+
+    def _head(self) -> str:
+        return f"What {count(self.told.trials, 'trial')} can tell"
+
+    def _parts(self) -> Iterator[Part]:
+        yield Table(self.table(), self._head())
 
 
 def _rate(share: float) -> str:

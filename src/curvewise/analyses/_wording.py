@@ -4,14 +4,17 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from curvewise._text import count, percent, shown
+from curvewise._text import count, joined, percent, shown
 from curvewise.analyses._contrasts import Contrast
 from curvewise.analyses._distribution import Distribution
+from curvewise.analyses._saying import capital
 from curvewise.stats.bands import NAMES
 from curvewise.stats.bootstrap import FEW
 
 if TYPE_CHECKING:
     from curvewise.analyses.performance import Performance
+
+_LEVEL = "all are level"
 
 
 def notes_of(answer: "Performance") -> list[str]:
@@ -95,23 +98,33 @@ def verdict_of(
     mean = {d.algorithm: d.mean for d in own}
     if len(own) == 1:
         (name,) = best
+        if len(own[0].scores) == 1:
+            return f"{name} scores {shown(mean[name])} in its only trial."
         return (
             f"{name} scores {shown(mean[name])} on average, and {shown(best[name])} "
             f"over the best {top} of its trials."
         )
-    return (
-        f"Over the best {top} of the trials {_ahead(best, up)}, over all trials "
-        f"{_ahead(mean, up)}. {_apart(contrasts, top, confidence)}"
-    )
+    told = _in_front(best, mean, up, f"the best {top} of the trials")
+    return f"{told} {_apart(contrasts, top, confidence)}"
 
 
-def _ahead(scores: dict[str, float], up: int) -> str:
+def _in_front(
+    best: dict[str, float], mean: dict[str, float], up: int, which: str
+) -> str:
+    (first, top), (second, average) = _leaders(best, up), _leaders(mean, up)
+    one, every = f"({shown(top)})", f"({shown(average)})"
+    if first == second:
+        who = capital(first) if first == _LEVEL else first
+        return f"{who} over {which} {one} and over all of them {every}."
+    return f"Over {which} {first} {one}, over all of them {second} {every}."
+
+
+def _leaders(scores: dict[str, float], up: int) -> tuple[str, float]:
     top = max(scores.values(), key=lambda score: up * score)
     first = [name for name, score in scores.items() if score == top]
     if len(first) == len(scores):
-        return f"all are level ({shown(top)})"
-    verb = "is ahead" if len(first) == 1 else "are ahead"
-    return f"{' and '.join(first)} {verb} ({shown(top)})"
+        return _LEVEL, top
+    return f"{joined(first)} {'is' if len(first) == 1 else 'are'} in front", top
 
 
 def _apart(contrasts: Sequence[Contrast], top: str, confidence: float) -> str:

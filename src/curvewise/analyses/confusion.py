@@ -1,6 +1,6 @@
 """How do precision, recall and F1 move with data? Count curves, task by task."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise._answer import Answer, Provenance
-from curvewise._text import Cell, html_table, joined, plain, step
+from curvewise._text import Cell, Part, Table, joined, plain, step
 from curvewise._text import count as counted
+from curvewise.analyses import _confusion_headline as headlines
 from curvewise.analyses import _count_tables as tables
 from curvewise.analyses import _count_words as words
 from curvewise.analyses._asking import plain_setting
@@ -25,6 +26,7 @@ from curvewise.analyses._count_fits import (
 )
 from curvewise.analyses._count_telling import CountForecasts, Foretold, foretold
 from curvewise.analyses._curve_asking import asked_sizes
+from curvewise.analyses._naming import titled
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.metrics import Average, Floats
 from curvewise.stats.checks import checked_confidence, is_number, one_of
@@ -182,6 +184,14 @@ class Confusion(Answer):
         """
         return tables.class_table(self.of(task), self.asked, self.names)
 
+    def headline(self) -> str:
+        """Return in one sentence how good the best is, and what more data would buy."""
+        return headlines.headline(self)
+
+    def would_change(self) -> str:
+        """Return what would change that: more test examples, runs, training data."""
+        return headlines.would_change(self)
+
     def verdicts(self, task: str) -> list[str]:
         """Return in words how far each algorithm came, and what more data would buy."""
         own = self.of(task)
@@ -198,7 +208,7 @@ class Confusion(Answer):
     def __str__(self) -> str:
         lines = [words.headline(self.asked)]
         for one in self.found:
-            lines += ["", f"task {one.task}"]
+            lines += ["", titled(one.task)]
             lines += [plain(self.table(one.task), indent="  "), ""]
             if one.classes > 2:
                 lines += [f"  {words.class_heading(one)}"]
@@ -210,11 +220,17 @@ class Confusion(Answer):
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        return "".join(
-            html_table(self.table(t), f"{words.headline(self.asked)}, task {t}")
-            for t in self.tasks
-        )
+    def _parts(self) -> Iterator[Part]:
+        yield self.headline()
+        for one in self.found:
+            yield Table(
+                self.table(one.task),
+                f"{words.headline(self.asked)}, {titled(one.task)}",
+            )
+            if one.classes > 2:
+                yield Table(self.class_table(one.task), words.class_heading(one))
+            yield from self.verdicts(one.task)
+            yield from (f"! {concern}" for concern in self.concerns(one.task))
 
 
 def confusion(

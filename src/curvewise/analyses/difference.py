@@ -1,6 +1,6 @@
 """Do these learning curves differ, and where? Whole lines compared, task by task."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from curvewise._answer import Answer, Provenance
 from curvewise._checks import is_whole, whole
-from curvewise._text import Cell, html_table, plain
+from curvewise._text import Cell, Part, Table, plain
+from curvewise.analyses import _difference_headline as headlines
 from curvewise.analyses import _line_tables as tables
 from curvewise.analyses import _line_words as words
 from curvewise.analyses._asking import failed_score, metric_of, plain_setting
@@ -17,6 +18,7 @@ from curvewise.analyses._by_task import of_task, pair_of
 from curvewise.analyses._line_asking import grid_setting, how_to_fill, lines_by_task
 from curvewise.analyses._line_notes import line_notes
 from curvewise.analyses._line_tasks import Asked, LinePair, LineTask, line_task
+from curvewise.analyses._naming import titled
 from curvewise.errors import CurvewiseError, listed
 from curvewise.metrics import Metric
 from curvewise.stats.anova import Noise, Null, OverTasks, over_tasks
@@ -161,6 +163,14 @@ class Difference(Answer):
         """Return the pairs over all tasks with headings for people."""
         return tables.overall_table(self.overall)
 
+    def headline(self) -> str:
+        """Return in one sentence whose curves are better, and how sure that is."""
+        return headlines.headline(self)
+
+    def would_change(self) -> str:
+        """Return what would change that: more runs, another score of failed ones."""
+        return headlines.would_change(self)
+
     def verdict(self, task: str) -> str:
         """Return in words whether and where the algorithms differ on a task."""
         return " ".join(self.verdicts(task))
@@ -197,7 +207,7 @@ class Difference(Answer):
         for one in self.found:
             lines += [
                 "",
-                f"task {one.task}: {one.told}",
+                f"{titled(one.task)}: {one.told}",
                 plain(self.table(one.task), indent="  "),
                 "",
             ]
@@ -214,12 +224,19 @@ class Difference(Answer):
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        return "".join(
-            html_table(self.table(t), f"Analysis of variance, {self.metric}, task {t}")
-            + html_table(self.pair_table(t), f"Pairs of algorithms, task {t}")
-            for t in self.tasks
-        )
+    def _parts(self) -> Iterator[Part]:
+        yield self.headline()
+        for one in self.found:
+            told = f"Analysis of variance, {self.metric}, {titled(one.task)}"
+            yield Table(self.table(one.task), told)
+            yield f"{one.told[0].upper()}{one.told[1:]}."
+            yield Table(
+                self.pair_table(one.task), f"Pairs of algorithms, {titled(one.task)}"
+            )
+            yield from self.verdicts(one.task)
+        if self.overall:
+            yield Table(self.overall_table(), f"All {len(self.found)} tasks")
+            yield from self.overall_verdicts()
 
 
 def difference(

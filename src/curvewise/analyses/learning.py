@@ -1,14 +1,15 @@
 """How does error fall with data, and what would more data buy? Curves, task by task."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
 from curvewise._answer import Answer, Provenance
-from curvewise._text import Cell, html_table, joined, plain, step
+from curvewise._text import Cell, Part, Table, joined, plain, step
 from curvewise.analyses import _curve_tables as tables
 from curvewise.analyses import _curve_words as words
+from curvewise.analyses import _learning_headline as headlines
 from curvewise.analyses._asking import failed_score, metric_of, plain_setting
 from curvewise.analyses._by_task import of_algorithm, of_task, pair_of
 from curvewise.analyses._curve_asking import (
@@ -36,6 +37,7 @@ from curvewise.analyses._curve_questions import (
     SizesNeeded,
 )
 from curvewise.analyses._curve_telling import advised, is_timed, needed, predicted
+from curvewise.analyses._naming import titled
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Floats, Metric
 from curvewise.stats.checks import checked_confidence, is_number, one_of
@@ -262,6 +264,14 @@ class Learning(Answer):
         """Return what more data would buy on one task."""
         return tables.beyond_table(self.of(task), self.confidence)
 
+    def headline(self) -> str:
+        """Return in one sentence whose error is lowest, and what more data would buy."""
+        return headlines.headline(self)
+
+    def would_change(self) -> str:
+        """Return what would change that: which run would tell most, what it rests on."""
+        return headlines.would_change(self)
+
     def verdicts(self, task: str) -> list[str]:
         """Return in words what more data would buy, and which algorithm is better."""
         own = self.of(task)
@@ -281,7 +291,7 @@ class Learning(Answer):
     def __str__(self) -> str:
         lines = [tables.headline(self.scale.label, self.confidence)]
         for one in self.found:
-            lines += ["", f"task {one.task}"]
+            lines += ["", titled(one.task)]
             lines += [plain(self.table(one.task), indent="  "), ""]
             if one.pairs:
                 lines += [plain(self.pair_table(one.task), indent="  "), ""]
@@ -292,12 +302,20 @@ class Learning(Answer):
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        return "".join(
-            html_table(self.table(t), f"{self.scale.label} against data, task {t}")
-            + html_table(self.pair_table(t), f"Pairs of algorithms, task {t}")
-            for t in self.tasks
-        )
+    def _parts(self) -> Iterator[Part]:
+        yield self.headline()
+        for one in self.found:
+            yield Table(
+                self.table(one.task),
+                f"{self.scale.label} against data, {titled(one.task)}",
+            )
+            if one.pairs:
+                yield Table(
+                    self.pair_table(one.task),
+                    f"Pairs of algorithms, {titled(one.task)}",
+                )
+            yield from self.verdicts(one.task)
+            yield from (f"! {concern}" for concern in self.concerns(one.task))
 
 
 def learning(

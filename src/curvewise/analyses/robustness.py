@@ -1,10 +1,11 @@
 """Is it easy to tune? What tuning gains, algorithm by algorithm and task by task."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from curvewise._answer import Answer, Provenance
-from curvewise._text import Cell, count, html_table, percent, plain, shown
+from curvewise._text import Cell, Part, Table, count, percent, plain, shown
+from curvewise.analyses import _robustness_headline as words
 from curvewise.analyses._asking import (
     AT_WORDS,
     failed_score,
@@ -20,6 +21,7 @@ from curvewise.analyses._gaps import (
     no_pairs,
     tuned_pairs,
 )
+from curvewise.analyses._naming import titled
 from curvewise.analyses._stretches import WORTH_A_WORD, length, where
 from curvewise.analyses._tables import interval_cell
 from curvewise.errors import CurvewiseError, listed, unknown
@@ -145,6 +147,14 @@ class Robustness(Answer):
             )
         return notes
 
+    def headline(self) -> str:
+        """Return in one sentence whom tuning helps, by how much, and how sure that is."""
+        return words.headline(self)
+
+    def would_change(self) -> str:
+        """Return what would change that."""
+        return words.would_change(self)
+
     def verdict(self, task: str) -> str:
         """Return in words which algorithms profit from tuning on a task, and how much."""
         return " ".join(self._verdicts(task))
@@ -157,17 +167,19 @@ class Robustness(Answer):
         at = self.provenance.settings["at"]
         lines = [f"{self.metric}, {AT_WORDS.get(str(at), f'at step {at}')}"]
         for task in self.tasks:
-            lines += ["", f"task {task}", plain(self.table(task), indent="  "), ""]
+            lines += ["", titled(task), plain(self.table(task), indent="  "), ""]
             lines += self._verdicts(task)
         return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        return "".join(
-            html_table(self.table(t), f"Gain by tuning, {self.metric}, task {t}")
-            for t in self.tasks
-        )
+    def _parts(self) -> Iterator[Part]:
+        yield self.headline()
+        for task in self.tasks:
+            yield Table(
+                self.table(task), f"Gain by tuning, {self.metric}, {titled(task)}"
+            )
+            yield from self._verdicts(task)
 
 
 def _paired_note(gaps: Sequence[Gap]) -> str:
@@ -185,20 +197,21 @@ def _verdict(g: Gap, margin: float | None) -> str:
     one = g.gain("mean")
     sure, seen = one.believed, one.interval
     name, span = g.algorithm, f"({_ends(seen)})"
-    if g.is_one_trial:
+    kind, is_sure = words.kind_of(g, margin)
+    word = "" if is_sure else "probably "
+    if kind == "one trial":
         return f"{name}: cannot tell from one trial."
-    for interval, word in ((sure, ""), (seen, "probably ")):
-        if margin is not None and interval.upper < margin:
-            return (
-                f"{name} is {word}easy to tune: tuning gains less than {shown(margin)} on "
-                f"average {span}."
-            )
-        if interval.lower > 0:
-            gained = f"{shown(seen.value)} on average {span}{_where(g)}"
-            return f"{name} {word}profits from tuning: {gained}."
-        if interval.upper < 0:
-            lost = f"{shown(-seen.value)} on average {span}"
-            return f"{name} {word}loses by tuning: {lost}."
+    if kind == "easy":
+        return (
+            f"{name} is {word}easy to tune: tuning gains less than {shown(margin)} on "
+            f"average {span}."
+        )
+    if kind == "gains":
+        gained = f"{shown(seen.value)} on average {span}{_where(g)}"
+        return f"{name} {word}profits from tuning: {gained}."
+    if kind == "loses":
+        lost = f"{shown(-seen.value)} on average {span}"
+        return f"{name} {word}loses by tuning: {lost}."
     most = shown(sure.upper)
     return f"{name}: no gain of the mean is shown; it is {most} at most."
 

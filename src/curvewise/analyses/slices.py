@@ -2,14 +2,14 @@
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from curvewise._answer import Answer, Provenance
-from curvewise._text import Cell, html_table, percent, plain, shown
+from curvewise._text import Cell, Part, Table, percent, plain, shown
 from curvewise.analyses._asking import metric_of
 from curvewise.analyses._distribution import Distribution
 from curvewise.analyses._percentiles import Chosen
@@ -193,8 +193,9 @@ class Slices(Answer):
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        return html_table(self.table(), f"{self.algorithm} on {self.task}, run again")
+    def _parts(self) -> Iterator[Part]:
+        yield Table(self.table(), f"{self.algorithm} on {self.task}, run again")
+        yield from [*self._luck(), *sentences(self.comparisons)]
 
 
 def _told(params: Mapping[str, Any]) -> str:

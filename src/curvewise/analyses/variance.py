@@ -1,14 +1,15 @@
 """Where does the spread of scores come from? Shares of the variance, source by source."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from curvewise._answer import Answer, Provenance
 from curvewise._checks import whole
-from curvewise._text import Cell, count, html_table, plain
+from curvewise._text import Cell, Part, Table, count, plain
+from curvewise.analyses import _variance_headline as words
 from curvewise.analyses._asking import (
     AT_WORDS,
     failed_score,
@@ -17,6 +18,7 @@ from curvewise.analyses._asking import (
     samples,
 )
 from curvewise.analyses._crossed import ROLES, crossing
+from curvewise.analyses._naming import titled
 from curvewise.analyses._shares import (
     INTERACTION,
     Decomposition,
@@ -127,6 +129,14 @@ class VarianceShares(Answer):
             )
         return notes
 
+    def headline(self) -> str:
+        """Return in one sentence what makes scores vary most, and how sure that is."""
+        return words.headline(self)
+
+    def would_change(self) -> str:
+        """Return what would change that: more draws of what was drawn least often."""
+        return words.would_change(self)
+
     def verdict(self, task: str) -> str:
         """Return in words what makes the scores of each algorithm vary on a task."""
         return " ".join(self._verdicts(task))
@@ -138,17 +148,17 @@ class VarianceShares(Answer):
         at = self.provenance.settings["at"]
         lines = [f"{self.metric}, {AT_WORDS.get(str(at), f'at step {at}')}"]
         for task in self.tasks:
-            lines += ["", f"task {task}", plain(self.table(task), indent="  ")]
+            lines += ["", titled(task), plain(self.table(task), indent="  ")]
             lines += ["", *self._verdicts(task)]
         return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        return "".join(
-            html_table(self.table(t), f"Variance of {self.metric}, task {t}")
-            for t in self.tasks
-        )
+    def _parts(self) -> Iterator[Part]:
+        yield self.headline()
+        for task in self.tasks:
+            yield Table(self.table(task), f"Variance of {self.metric}, {titled(task)}")
+            yield from self._verdicts(task)
 
 
 def _verdict(d: Decomposition) -> str:
@@ -162,9 +172,9 @@ def _verdict(d: Decomposition) -> str:
         f"the largest share of the variance, {_rounded(first.interval.value)} "
         f"({_ends(first.interval)}), comes from {_the(first.source)}"
     )
-    if first.interval.lower > 0.5:
+    if words.is_most(d):
         return f"{text}: more than half of it."
-    if all(s.interval.upper < first.interval.lower for s in others):
+    if words.is_largest(d):
         return f"{text}: more than from any other source."
     second = others[0]
     return (

@@ -1,6 +1,5 @@
 """The command line: each command calls the Python API and prints what it returns."""
 
-import re
 import sys
 
 import click
@@ -9,6 +8,7 @@ from curvewise._version import __version__
 from curvewise.cli import (
     confusion,
     difference,
+    explain,
     export,
     learning,
     plan,
@@ -17,8 +17,10 @@ from curvewise.cli import (
     robustness,
     run,
     status,
+    watch,
 )
 from curvewise.cli.showing import INTERRUPTED
+from curvewise.cli.typed import as_typed
 from curvewise.errors import CurvewiseError
 
 EPILOG = """Exit status: 0 fine, 1 error, 2 wrong usage, 3 finished, but some trials
@@ -26,9 +28,16 @@ failed, 130 stopped by Ctrl-C.
 
 Start with your own file, or let 'curvewise example search > results.csv' show what
 one looks like."""
-_EXPERIMENTS = (run.run, status.status, replay.replay, export.export)
+_EXPERIMENTS = (
+    run.run,
+    watch.watch,
+    status.status,
+    replay.replay,
+    export.export,
+)
 SECTIONS = {
     "Commands about results": (
+        explain.explain,
         results.check,
         results.performance,
         robustness.robustness,
@@ -42,37 +51,6 @@ SECTIONS = {
     "Commands about experiments": _EXPERIMENTS,
 }
 
-_KEYWORDS = re.compile(
-    r"\b(failed|at|metrics?|params|unit|trials?|step|status|on|runs|algorithm|task"
-    r"|executor|timeout|memory|workers|retries|experiment|force|alpha|confidence|band"
-    r"|margin|threshold|tail|family|of|seed|half_width|over_tasks|grid|fill|windows|level"
-    r"|null|noise|shuffles|power|effect|shift|stretch|size|method|target"
-    r"|test_size|average|positive|classes)="
-    r"(?:'([^']*)'|True\b)?(?!=)"
-)
-
-
-def _as_typed(message: str) -> str:
-    """Return a message of the Python API with its keywords as options.
-
-    >>> _as_typed("Pass failed='worst' or failed=<score>.")
-    'Pass --failed worst or --failed <score>.'
-    >>> _as_typed("Leave memory= out, or pass executor='local'.")
-    'Leave --memory out, or pass --executor local.'
-    >>> _as_typed("Pass force=True to replace it.")
-    'Pass --force to replace it.'
-    >>> _as_typed("Pass half_width=, of='mean' or pilot=<a few trials>.")
-    'Pass --half-width, --of mean or a file of a few trials.'
-    """
-    message = message.replace("pilot=<a few trials>", "a file of a few trials")
-
-    def option(found: re.Match[str]) -> str:
-        gap = "" if message[found.end() :].startswith((" ", ",")) else " "
-        name = found[1].replace("_", "-")
-        return f"--{name} {found[2]}" if found[2] else f"--{name}{gap}"
-
-    return _KEYWORDS.sub(option, message)
-
 
 class Group(click.Group):
     """Commands whose errors are one line on standard error and status 1."""
@@ -82,7 +60,7 @@ class Group(click.Group):
         try:
             return super().invoke(ctx)
         except (CurvewiseError, OSError) as problem:
-            click.echo(f"curvewise: {_as_typed(str(problem))}", err=True)
+            click.echo(f"curvewise: {as_typed(str(problem))}", err=True)
             ctx.exit(1)
         except KeyboardInterrupt:
             click.echo("curvewise: stopped by Ctrl-C.", err=True)

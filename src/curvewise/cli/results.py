@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from curvewise.cli.auditing import FEWEST, REPETITIONS, auditing
 from curvewise.cli.showing import as_json, leave, working
 from curvewise.cli.sources import (
     answer_options,
@@ -109,12 +110,28 @@ def performance(
 @click.option(
     "-o", "--output", default="report.html", show_default=True, metavar="FILE"
 )
+@click.option(
+    "--audit",
+    "is_audited",
+    is_flag=True,
+    help="Try the analyses on shuffled names and on simulated trials, and print how "
+    "often they err.",
+)
+@click.option(
+    "--audit-repetitions",
+    type=click.IntRange(min=FEWEST),
+    default=REPETITIONS,
+    show_default=True,
+    help="How often, with --audit.",
+)
 @as_json
 def report(
     output: str,
     metric: str | None,
     at: str,
     failed: str,
+    is_audited: bool,
+    audit_repetitions: int,
     as_json: bool,
     **keywords: Any,
 ) -> None:
@@ -123,21 +140,27 @@ def report(
     \b
     Example:
       curvewise report results.csv -o report.html --failed worst
+      curvewise report results.csv --audit
     """
     import json
 
     import curvewise as cw
 
     trials = read_source(**keywords)
-    with working("writing the report"):
+    with auditing("writing the report") as found:
         path = cw.report.write(
             trials,
             output,
             metric=metric,
             at=number_or_word(at),
             failed=number_or_word(failed),
+            audit=audit_repetitions if is_audited else 0,
         )
-    click.echo(json.dumps({"report": str(path)}) if as_json else f"wrote {path}")
+    if as_json:
+        told = {"audit": [json.loads(one.to_json()) for one in found]}
+        click.echo(json.dumps({"report": str(path)} | (told if found else {})))
+    else:
+        click.echo("".join(f"{one}\n\n" for one in found) + f"wrote {path}")
     leave(trials.count_failed(metric))
 
 

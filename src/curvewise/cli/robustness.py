@@ -1,6 +1,5 @@
 """The command that says what tuning gains."""
 
-import re
 from typing import Any
 
 import click
@@ -13,7 +12,6 @@ from curvewise.cli.sources import (
     read_source,
     source_options,
 )
-from curvewise.errors import CurvewiseError
 
 
 @click.command()
@@ -64,20 +62,17 @@ def robustness(
     from curvewise.analyses.robustness import robustness as gains
 
     trials = read_source(**keywords)
-    try:
-        answer = gains(
-            trials,
-            metric,
-            pairs=_pairs(pairs),
-            alpha=alpha,
-            margin=margin,
-            at=number_or_word(at),
-            failed=number_or_word(failed),
-            confidence=confidence,
-            band=band,
-        )
-    except CurvewiseError as problem:
-        raise CurvewiseError(_as_typed(str(problem))) from None
+    answer = gains(
+        trials,
+        metric,
+        pairs=_pairs(pairs),
+        alpha=alpha,
+        margin=margin,
+        at=number_or_word(at),
+        failed=number_or_word(failed),
+        confidence=confidence,
+        band=band,
+    )
     click.echo(answer.to_json() if as_json else str(answer))
     leave(sum(g.failed + g.tuned_failed for g in answer.gaps))
 
@@ -98,12 +93,3 @@ def _pairs(texts: tuple[str, ...]) -> dict[str, str] | None:
             )
         pairs[name] = tuned
     return pairs or None
-
-
-def _as_typed(message: str) -> str:
-    """Return a message of the Python API with its pairs as an option.
-
-    >>> _as_typed("Pass pairs={'svm': <its tuned one>}.")
-    'Pass --pair "svm=<its tuned one>".'
-    """
-    return re.sub(r"pairs=\{'(.*)': (<.*?>)\}", r'--pair "\1=\2"', message)

@@ -1,15 +1,15 @@
 """What commands share: how they end, and what they say while they work."""
 
 import os
-import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import click
 
+from curvewise.cli.typed import as_typed, in_toml
 from curvewise.engine.workers import BLAS_THREADS
 from curvewise.errors import CurvewiseWarning
 
@@ -57,7 +57,7 @@ def warnings_as_lines(*, of_toml: bool = False) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always", CurvewiseWarning)
         usual = warnings.showwarning
-        said: Callable[[str], str] = _in_toml if of_toml else str
+        said = in_toml if of_toml else as_typed
 
         def show(message: Any, category: type[Warning], *rest: Any) -> None:
             if issubclass(category, CurvewiseWarning):
@@ -67,16 +67,3 @@ def warnings_as_lines(*, of_toml: bool = False) -> Iterator[None]:
 
         warnings.showwarning = show  # type: ignore[assignment]  # `rest` is the rest
         yield
-
-
-def _in_toml(message: str) -> str:
-    """Return a message of the Python API as it is meant for a TOML file.
-
-    >>> _in_toml("State it with metrics=, such as [Metric('f', 'lower')].")
-    'State it in the file: [metrics], and below it f = "lower".'
-    """
-    return re.sub(
-        r"with metrics=, such as \[Metric\('(.+)', 'lower'\)\]",
-        r'in the file: [metrics], and below it \1 = "lower"',
-        message,
-    )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from curvewise._answer import Answer, Provenance
-from curvewise._text import Cell, count
+from curvewise._text import Cell, Part, Table, count
 from curvewise.exchange.finding import SEVERITIES, Finding, Severity
 from curvewise.exchange.rules import RULES
 from curvewise.trials import Trials, must_be_trials
@@ -37,19 +37,29 @@ class Findings(Answer):
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
 
-    def __str__(self) -> str:
+    def _looked(self) -> str:
         looked = {name: int(n or 0) for name, n in self.provenance.settings.items()}
-        head = (
+        each = [(s, sum(f.severity == s for f in self.findings)) for s in SEVERITIES]
+        found = ", ".join(count(n, severity) for severity, n in each if n)
+        return (
             f"Looked at {count(looked['trials'], 'trial')} of "
             f"{count(looked['algorithms'], 'algorithm')} on "
-            f"{count(looked['tasks'], 'task')}: "
+            f"{count(looked['tasks'], 'task')}: {found or 'nothing to object to'}."
         )
+
+    def __str__(self) -> str:
         if not self.findings:
-            names = ", ".join(rule.__name__.replace("_", " ") for rule in RULES)
-            return f"{head}nothing to object to.\n{_wrapped('Looked for', names)}"
-        each = [(s, sum(f.severity == s for f in self.findings)) for s in SEVERITIES]
-        head += ", ".join(count(n, severity) for severity, n in each if n) + "."
-        return "\n\n".join([head, *map(_told, self.findings)])
+            return f"{self._looked()}\n{_wrapped('Looked for', _rules())}"
+        return "\n\n".join([self._looked(), *map(_told, self.findings)])
+
+    def _parts(self) -> Iterator[Part]:
+        yield self._looked()
+        if self.findings:
+            yield Table(
+                self.rows(), "What was found, where, why it matters, what to do"
+            )
+        else:
+            yield f"Looked for: {_rules()}."
 
 
 def check(trials: Trials) -> Findings:
@@ -104,6 +114,10 @@ def check(trials: Trials) -> Findings:
         tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))),
         Provenance.of(trials, "check", looked),
     )
+
+
+def _rules() -> str:
+    return ", ".join(rule.__name__.replace("_", " ") for rule in RULES)
 
 
 def _told(finding: Finding) -> str:

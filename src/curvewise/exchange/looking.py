@@ -149,8 +149,8 @@ def _pieces(column: Ragged, rows: Ints) -> Iterator[bytes]:
     # One row at a time: all texts at once would be a copy of the whole column.
     flat = np.ascontiguousarray(column.flat)
     size, view = flat.itemsize, flat.view(np.uint8).data
-    bounds = column.offsets * size
-    for a, b in zip(bounds[rows].tolist(), bounds[rows + 1].tolist(), strict=True):
+    begins, ends = (size * column.offsets[at] for at in (rows, rows + 1))
+    for a, b in zip(begins.tolist(), ends.tolist(), strict=True):
         yield bytes(view[a:b])
 
 

@@ -21,8 +21,7 @@ from curvewise.metrics import Metric, declared
 from curvewise.trials import STATUSES, Trials
 from curvewise.trials.columns import Core
 from curvewise.trials.ragged import starts
-
-ONLY = "all"  # the name of the one task or algorithm of a table that names none
+from curvewise.trials.trial import ONLY
 
 
 def read_results(

@@ -7,8 +7,8 @@ from curvewise.errors import shortened
 from curvewise.exchange import names
 from curvewise.exchange.finding import Finding
 from curvewise.exchange.looking import Parsed, numbers_a_run, parsed
-from curvewise.exchange.reader import ONLY
 from curvewise.trials import Trials
+from curvewise.trials.trial import ONLY
 
 
 def pooled_groups(trials: Trials) -> Iterator[Finding]:

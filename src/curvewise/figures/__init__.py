@@ -1,9 +1,10 @@
 """Pictures of answers; the only room that knows matplotlib.
 
-Each function takes an answer and, if you like, an Axes, and returns the Axes: size,
-style, saving and showing are matplotlib's business and yours.
+Each function takes an answer and, if you like, an Axes, and returns the Axes: saving and
+showing are matplotlib's business and yours. `style` makes figures fit for a paper.
 """
 
+from curvewise.figures.audit import plot_audit
 from curvewise.figures.confusion import (
     plot_confusion,
     plot_confusion_classes,
@@ -33,9 +34,11 @@ from curvewise.figures.performance import (
 from curvewise.figures.plan import plot_plan, plot_power
 from curvewise.figures.robustness import plot_gains, plot_gains_by_task
 from curvewise.figures.slices import plot_slices
+from curvewise.figures.styles import style
 from curvewise.figures.variance import plot_variance_shares
 
 __all__ = [
+    "plot_audit",
     "plot_best",
     "plot_confusion",
     "plot_confusion_classes",
@@ -60,4 +63,5 @@ __all__ = [
     "plot_tuning",
     "plot_variance_shares",
     "plot_where",
+    "style",
 ]

@@ -10,10 +10,14 @@ from curvewise._text import percent
 from curvewise.analyses._count_fits import AVERAGED, observed
 from curvewise.analyses._count_tables import hardest, label
 from curvewise.analyses._count_words import leading
+from curvewise.analyses._naming import on
 from curvewise.analyses.confusion import Confusion, CountTask
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.figures.draw import draw, new_axes
+from curvewise.figures.legends import one_legend
 from curvewise.figures.series import Chart, Mark, Series, no_band
+from curvewise.figures.styles import current
+from curvewise.metrics import find
 from curvewise.stats.checks import is_number
 
 if TYPE_CHECKING:
@@ -69,7 +73,7 @@ def confusion_chart(
     of_class = "" if positive is None else f" of class {answer.names[positive]}"
     largest = max(fit.counted.largest for fit in found.fits)
     return Chart(
-        title=f"{label(name)}{of_class} and data on {found.task}",
+        title=f"{label(name)}{of_class} and data{on(found.task)}",
         x_label="training examples",
         y_label=f"{label(name)}{of_class}",
         series=tuple(series),
@@ -81,6 +85,7 @@ def confusion_chart(
         shape="line",
         marks=(Mark(largest, "largest size so far"),),
         y_range=_range(series),
+        leaders=_leaders(name, [one for one in series if one.is_named], largest),
     )
 
 
@@ -114,7 +119,7 @@ def plot_confusion(
     >>> import curvewise as cw
     >>> answer = cw.confusion(cw.example("counts"), "f1")
     >>> plot_confusion(answer).get_title()
-    'F1 and data on all'
+    'F1 and data'
     """
     chart = confusion_chart(answer, metric, task, to, positive=positive)
     return draw(chart, new_axes() if ax is None else ax)
@@ -194,17 +199,24 @@ def class_charts(
     return [replace(chart, y_range=common) for chart in charts]
 
 
+def _leaders(metric: str, own: Sequence[Series], size: float) -> tuple[str, ...]:
+    """Return the algorithms by what their curves are worth at a size."""
+    meant = find(metric)
+    down = 1 if meant is not None and meant.direction == "lower" else -1
+    worth = {one.name: down * float(np.interp(size, one.x, one.y)) for one in own}
+    return tuple(sorted(worth, key=lambda name: worth[name]))
+
+
 def _panels(charts: Sequence[Chart]) -> "Axes":
-    columns = min(len(charts), _IN_A_ROW if len(charts) <= 4 else 3)
+    columns = min(len(charts), _IN_A_ROW if len(charts) <= 4 else 3, current().most)
     rows = -(-len(charts) // columns)
     first = new_axes(columns, rows)
     axes = first.figure.axes
     for chart, ax in zip(charts, axes, strict=False):
         draw(chart, ax)
-        if ax is not axes[0] and (legend := ax.get_legend()) is not None:
-            legend.remove()  # the first one speaks for all
     for ax in axes[len(charts) :]:
         ax.remove()
+    one_legend(axes[: len(charts)], first)
     return first
 
 

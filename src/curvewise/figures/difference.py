@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from curvewise._text import percent
+from curvewise.analyses._naming import on, short_names
 from curvewise.analyses.difference import Difference, LineTask
 from curvewise.errors import CurvewiseError
 from curvewise.figures._pairs import (
@@ -22,7 +23,6 @@ from curvewise.figures.series import (
     Mark,
     Series,
     no_band,
-    short_names,
     without_band,
 )
 from curvewise.metrics import Floats
@@ -35,16 +35,17 @@ Effect: TypeAlias = Literal["algorithm", "interaction"]
 _TESTS: dict[Effect, str] = {"algorithm": "height", "interaction": "shape"}
 _BINS, _MANY = 60, 1000
 _MOST_LETTERS = 30  # of an algorithm in the name of a pair
-# Faint lines of one algorithm, and of all: a thousand are a pile of one colour on paper,
-# and megabytes on a page.
-_MOST_OF_ONE, _MOST_LINES = 100, 400
+# Faint lines of one algorithm, and of all on a chart: a thousand are a pile of one colour
+# on paper, and megabytes on a page. And those of all tasks together.
+_MOST_OF_ONE, _MOST_LINES, _MOST_OF_ALL = 100, 200, 2000
 
 
 def lines_chart(answer: Difference, task: str | None = None) -> Chart:
     """Return every line, and the mean of each algorithm with its band."""
     found = _of(answer, task)
     steps = found.lines.steps
-    most = max(min(_MOST_OF_ONE, _MOST_LINES // len(found.lines)), 1)
+    room = min(_MOST_LINES, _MOST_OF_ALL // len(answer.tasks))
+    most = max(min(_MOST_OF_ONE, room // len(found.lines)), 1)
     series = [
         Series(f"{name}, a line", steps, line, *no_band(steps), look, is_faint=True)
         for look, (name, own) in enumerate(found.lines.items())
@@ -59,18 +60,21 @@ def lines_chart(answer: Difference, task: str | None = None) -> Chart:
             f"the one with the lowest mean to the one with the highest"
         )
     banded = any(one.has_band for one in series)
+    up = answer.metric.sign
+    mean = {name: up * float(band.value.mean()) for name, band in found.means.items()}
     bands = (
         f", with {percent(1 - answer.level)} bands, each at all its steps at once. Bands "
         f"that overlap do not say that algorithms are alike; see where they differ"
     )
     return Chart(
-        title=f"Lines on {found.task}",
+        title=f"Lines{on(found.task)}",
         x_label="step",
         y_label=answer.metric.label,
         series=tuple(series),
         caption=f"Thin: {thin}. Thick: the means of all lines{bands if banded else ''}.",
         axis="linear",
         shape="line",
+        leaders=tuple(sorted(mean, key=lambda name: -mean[name])),
     )
 
 
@@ -97,7 +101,7 @@ def where_chart(
         for first, last in one.stretches:
             bars.append(Bar(*_drawn(first, last, found.lines.steps), look, row, name))
     return Chart(
-        title=f"Differences on {found.task}{part}",
+        title=f"Differences{on(found.task)}{part}",
         x_label="step",
         y_label=f"difference in {answer.metric.label}",
         series=tuple(series),
@@ -143,7 +147,7 @@ def null_chart(
         takes = f"that no value could be enough at level {answer.level:g}"
     endless = " The one observed is infinite." if math.isinf(drawn.observed) else ""
     return Chart(
-        title=f"Chance and {_TESTS[effect]} on {found.task}",
+        title=f"Chance and {_TESTS[effect]}{on(found.task)}",
         x_label=_statistic(found, effect, kind),
         y_label="density",
         series=tuple(series),
@@ -160,7 +164,7 @@ def shares_chart(answer: Difference, task: str | None = None) -> Chart:
     found = _of(answer, task)
     shares, steps = found.shares, found.lines.steps
     return Chart(
-        title=f"When the difference shows on {found.task}",
+        title=f"When the difference shows{on(found.task)}",
         x_label="step",
         y_label="share of the effect so far",
         series=(
@@ -187,8 +191,8 @@ def plot_lines(
 ) -> "Axes":
     """Draw every line, and the mean curve of each algorithm with its band.
 
-    Of more than a hundred lines of an algorithm, a hundred are drawn, evenly chosen by
-    their means; the thick curve is the mean of all.
+    Of more than two hundred lines, or a hundred of an algorithm, only so many are drawn,
+    evenly chosen by their means; the thick curve is the mean of all.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
 """The matplotlib drawer: charts in, axes out. Nothing else imports matplotlib."""
 
-import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from curvewise._text import step
+from curvewise.figures.labels import apart, literal, name_axes
+from curvewise.figures.legends import draw_legend
 from curvewise.figures.series import (
-    LABEL,
     Chart,
     Series,
     band_opacity,
@@ -22,26 +22,54 @@ from curvewise.figures.series import (
     style,
     y_ticks,
 )
+from curvewise.figures.styles import current
 from curvewise.metrics import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_INSIDE, _PER_COLUMN = 8, 16  # names in a legend
-_TITLE = 42  # letters in a line of a title
-_DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
+# As `DASHES` names them; longer ones in widths of the line.
+_DASHES: dict[str, Any] = {
+    "solid": "-",
+    "dash": "--",
+    "dot": ":",
+    "dashdot": "-.",
+    "longdash": (0, (8, 3)),
+    "longdashdot": (0, (8, 2, 1, 2)),
+    "2px,6px": (0, (1, 4)),
+    "9px,3px,2px,3px,2px,3px": (0, (6, 2, 1, 2, 1, 2)),
+}
 
 
 def new_axes(columns: int = 1, rows: int = 1) -> "Axes":
-    """Return the first of a grid of new axes, row by row in its figure."""
+    """Return the first of a grid of new axes, row by row in its figure.
+
+    Rows that do not fit into the width of the style are broken.
+    """
     import matplotlib.pyplot as plt
 
-    size = (6.4 if columns == 1 else 4.0 * columns, 4.0 if rows == 1 else 3.2 * rows)
-    _, axes = plt.subplots(
-        rows, columns, figsize=size, layout="constrained", squeeze=False
+    look = current()
+    lines = -(-columns // look.most)  # that each row is broken into
+    across = -(-columns // lines)
+    figure, axes = plt.subplots(
+        lines * rows,
+        across,
+        figsize=look.size(across, lines * rows),
+        layout="constrained",
+        squeeze=False,
     )
-    first: Axes = axes[0, 0]
+    for place, ax in enumerate(axes.reshape(rows, -1).T):
+        if place >= columns:
+            for one in ax:
+                one.remove()
+    first: Axes = figure.axes[0]
     return first
+
+
+def starts_row(ax: "Axes") -> bool:
+    """Return whether axes are the first of their row of panels."""
+    place = ax.get_subplotspec()
+    return place is None or place.is_first_col()
 
 
 def draw(chart: Chart, ax: "Axes") -> "Axes":
@@ -60,23 +88,18 @@ def draw(chart: Chart, ax: "Axes") -> "Axes":
         ax.set_ylim(*chart.y_range)
     _draw_marks(chart, ax)
     _draw_bars(chart, ax)
-    ax.set(
-        xlabel=literal(chart.x_label),
-        ylabel=textwrap.fill(literal(chart.y_label), LABEL),
-        title=textwrap.fill(literal(chart.title), _TITLE),
-    )
+    name_axes(ax, chart.x_label, chart.y_label, chart.title)
     if chart.axis == "log":
         _draw_powers(chart, ax)
     if chart.axis == "root":
-        ticks = root_ticks(chart)
-        ax.set_xticks(_x(chart, np.array(ticks)), [step(tick) for tick in ticks])
+        _draw_roots(chart, ax)
     if chart.y_axis == "log":
         _draw_log_heights(ax)
     elif (heights := y_ticks(chart)) is not None:
         ax.set_yticks(heights)
     ax.margins(x=0.01)
     ax.spines[["top", "right"]].set_visible(False)
-    _draw_legend(chart, ax)
+    draw_legend(chart, ax)
     return ax
 
 
@@ -97,7 +120,7 @@ def _draw_band(
 
 
 def _draw_curve(
-    chart: Chart, series: Series, ax: "Axes", colour: str, dash: str, name: str
+    chart: Chart, series: Series, ax: "Axes", colour: str, dash: Any, name: str
 ) -> None:
     from matplotlib.patheffects import withStroke
 
@@ -112,18 +135,23 @@ def _draw_curve(
     )
     if series.is_faint:
         opacity, width = faint_look(chart)
-        line.set(alpha=opacity, linewidth=width)
+        line.set(alpha=opacity, linewidth=_width(width))
     elif chart.faint:
         # Upon many lines of its own colour it would not be seen.
-        line.set(
-            linewidth=2.2,
-            path_effects=[withStroke(linewidth=4.4, foreground=ax.get_facecolor())],
-        )
+        halo = withStroke(linewidth=_width(4.4), foreground=ax.get_facecolor())
+        line.set(linewidth=_width(2.2), path_effects=[halo])
+
+
+def _width(points: float) -> float:
+    """Return how wide a line is in this style, from how wide it is on a screen."""
+    import matplotlib as mpl
+
+    return float(points * mpl.rcParams["lines.linewidth"] / 1.5)
 
 
 def _draw_dots(chart: Chart, series: Series, ax: "Axes", colour: str) -> None:
     x = _x(chart, series.x)
-    ax.plot(x, series.y, "o", mfc="none", mec=colour, mew=1.3, label="_dots")
+    ax.plot(x, series.y, "o", mfc="none", mec=colour, mew=_width(1.3), label="_dots")
 
 
 def _x(chart: Chart, x: Floats | float) -> Floats:
@@ -141,6 +169,15 @@ def _draw_powers(chart: Chart, ax: "Axes") -> None:
     ax.xaxis.set_minor_formatter("")
 
 
+def _draw_roots(chart: Chart, ax: "Axes") -> None:
+    """Give a root axis its ticks, and those that have room for it a label."""
+    ticks = root_ticks(chart)
+    texts, at = [step(tick) for tick in ticks], _x(chart, np.array(ticks))
+    span = float(np.ptp(at)) or 1.0
+    shown = apart(ax, ticks, texts, ((at - at.min()) / span).tolist())
+    ax.set_xticks(at, [text if i in shown else "" for i, text in enumerate(texts)])
+
+
 def _draw_log_heights(ax: "Axes") -> None:
     """Give a logarithmic y axis ticks at 1, 2 and 5 times the powers of ten."""
     from matplotlib.ticker import LogLocator
@@ -151,28 +188,12 @@ def _draw_log_heights(ax: "Axes") -> None:
     ax.yaxis.set_minor_formatter("")
 
 
-def _draw_legend(chart: Chart, ax: "Axes") -> None:
-    entries = len(chart.named)
-    if entries <= _INSIDE and not chart.is_crowded:
-        # Where no place is free, it is read all the same.
-        ax.legend(edgecolor="none", framealpha=0.7)
-        return
-    # Many names would cover the curves; beside the axes they take columns of their own.
-    ax.legend(
-        frameon=False,
-        fontsize="x-small" if entries > _INSIDE else "small",
-        loc="upper left",
-        bbox_to_anchor=(1.0, 1.0),
-        ncols=-(-entries // _PER_COLUMN),
-    )
-
-
 def _draw_marks(chart: Chart, ax: "Axes") -> None:
     if chart.level is not None:
-        ax.axhline(chart.level, color="0.5", linewidth=1)
+        ax.axhline(chart.level, color="0.5", linewidth=_width(1))
     for mark, side, height in mark_places(chart):
         x = float(_x(chart, mark.x))
-        ax.axvline(x, color="0.5", linestyle="--", linewidth=1)
+        ax.axvline(x, color="0.5", linestyle="--", linewidth=_width(1))
         ax.annotate(
             literal(mark.label),
             (x, height),
@@ -201,12 +222,5 @@ def _draw_bars(chart: Chart, ax: "Axes") -> None:
             top,
             facecolor=colour if dash == "solid" else "none",
             edgecolor=colour,
-            linewidth=0 if dash == "solid" else 1,
+            linewidth=0 if dash == "solid" else _width(1),
         )
-
-
-def literal(text: str) -> str:
-    """Return a text as matplotlib is to show it, letter by letter."""
-    # matplotlib takes $...$ for mathematics, and hides labels that begin with "_".
-    text = text.replace("$", r"\$")
-    return "\u200b" + text if text.startswith("_") else text

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from curvewise._text import percent, shown, step
+from curvewise.analyses._naming import on, short_names
 from curvewise.analyses.learning import (
     CurveFit,
     CurvePair,
@@ -15,7 +16,7 @@ from curvewise.analyses.learning import (
 )
 from curvewise.errors import CurvewiseError
 from curvewise.figures.draw import draw, new_axes
-from curvewise.figures.series import Bar, Chart, Mark, Series, no_band, short_names
+from curvewise.figures.series import Bar, Chart, Mark, Series, no_band
 from curvewise.stats.checks import is_number, one_of
 
 if TYPE_CHECKING:
@@ -39,15 +40,16 @@ def learning_chart(
     one_of("scale", scale, ("root", "log"))
     series: list[Series] = []
     names = short_names(found.algorithms, _IN_LEGEND)
+    called = {fit.algorithm: _legend(fit, names[fit.algorithm]) for fit in found.fits}
     for look, fit in enumerate(found.fits):
         n = np.geomspace(fit.measured.sizes[0], fit.law.extrapolation_limit, _POINTS)
         band = fit.band(n, answer.confidence)
-        name = _legend(fit, names[fit.algorithm])
+        name = called[fit.algorithm]
         series.append(Series(name, n, band.value, band.lower, band.upper, look))
     series += _observed(found)
     limit = max(fit.law.extrapolation_limit for fit in found.fits)
     return Chart(
-        title=f"Error and data on {found.task}",
+        title=f"Error and data{on(found.task)}",
         x_label="training examples, drawn at n^(-1/2)"
         if scale == "root"
         else "training examples",
@@ -63,6 +65,7 @@ def learning_chart(
         y_axis="log" if scale == "log" else "linear",
         ticks=_ticks(found, limit),
         y_range=_log_range(found, series) if scale == "log" else None,
+        leaders=tuple(called[name] for name in _leaders(found)),
     )
 
 
@@ -93,7 +96,7 @@ def forecast_chart(
         )
     series += _observed(found)
     return Chart(
-        title=f"What more data would buy on {found.task}",
+        title=f"What more data would buy{on(found.task)}",
         x_label="training examples",
         y_label=answer.scale.label,
         series=tuple(series),
@@ -103,6 +106,7 @@ def forecast_chart(
         axis="log",
         shape="line",
         marks=(Mark(largest, "largest size so far"),),
+        leaders=_leaders(found),
     )
 
 
@@ -122,8 +126,9 @@ def size_for_chart(answer: SizesNeeded, task: str | None = None) -> Chart:
             Series(one.algorithm, n, one.size.chance(n), *no_band(n))  # pointwise
         )
     largest = max(float(one.size.forecast.sizes[-1]) for one in own)
+    likely = {one.name: float(one.y.max()) for one in series}
     return Chart(
-        title=f"Data for an error of {shown(answer.error)} on {own[0].task}",
+        title=f"Data for an error of {shown(answer.error)}{on(own[0].task)}",
         x_label="training examples",
         y_label=f"probability that {answer.label} is at most {shown(answer.error)}",
         series=tuple(series),
@@ -134,6 +139,7 @@ def size_for_chart(answer: SizesNeeded, task: str | None = None) -> Chart:
         marks=(Mark(largest, "largest size so far"),),
         level=0.5,
         y_range=_SHARES,
+        leaders=tuple(sorted(likely, key=lambda name: -likely[name])),
     )
 
 
@@ -160,13 +166,17 @@ def crossing_chart(
         ]
         if len(shown_pairs) == 1:
             marks += [Mark(one.value, "they cross") for one in told.at]
+    part = ""
+    if len(shown_pairs) < len(found.pairs):
+        part = f" {len(shown_pairs)} of {len(found.pairs)} pairs are drawn."
     return Chart(
-        title=f"Who is better with how much data on {found.task}",
+        title=f"Who is better with how much data{on(found.task)}",
         x_label="training examples",
         y_label="probability that the first is better",
         series=tuple(series),
         caption=f"Above one half the first of a pair is more likely the better one. Bars: "
-        f"where one of the two is better with {percent(answer.confidence)} confidence.",
+        f"where one of the two is better with {percent(answer.confidence)} confidence."
+        f"{part}",
         axis="log",
         shape="line",
         marks=tuple(marks),
@@ -202,7 +212,7 @@ def plot_learning(
     >>> import curvewise as cw
     >>> answer = cw.learning(cw.example("counts"), "error")
     >>> plot_learning(answer).get_title()
-    'Error and data on all'
+    'Error and data'
     """
     return draw(learning_chart(answer, task, scale), new_axes() if ax is None else ax)
 
@@ -281,6 +291,12 @@ def _legend(fit: CurveFit, name: str) -> str:
     error = float(law.error(law.size))  # cut off at 0
     told = f"error {error:.3g}, reliance {law.beta_N:.2g}, exponent {law.gamma:.2f}"
     return f"{name}: {told}"
+
+
+def _leaders(found: CurveTask) -> tuple[str, ...]:
+    """Return the algorithms by their errors at the size at which they are compared."""
+    errors = {fit.algorithm: fit.law.e_N for fit in found.fits}
+    return tuple(sorted(errors, key=lambda name: errors[name]))
 
 
 def _observed(found: CurveTask) -> list[Series]:

@@ -1,25 +1,29 @@
 """Pictures of `Performance`: scores, their best share, the best of k, all tasks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from curvewise._text import percent
 from curvewise.analyses._distribution import Distribution
+from curvewise.analyses._naming import on
 from curvewise.analyses.performance import Performance
 from curvewise.analyses.robustness import tuned_pairs
 from curvewise.errors import CurvewiseError, listed
-from curvewise.figures.draw import draw, new_axes
+from curvewise.figures.draw import draw, new_axes, starts_row
+from curvewise.figures.labels import title_axes
+from curvewise.figures.legends import legend_above
 from curvewise.figures.series import Chart, Series, finite
+from curvewise.figures.styles import current
 from curvewise.stats.interval import CurveBand
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Three million trials drawn one by one would make a page of 86 MB; on this grid the
-# picture is off by at most 1/512 of the trials.
+# Three million trials drawn one by one would make a page of 86 MB; on this grid a jump is
+# off by at most 1/1024 of the trials.
 _GRID = np.linspace(0, 1, 513)
 # Where the best share gets small, its mean hangs on a handful of trials.
 _ALPHAS = np.linspace(0, 1, 101)[1:-1]
@@ -36,7 +40,8 @@ def quantile_chart(answer: Performance, task: str | None = None) -> Chart:
         Needed where the answer has several.
     """
     task, chosen = _chosen(answer, task, "plot_quantiles_by_task")
-    curves = [_Curve(d.algorithm, look=_look(answer, d.algorithm)) for d in chosen]
+    looks = _looks(answer)
+    curves = [_Curve(d.algorithm, look=looks[d.algorithm]) for d in chosen]
     return _quantiles(answer, task, curves)
 
 
@@ -50,20 +55,22 @@ class _Curve(NamedTuple):
 
 def _quantiles(answer: Performance, task: str, curves: Sequence[_Curve]) -> Chart:
     own = {d.algorithm: d for d in answer.of(task)}
+    called = {curve.algorithm: curve.name or curve.algorithm for curve in curves}
     series = []
     for curve in curves:
         d = own[curve.algorithm]
         lower, upper = map(finite, d.band.quantile(_GRID))
-        name = curve.name or d.algorithm
+        name = called[curve.algorithm]
         series.append(Series(name, _GRID, d.quantile(_GRID), lower, upper, curve.look))
     return Chart(
-        title=f"Scores on {task}",
+        title=f"Scores{on(task)}",
         x_label="share of trials",
         y_label=_y_label(answer),
         series=tuple(series),
         caption=f"Inverse CDF: a share x of the trials scores y or less; "
         f"{_better(answer)} is better, and a flat curve is easy to tune. Shaded: "
         f"{_level(answer)} band, all quantiles of one algorithm at once.",
+        leaders=tuple(called[n] for n in _leaders(own.values()) if n in called),
     )
 
 
@@ -77,17 +84,19 @@ def best_chart(answer: Performance, task: str | None = None) -> Chart:
         Needed where the answer has several.
     """
     task, chosen = _chosen(answer, task)
+    looks = _looks(answer)
     return Chart(
-        title=f"The best trials on {task}",
+        title=f"The best trials{on(task)}",
         x_label="alpha: the share of trials that is left out, the worst first",
         y_label=f"mean of the best 1 - alpha, {answer.metric.label}",
         series=tuple(
-            _series(answer, d.algorithm, d.best_curve(_ALPHAS)) for d in chosen
+            _series(d.algorithm, d.best_curve(_ALPHAS), looks) for d in chosen
         ),
         caption=f"CVaR: how good the best 1 - alpha of the trials are on average; at the "
         f"left all of them count, at the right only the best; {_better(answer)} is "
         f"better. Shaded: {_level(answer)} band, all alphas of one algorithm at once.",
         shape="line",
+        leaders=_leaders(chosen),
     )
 
 
@@ -101,15 +110,15 @@ def tuning_chart(answer: Performance, task: str | None = None) -> Chart:
         Needed where the answer has several.
     """
     task, chosen = _chosen(answer, task)
-    series = []
+    series, looks = [], _looks(answer)
     for d in chosen:
         k = np.unique(np.geomspace(1, min(len(d.scores), _MOST), 60).astype(int))
-        series.append(_series(answer, d.algorithm, d.tuning_curve(k)))
+        series.append(_series(d.algorithm, d.tuning_curve(k), looks))
     average = (
         "on average" if answer.metric.is_bounded else "in half of the cases (median)"
     )
     return Chart(
-        title=f"The best of k trials on {task}",
+        title=f"The best of k trials{on(task)}",
         x_label="k, how many random settings are tried",
         y_label=f"best of k, {answer.metric.label}",
         series=tuple(series),
@@ -118,6 +127,7 @@ def tuning_chart(answer: Performance, task: str | None = None) -> Chart:
         f"Shaded: {_level(answer)} band, all k of one algorithm at once.",
         axis="log",
         shape="line",
+        leaders=_leaders(chosen),
     )
 
 
@@ -138,10 +148,10 @@ def shift_chart(
     curve = answer.shift(one, other, _GRID[1:-1], task=task)
     better = "above" if answer.metric.sign > 0 else "below"
     return Chart(
-        title=f"{one} minus {other} on {task}",
+        title=f"{one} minus {other}{on(task)}",
         x_label="share of trials",
         y_label=f"difference of quantiles, {answer.metric.label}",
-        series=(_series(answer, f"{one} - {other}", curve),),
+        series=(_series(f"{one} - {other}", curve, {}),),
         caption=f"Quantile shift: by how much the quantiles of {one} exceed those of "
         f"{other}. Where the whole band is {better} 0, {one} is better there. Shaded: "
         f"{percent(answer.confidence)} band, all quantiles at once.",
@@ -152,30 +162,38 @@ def shift_chart(
 def profile_chart(answer: Performance) -> Chart:
     """Return the share of trials, all tasks counting alike, better than each score."""
     _must_be_performance(answer)
-    profiles = answer.profiles()
+    profiles, looks = answer.profiles(), _looks(answer)
+    # Scores to pass lie evenly: this is the mean score, up to a constant and a factor.
+    mean = {name: float(curve.value.mean()) for name, curve in profiles.items()}
     return Chart(
         title=f"All {len(answer.tasks)} tasks"
         if len(answer.tasks) > 1
         else f"Task {answer.tasks[0]}",
         x_label=f"{answer.metric.label} to pass",
         y_label="share of trials that are better, mean over tasks",
-        series=tuple(_series(answer, name, curve) for name, curve in profiles.items()),
+        series=tuple(_series(name, curve, looks) for name, curve in profiles.items()),
         caption="Performance profile: which share of the trials is better than a score, "
         "all tasks counting alike; further up is better. Shaded: a band, "
         f"{next(iter(profiles.values())).guarantee}.",
         axis="linear",
+        leaders=tuple(sorted(profiles, key=lambda name: -mean[name])),
     )
 
 
-def _series(answer: Performance, name: str, curve: CurveBand) -> Series:
+def _series(name: str, curve: CurveBand, looks: dict[str, int]) -> Series:
     ends = finite(curve.lower), finite(curve.upper)
-    return Series(name, curve.at, curve.value, *ends, _look(answer, name))
+    return Series(name, curve.at, curve.value, *ends, looks.get(name))
 
 
-def _look(answer: Performance, name: str) -> int | None:
-    """Return an algorithm's place among all: it looks the same on every task."""
-    names = _algorithms(answer)
-    return names.index(name) if name in names else None
+def _leaders(own: Iterable[Distribution]) -> tuple[str, ...]:
+    """Return the algorithms on a task by how good their best trials are."""
+    best = {d.algorithm: d.metric.sign * d.best_interval.value for d in own}
+    return tuple(sorted(best, key=lambda name: -best[name]))
+
+
+def _looks(answer: Performance) -> dict[str, int]:
+    """Return the place of each algorithm among all: it looks the same on every task."""
+    return {name: place for place, name in enumerate(_algorithms(answer))}
 
 
 def _algorithms(answer: Performance) -> list[str]:
@@ -321,11 +339,13 @@ def plot_quantiles_by_task(answer: Performance) -> "Figure":
         chart = _quantiles(answer, task, curves)
         draw(chart, ax)
         if row:
-            ax.set_title(f"{chart.title}, {row}")
-        if task != answer.tasks[0]:
+            title_axes(ax, f"{chart.title}, {row}")
+        if not starts_row(ax):
             ax.set_ylabel("")
-            if len(curves) == len(rows[row]):
-                ax.legend().remove()  # one legend, in the first panel, serves all
+        if task != answer.tasks[0] and len(curves) == len(rows[row]):
+            ax.legend().remove()  # one legend, in the first panel, serves all
+    if current().is_measured:
+        legend_above(figure.axes)
     return figure
 
 

@@ -3,9 +3,11 @@
 from typing import TYPE_CHECKING
 
 from curvewise._text import percent
+from curvewise.analyses._naming import on
 from curvewise.analyses.robustness import Robustness
 from curvewise.errors import CurvewiseError, listed
-from curvewise.figures.draw import draw, new_axes
+from curvewise.figures.draw import draw, new_axes, starts_row
+from curvewise.figures.legends import one_legend
 from curvewise.figures.series import Chart, Series, finite
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def gain_chart(answer: Robustness, task: str | None = None) -> Chart:
         ends = finite(band.lower), finite(band.upper)
         series.append(Series(gap.algorithm, band.at, band.value, *ends))
     return Chart(
-        title=f"Gain by tuning on {task}",
+        title=f"Gain by tuning{on(task)}",
         x_label="share of trials, from the worst to the best",
         y_label=f"gain in {answer.metric.label} (above 0: tuning helps)",
         series=tuple(series),
@@ -85,9 +87,9 @@ def plot_gains_by_task(answer: Robustness) -> "Figure":
     figure: Figure = first.figure  # type: ignore[assignment]  # never a SubFigure
     for ax, task in zip(figure.axes, answer.tasks, strict=True):
         draw(gain_chart(answer, task), ax)
-        if ax is not figure.axes[0]:
+        if not starts_row(ax):
             ax.set_ylabel("")
-            ax.legend().remove()  # one legend, in the first panel, serves all
+    one_legend(figure.axes, first)
     return figure
 
 

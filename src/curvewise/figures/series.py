@@ -3,17 +3,20 @@
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Literal
 
 import numpy as np
 
+from curvewise.analyses._naming import short_names
 from curvewise.metrics import Floats
 
 # Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
 # Their yellow is left out (too light on white), their black a grey (pages may be dark).
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A")
-DASHES = ("solid", "dash", "dot", "dashdot")
+DASHES = (
+    *("solid", "dash", "dot", "dashdot", "longdash", "longdashdot"),
+    *("2px,6px", "9px,3px,2px,3px,2px,3px"),
+)
 _LETTERS, _IN_A_LINE = 63, 32  # of a name in a legend: two of 30 with " - " between
 _BAND, _BANDS = 0.15, 4  # how opaque bands are, and how many may be before it is soup
 LABEL = 46  # letters in a line of the label of the y axis
@@ -123,6 +126,9 @@ class Chart:
     ticks : tuple of float
         Where the x axis is labelled, if that matters: of those that come too close, the
         earlier ones stay.
+    leaders : tuple of str
+        Names of its curves, those that matter most first: where all would be too many,
+        these are shown. Empty where none matters more than another.
     """
 
     title: str
@@ -138,6 +144,7 @@ class Chart:
     y_axis: Literal["linear", "log"] = "linear"
     y_range: tuple[float, float] | None = None
     ticks: tuple[float, ...] = ()
+    leaders: tuple[str, ...] = ()
 
     @property
     def named(self) -> tuple[Series, ...]:
@@ -171,7 +178,7 @@ def looks(chart: Chart) -> list[tuple[Series, str, str]]:
 
 
 def style(i: int) -> tuple[str, str]:
-    """Return colour and dash of the i-th curve; no two of the first 28 look alike."""
+    """Return colour and dash of the i-th curve; no two of the first 56 look alike."""
     return PALETTE[i % len(PALETTE)], DASHES[i // len(PALETTE) % len(DASHES)]
 
 
@@ -197,35 +204,6 @@ def legend_names(names: Iterable[str]) -> dict[str, str]:
         name: "\n".join(textwrap.wrap(short, _IN_A_LINE))
         for name, short in short_names(names, _LETTERS).items()
     }
-
-
-def short_names(names: Iterable[str], most: int) -> dict[str, str]:
-    """Return names of about so many letters at most, cut where they do not differ.
-
-    >>> short_names(["a long name, one", "a long name, two", "b"], 10)
-    {'a long name, one': '…one', 'a long name, two': '…two', 'b': 'b'}
-    """
-    one_line = {name: " ".join(name.split()) for name in names}
-    told = _told_apart(list(dict.fromkeys(one_line.values())), most)
-    return {name: told[text] for name, text in one_line.items()}
-
-
-def _told_apart(names: list[str], most: int) -> dict[str, str]:
-    by_cut: dict[str, list[str]] = {}
-    for name in names:
-        cut = name if len(name) <= most else f"{name[: most - 1]}…"
-        by_cut.setdefault(cut, []).append(name)
-    out: dict[str, str] = {}
-    for cut, own in by_cut.items():
-        if len(own) == 1:
-            out[own[0]] = cut
-            continue
-        # They begin alike, for longer than may be shown: that is what is left out.
-        ends = zip(min(own), max(own), strict=False)
-        shared = sum(1 for _ in takewhile(lambda two: two[0] == two[1], ends))
-        rest = _told_apart([name[shared:] for name in own], most)
-        out |= {name: f"…{rest[name[shared:]]}" for name in own}
-    return out
 
 
 def log_ticks(chart: Chart) -> list[float] | None:

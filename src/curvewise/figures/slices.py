@@ -5,9 +5,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from curvewise._text import percent
+from curvewise.analyses._naming import on
 from curvewise.analyses.slices import Slices
 from curvewise.errors import CurvewiseError
-from curvewise.figures.draw import draw, new_axes
+from curvewise.figures.draw import draw, new_axes, starts_row
+from curvewise.figures.labels import title_axes
+from curvewise.figures.legends import one_legend
 from curvewise.figures.performance import quantile_chart
 from curvewise.figures.series import Chart, Mark, Series, finite
 
@@ -28,7 +31,7 @@ def original_chart(answer: Slices) -> Chart:
     )
     better = "right" if up else "left"
     return Chart(
-        title=f"{answer.algorithm} on {answer.task}",
+        title=f"{answer.algorithm}{on(answer.task)}",
         x_label="share of trials",
         y_label=f"{answer.metric.label} ({answer.metric.direction} is better)",
         series=(
@@ -97,11 +100,12 @@ def plot_slices(answer: Slices) -> "Figure":
     figure: Figure = first.figure  # type: ignore[assignment]  # never a SubFigure
     for place, (ax, chart) in enumerate(zip(figure.axes, drawn, strict=True)):
         draw(chart, ax)
-        if place:
+        if place and not starts_row(ax):
             ax.set_ylabel("")
-        if place != len(drawn) - 1:
-            ax.legend().remove()  # the last one names the slices for both
-    figure.axes[-1].set_title("Scores, run again")
+    original, *reruns = figure.axes
+    original.legend().remove()  # its one curve is what the title says
+    one_legend(reruns, reruns[-1])  # which names the slices for both
+    title_axes(reruns[-1], "Scores, run again")
     return figure
 
 

@@ -4,9 +4,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from curvewise.analyses._naming import on
 from curvewise.analyses.variance import VarianceShares
 from curvewise.errors import CurvewiseError, listed
-from curvewise.figures.draw import literal, new_axes
+from curvewise.figures.draw import new_axes
+from curvewise.figures.labels import literal, name_axes
+from curvewise.figures.legends import is_alone, legend_above
 from curvewise.figures.series import PALETTE
 
 if TYPE_CHECKING:
@@ -64,15 +67,16 @@ def plot_variance_shares(
             capsize=3,
             label=literal(d.algorithm),
         )
-    ax.set(
-        xlim=(-2, 102),
-        xlabel=f"share of the variance of {literal(answer.metric.label)} (%), with "
-        f"{100 * answer.confidence:g} % interval",
-        title=f"What makes scores vary on {literal(task)}",
-    )
+    ax.set_xlim(-2, 102)
+    label = f"share of the variance of {answer.metric.label} (%), with "
+    label += f"{100 * answer.confidence:g} % interval"
+    name_axes(ax, label, "", f"What makes scores vary{on(task)}")
     ax.set_yticks(range(len(sources)), [literal(s) for s in sources])
     ax.invert_yaxis()  # the first source on top
     ax.spines[["top", "right"]].set_visible(False)
-    # Beside the axes: inside, its entries would look like intervals.
-    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    # Not inside the axes, where its entries would look like intervals.
+    if is_alone(ax):
+        legend_above([ax])
+    else:
+        ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
+from curvewise.store.about import about
 from curvewise.store.claims import Cell
 from curvewise.trials import Trials
 from curvewise.trials.columns import Ints
@@ -17,17 +18,20 @@ class InMemory:
 
     def __init__(self) -> None:
         self._parts: dict[Cell, list[Trials]] = {}
+        self._notes: dict[str, str] = {}
 
     def define(self, texts: Mapping[str, str]) -> Mapping[str, str]:
         """Return the definitions as they are: there are none from before."""
+        self._notes |= texts
         return texts
 
     def notes(self) -> dict[str, str]:
-        """Return nothing: nobody reads them later."""
-        return {}
+        """Return what was noted."""
+        return dict(self._notes)
 
     def note(self, texts: Mapping[str, str]) -> None:
-        """Do nothing: nobody reads them later."""
+        """Remember texts, so that the trials know what they are of."""
+        self._notes |= texts
 
     def introduce(self, tasks: Iterable[str], algorithms: Iterable[str]) -> None:
         """Remember in which order tasks and algorithms are to be listed."""
@@ -62,7 +66,17 @@ class InMemory:
 
     def read(self) -> Trials:
         """Return all trials."""
-        return Trials.concat(part for parts in self._parts.values() for part in parts)
+        found = Trials.concat(part for parts in self._parts.values() for part in parts)
+        return Trials.from_columns(
+            found.tasks,
+            found.algorithms,
+            found.metrics,
+            found.core,
+            found.details,
+            origin=found.origin,
+            spaces=found.spaces,
+            about=about(self._notes, found.core),
+        )
 
     def close(self) -> None:
         """Do nothing."""

@@ -15,7 +15,7 @@ from curvewise.store.claims import Cell
 from curvewise.trials.trial import STATUSES
 
 NOT_OK = tuple(status for status in STATUSES if status != "ok")
-_PLAN, _END = "plan", "ended"
+_PLAN, _END, _ASKED = "plan", "ended", "asked"
 
 
 def planned(notes: Mapping[str, str]) -> dict[Cell, int]:
@@ -42,6 +42,41 @@ def ended(notes: Mapping[str, str]) -> tuple[str, int] | None:
         return None
     until, size = json.loads(notes[_END])
     return until, size
+
+
+class Asked(NamedTuple):
+    """What a run is to find out, and of what.
+
+    Parameters
+    ----------
+    until : str
+        As a text, the name of a function, or nothing.
+    is_function : bool
+    trials : int
+        How many of each cell are planned.
+    cells : list of (task, algorithm)
+    """
+
+    until: str
+    is_function: bool
+    trials: int
+    cells: list[Cell]
+
+
+def with_asked(until: object, experiment: Experiment) -> dict[str, str]:
+    """Return the note of what a run that begins is to find out."""
+    name = getattr(until, "__name__", None)
+    text = "" if until is None else name or str(until)
+    cells = [[task.name, one.name] for task, one in experiment.cells()]
+    return {_ASKED: json.dumps([text, name is not None, experiment.trials, cells])}
+
+
+def asked(notes: Mapping[str, str]) -> Asked | None:
+    """Return what the last run was to find out, if the store knows."""
+    if _ASKED not in notes:
+        return None
+    text, is_function, trials, cells = json.loads(notes[_ASKED])
+    return Asked(text, is_function, trials, [(t, a) for t, a in cells])
 
 
 def left(

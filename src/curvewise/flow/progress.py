@@ -2,20 +2,19 @@
 
 import sys
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
 
 from curvewise._text import count
+from curvewise.flow.pace import Pace
 from curvewise.trials import STATUSES, Trials
 
 _SILENT = 1.0  # seconds before anything is said
 _EVERY = 10.0  # seconds between lines, at first
 _RARELY = 600.0  # seconds between lines of a run of hours
-_WINDOW = 30.0  # seconds over which a rate is measured,
-_LEAST = 50  # unless so few batches were finished in them
 _SURE = 3  # batches, and seconds, before anybody says how long it will take
 
 
@@ -43,7 +42,7 @@ class Progress:
         self.states: Counter[str] = Counter()
         self.begin = time.monotonic()
         self._batches = 0
-        self._recent: deque[tuple[float, int]] = deque([(self.begin, done)])
+        self._pace = Pace(done, self.begin)
 
     def add(self, trials: Trials) -> None:
         """Count finished trials."""
@@ -51,10 +50,7 @@ class Progress:
         self.states.update(dict(zip(STATUSES, per_state, strict=True)))
         self.done += len(trials)
         self._batches += 1
-        now = time.monotonic()
-        self._recent.append((now, self.done))
-        while len(self._recent) > _LEAST and now - self._recent[0][0] > _WINDOW:
-            self._recent.popleft()
+        self._pace.note(self.done, time.monotonic())
 
     @property
     def is_over(self) -> bool:
@@ -69,10 +65,7 @@ class Progress:
     @property
     def rate(self) -> float:
         """Trials per second of late; it falls while nothing is finished."""
-        (begin, before), (end, after) = self._recent[0], self._recent[-1]
-        now, usual = time.monotonic(), (end - begin) / len(self._recent)
-        span = (now if now - end > 2 * usual else end) - begin
-        return (after - before) / span if span > 0 else 0.0
+        return self._pace.rate(time.monotonic())
 
     @property
     def seconds_left(self) -> float | None:
@@ -81,7 +74,7 @@ class Progress:
             return 0.0
         if self._batches < _SURE or self.seconds < _SURE or not self.rate:
             return None
-        since = time.monotonic() - self._recent[-1][0]
+        since = self._pace.since(time.monotonic())
         return max(0.0, (self.total - self.done) / self.rate - since)
 
     def shown_states(self) -> str:

@@ -15,7 +15,7 @@ from curvewise.flow.arguments import check_workers, limits_of
 from curvewise.flow.changes import agree
 from curvewise.flow.executors import Name, executor_of
 from curvewise.flow.keeping import InMemory
-from curvewise.flow.plan import NOT_OK, left, with_end, with_plan
+from curvewise.flow.plan import NOT_OK, left, with_asked, with_end, with_plan
 from curvewise.flow.progress import Progress, display
 from curvewise.flow.until.stopping import Criterion, asker, criterion_of
 from curvewise.metrics import Metric
@@ -117,7 +117,10 @@ def run(
         keeper.driving(),
     ):
         agree(keeper, experiment.definition())
-        keeper.note(with_plan(keeper.notes(), experiment) | dict(notes or {}))
+        begun = with_plan(keeper.notes(), experiment) | with_asked(
+            criterion, experiment
+        )
+        keeper.note(begun | dict(notes or {}))
         keeper.introduce(
             [task.name for task in experiment.tasks],
             [algorithm.name for algorithm in experiment.algorithms],

@@ -1,5 +1,6 @@
 """How far a store is: how many trials of each cell, how they ended, what went wrong."""
 
+import contextlib
 import json
 import shlex
 import time
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from curvewise import store as stores
-from curvewise._text import Row, count, plain
+from curvewise._text import Part, Row, Table, count, notebook, plain
 from curvewise.flow.plan import ended, planned
 from curvewise.flow.progress import shown_time
 from curvewise.flow.sources import command_of, shown_store
@@ -124,6 +125,15 @@ class Standing:
             )
         return "\n\n".join(blocks)
 
+    def _repr_html_(self) -> str:
+        parts: list[Part] = [
+            Table([cell.row() for cell in self.cells], self._headline())
+        ]
+        if self.mishaps:
+            rows = [asdict(mishap) for mishap in self.mishaps]
+            parts.append(Table(rows, "What went wrong most often, and where first"))
+        return notebook(parts)
+
     def _headline(self) -> str:
         many = count(self.done, "trial")
         if self.planned:
@@ -158,13 +168,13 @@ def standing(where: str, only: Iterable[Cell] | None = None) -> Standing:
         shown_store(where),
         cells,
         tally.mishaps,
-        _idle(where),
+        idle_seconds(where),
         command_of(notes, where),
-        _reached(cells, ended(notes)),
+        reached_end(cells, ended(notes)),
     )
 
 
-def _reached(cells: list[CellStanding], end: tuple[str, int] | None) -> str:
+def reached_end(cells: list[CellStanding], end: tuple[str, int] | None) -> str:
     """Return until when it was run, if nobody has run more since."""
     if end is None or any(cell.done != end[1] for cell in cells):
         return ""
@@ -191,10 +201,13 @@ def _cells(
     return found
 
 
-def _idle(where: str) -> float | None:
+def idle_seconds(where: str) -> float | None:
     """Return how many seconds ago a file was last written to; None for a server."""
     path = Path(where)
-    files = [f for f in (path, path.with_name(f"{path.name}-wal")) if f.exists()]
-    if not files:
-        return None
-    return max(0.0, time.time() - max(file.stat().st_mtime for file in files))
+    written = []
+    for file in (path, path.with_name(f"{path.name}-wal")):
+        with contextlib.suppress(OSError):  # it is not there, or not any more
+            now = file.stat()
+            if now.st_size:  # a log without anything in it is a reader's
+                written.append(now.st_mtime)
+    return max(0.0, time.time() - max(written)) if written else None

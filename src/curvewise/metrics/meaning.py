@@ -125,14 +125,19 @@ def find(name: str) -> Metric | None:
     """Return the registered metric of that name, or None.
 
     The metric keeps the name that was asked for. Prefixes that say where it was
-    measured (``val_``, ``test/``, ``eval-``) do not change what it means.
+    measured (``val_``, ``test/``, ``eval-``) do not change what it means, nor does a
+    unit at its end (``_percent``, ``_pct``).
 
     >>> find("val_acc").range
     (0.0, 1.0)
+    >>> find("error_percent").direction
+    'lower'
     >>> find("zorp") is None
     True
     """
     folded = _folded(name)
+    for unit in _UNITS:
+        folded = folded.removesuffix(unit)
     bare = [folded.removeprefix(p) for p in _WHERE_MEASURED if folded.startswith(p)]
     known = next((_REGISTRY[n] for n in (folded, *bare) if n in _REGISTRY), None)
     if known is None or known.name == name:
@@ -144,6 +149,9 @@ _WHERE_MEASURED = (
     *("training_", "train_", "validation_", "valid_", "val_", "testing_", "test_"),
     *("evaluation_", "eval_", "mean_", "average_", "final_", "best_"),
 )
+
+
+_UNITS = ("_percent", "_percentage", "_pct", "_%")
 
 
 def _folded(name: str) -> str:
@@ -176,8 +184,9 @@ def declared(
     found = {name: stated.get(name) or find(name) for name in names}
     assumed = [name for name, metric in found.items() if metric is None]
     if assumed:
+        verb = "mean" if len(assumed) > 1 else "means"
         warnings.warn(
-            f"Nobody said what {listed(assumed)} mean: taken as higher is better, "
+            f"Nobody said what {listed(assumed)} {verb}: taken as higher is better, "
             f"without bounds. State it with {hint}, such as "
             f"{example.format(shortened(assumed[0]))}.",
             CurvewiseWarning,

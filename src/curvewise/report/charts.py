@@ -2,11 +2,13 @@
 
 import html
 import textwrap
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from curvewise._text import step
+from curvewise._text import percent, step
+from curvewise.figures.outlines import Outline, joined
 from curvewise.figures.series import (
     LABEL,
     Chart,
@@ -23,22 +25,79 @@ from curvewise.figures.series import (
     style,
     y_ticks,
 )
+from curvewise.figures.thinning import height_of, thinned, whole
 from curvewise.metrics import Floats
+from curvewise.report.typed import typed
+
+_ALL, _LEADERS = 10, 8  # names that a chart shows at first, and those of one with more
+_TOLD = 1 / 500  # of the height of a chart: what is off by more says so
 
 
-def plotly_figure(chart: Chart) -> dict[str, Any]:
-    """Return a chart as a Plotly figure: data and layout, ready for JSON."""
+def shown_names(chart: Chart) -> frozenset[str]:
+    """Return the names whose curves are shown at first: all, or those of the leaders."""
+    names = [series.name for series in chart.named]
+    if len(names) <= _ALL:
+        return frozenset(names)
+    return frozenset((chart.leaders or tuple(names))[:_LEADERS])
+
+
+def caption_of(chart: Chart, tolerance: float = 0.0) -> str:
+    """Return what a chart shows on the page, and what it does not.
+
+    Parameters
+    ----------
+    chart : Chart
+    tolerance : float
+        By how much its curves may be off, as in `plotly_figure`.
+    """
+    parts = [chart.caption]
+    if (n := len(shown_names(chart))) < len(chart.named):
+        which = "the best of them" if chart.leaders else "the first"
+        parts.append(
+            f"Shown are {n} of {len(chart.named)}, {which}; click a name for another."
+        )
+    if tolerance > _TOLD:
+        share = percent(float(f"{tolerance:.1g}"))
+        parts.append(
+            f"Among so many curves each is drawn to within {share} of the height of the "
+            f"chart, and bands no narrower than they are."
+        )
+    return " ".join(parts)
+
+
+def plotly_figure(chart: Chart, tolerance: float | None = None) -> dict[str, Any]:
+    """Return a chart as a Plotly figure: data and layout, ready for JSON.
+
+    Parameters
+    ----------
+    chart : Chart
+    tolerance : float, optional
+        Of the height of the chart: by how much curves may be off, so that they need fewer
+        points. If left out, all points are there.
+    """
     names = legend_names(series.name for series in chart.named)
+    hidden = {series.name for series in chart.named} - shown_names(chart)
+    seen = [one for one in chart.series if _group(chart, one) not in hidden]
+    opacity = band_opacity(replace(chart, series=tuple(seen)))
+    height = height_of(chart, seen)
     data: list[dict[str, Any]] = []
     for series, colour, dash in looks(chart):
         name = _literal(names.get(series.name, series.name))
-        group = {"legendgroup": _group(chart, series)}
+        own: dict[str, Any] = {"legendgroup": _group(chart, series)}
+        if own["legendgroup"] in hidden:
+            own["visible"] = False
+        line = (
+            whole(chart, series)
+            if tolerance is None
+            else thinned(chart, series, tolerance, height)
+        )
         if series.has_band:
-            data.append(group | _band(chart, series, name, colour))
+            fill = _translucent(colour, opacity)
+            data.append(own | _band(chart, series, line, name, fill))
         if series.is_dots:
-            data.append(group | _dots(chart, series, name, colour))
+            data.append(own | _dots(chart, series, name, colour))
         elif not series.is_area:
-            data.append(group | _line(chart, series, name, colour, dash))
+            data.append(own | _line(chart, series, line, name, colour, dash))
     layout: dict[str, Any] = {
         "xaxis": {
             "title": {"text": _literal(chart.x_label)},
@@ -52,6 +111,7 @@ def plotly_figure(chart: Chart) -> dict[str, Any]:
             **({"type": "log"} if chart.y_axis == "log" else {}),
         },
         "hovermode": "closest",
+        "hoverdistance": 30,  # pixels: on straight stretches points are twice as far apart
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         "margin": {"l": 64, "r": 16, "t": 32, "b": 48},
         "modebar": {"bgcolor": "rgba(0,0,0,0)"},
@@ -85,7 +145,7 @@ def _axis(chart: Chart) -> dict[str, Any]:
         return {}
     if chart.axis == "root":
         sizes = root_ticks(chart)
-        at = _x(chart, np.array(sizes))
+        at = _x(chart, np.array(sizes)).tolist()
         return {"tickvals": at, "ticktext": [step(size) for size in sizes]}
     if (ticks := log_ticks(chart)) is None:
         return {"type": "log", "dtick": 1}
@@ -151,45 +211,38 @@ def _group(chart: Chart, series: Series) -> str:
 
 
 def _line(
-    chart: Chart, series: Series, name: str, colour: str, dash: str
+    chart: Chart, series: Series, line: Outline, name: str, colour: str, dash: str
 ) -> dict[str, Any]:
-    where = {"share": "%{x:.1%}", "root": "%{text}"}.get(chart.axis, "%{x:.4g}")
-    opacity, width = 1.0, 3.0 if chart.faint else 2.0
-    if series.is_faint:
-        opacity, width = faint_look(chart)
+    look = {"color": colour, "dash": dash, "shape": line.shape}
     out: dict[str, Any] = {
         "type": "scatter",
         "mode": "lines" if len(series.x) > 1 else "markers",
         "name": name,
-        **_places(chart, series),
-        "y": _numbers(series.y),
-        "hovertemplate": f"%{{y:.4g}} at {where}",
+        "hovertemplate": f"%{{y:.4g}} at {_where(chart, series)}",
         "showlegend": not series.is_faint,
-        "opacity": opacity,
         "zorder": 1,  # no band dims the line of another
-        "line": {
-            "color": colour,
-            "dash": dash,
-            "shape": "hvh" if chart.shape == "step" else "linear",
-            "width": width,
-        },
     }
+    if series.is_faint:
+        opacity, width = faint_look(chart)
+        out |= _faint_places(chart, series, line) | {"opacity": opacity}
+    else:
+        width = 3.0 if chart.faint else 2.0
+        out |= _places(chart, line.x) | {"y": typed(line.y)}
+    out["line"] = look | {"width": width}
     if series.has_band:
-        ends = zip(_numbers(series.lower), _numbers(series.upper), strict=True)
-        out["customdata"] = list(ends)
+        out["customdata"] = typed(np.column_stack([line.lower, line.upper]))
         out["hovertemplate"] += "<br>band %{customdata[0]:.4g} to %{customdata[1]:.4g}"
     return out
 
 
 def _dots(chart: Chart, series: Series, name: str, colour: str) -> dict[str, Any]:
-    where = "%{text}" if chart.axis == "root" else "%{x:.4g}"
     return {
         "type": "scatter",
         "mode": "markers",
         "name": name,
-        **_places(chart, series),
-        "y": _numbers(series.y),
-        "hovertemplate": f"%{{y:.4g}} at {where}",
+        **_places(chart, series.x),
+        "y": typed(series.y),
+        "hovertemplate": f"%{{y:.4g}} at {_where(chart, series)}",
         "showlegend": False,
         "zorder": 2,
         "marker": {
@@ -201,52 +254,59 @@ def _dots(chart: Chart, series: Series, name: str, colour: str) -> dict[str, Any
     }
 
 
-def _places(chart: Chart, series: Series) -> dict[str, Any]:
-    """Return where points lie: of many lines at even steps, the first and how far apart."""
+def _where(chart: Chart, series: Series) -> str:
+    """Return how a pointer tells x: steps and sizes in full."""
+    if chart.axis in ("share", "root"):
+        return {"share": "%{x:.1%}", "root": "%{text}"}[chart.axis]
+    is_whole = (series.x == np.rint(series.x)).all()
+    return "%{x:,}" if is_whole else "%{x:.4g}"
+
+
+def _faint_places(chart: Chart, series: Series, line: Outline) -> dict[str, Any]:
+    """Return a line of many: at even steps, it may be shorter to name all its heights."""
     apart = np.diff(series.x)
-    if (
-        series.is_faint
-        and len(apart)
-        and np.allclose(apart, apart[0], rtol=1e-9, atol=0)
-    ):
-        return {"x0": float(series.x[0]), "dx": float(apart[0])}
-    out: dict[str, Any] = {"x": _x(chart, series.x)}
+    is_even = len(apart) and np.allclose(apart, apart[0], rtol=1e-9, atol=0)
+    is_plain = chart.axis != "root" and chart.shape == "line"
+    if is_even and is_plain and len(series.y) <= 2 * len(line.y):
+        first, step_by = float(series.x[0]), float(apart[0])
+        return {"x0": first, "dx": step_by, "y": typed(series.y)}
+    return {**_places(chart, line.x), "y": typed(line.y)}
+
+
+def _places(chart: Chart, x: Floats) -> dict[str, Any]:
+    """Return where points lie."""
+    out: dict[str, Any] = {"x": typed(_x(chart, x))}
     if chart.axis == "root":
-        out["text"] = [step(float(f"{n:.4g}")) for n in series.x]
+        out["text"] = [step(float(f"{n:.4g}")) for n in x]
     return out
 
 
-def _x(chart: Chart, x: Floats) -> list[float | None]:
+def _x(chart: Chart, x: Floats) -> Floats:
     """Return where on its axis x is: Plotly takes care of a logarithmic one."""
-    return _numbers(drawn_at(chart, x) if chart.axis == "root" else x)
+    return drawn_at(chart, x) if chart.axis == "root" else x
 
 
-def _band(chart: Chart, series: Series, name: str, colour: str) -> dict[str, Any]:
-    inside = np.isfinite(series.lower) & np.isfinite(series.upper)
-    x = np.concatenate([series.x[inside], series.x[inside][::-1]])
-    y = np.concatenate([series.lower[inside], series.upper[inside][::-1]])
+def _band(
+    chart: Chart, series: Series, line: Outline, name: str, fill: str
+) -> dict[str, Any]:
+    x, y = joined(line.band)
     return {
         "type": "scatter",
         "mode": "lines",
-        "name": name if series.is_area else f"{name}, band",
+        **({"name": name} if series.is_area else {}),
         "showlegend": series.is_area,
         "hoverinfo": "skip",
-        "x": _x(chart, x),
-        "y": _numbers(y),
+        "x": typed(_x(chart, x)),
+        "y": typed(y),
         "fill": "toself",
-        "fillcolor": _translucent(colour, band_opacity(chart)),
-        "line": {"width": 0},
+        "fillcolor": fill,
+        "line": {"width": 0, "shape": line.band_shape},
     }
 
 
 def _literal(text: str) -> str:
     # Plotly takes some tags in names for mark-up.
     return html.escape(text, quote=False).replace("\n", "<br>")
-
-
-def _numbers(values: Floats) -> list[float | None]:
-    # Seven digits are more than a screen can show, and make the page a third smaller.
-    return [float(f"{v:.7g}") if np.isfinite(v) else None for v in values]
 
 
 def _translucent(colour: str, opacity: float) -> str:

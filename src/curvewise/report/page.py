@@ -1,22 +1,34 @@
 """The page itself: sections into one HTML file that needs no network."""
 
-import json
+import base64
+import hashlib
 import os
 import tempfile
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from curvewise._text import html_table
+from curvewise._text import count, joined
 from curvewise._version import __version__
 from curvewise.errors import CurvewiseError
-from curvewise.figures.series import Chart
-from curvewise.report.charts import plotly_figure
+from curvewise.report.layout import Desk, contents, script_json
+from curvewise.report.legend import MANY
+from curvewise.report.names import Names, visible
 from curvewise.report.sections import SECTIONS, Settings, chosen_metrics
+from curvewise.report.tables import LONG
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
+from curvewise.trials.trial import ONLY
+from curvewise.trials.view import understood
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_IN_TITLE = 60  # letters of names that a title may hold
 
 
 def write(
@@ -71,31 +83,103 @@ def render(
     failed: Failed = "raise",
     audit: int = 0,
 ) -> str:
-    """Return the report as the text of an HTML file."""
-    from jinja2 import Environment, PackageLoader
-
+    """Return the report as the text of an HTML file; the same for the same trials."""
     if len(trials) == 0:
         raise CurvewiseError("There are no trials to report. Check what was read.")
     settings = Settings(chosen_metrics(trials, metric), at, failed, audit)
     sections = [section for make in SECTIONS for section in make(trials, settings)]
-    blocks = [b for s in sections for group in s.groups for b in group.blocks]
-    charts = [b.chart for b in blocks if b.chart is not None]
-    environment = Environment(
-        loader=PackageLoader("curvewise.report"), autoescape=True, trim_blocks=True
+    names = Names.of(trials)
+    desk = Desk(names)
+    chapters = desk.chapters(sections)
+    read = [
+        {"fact": fact, "what was understood": text} for fact, text in understood(trials)
+    ]
+    data = desk.table(read, "What was read, and how it was understood")
+    scripts = (
+        [_plotly(), _template("page.js")] if desk.has_charts else [_template("page.js")]
     )
-    page = environment.get_template("page.html")
-    return page.render(
-        title="curvewise report",
-        trials=trials,
-        facts=Markup(trials._repr_html_()),  # noqa: S704  escaped where it is made
-        sections=sections,
-        place=charts.index,
-        figures=Markup(_script_json([plotly_figure(c) for c in charts])),  # noqa: S704
-        table=lambda rows, caption: Markup(html_table(rows, caption)),  # noqa: S704
-        label=_label,
-        plotly=Markup(_plotly()) if charts else "",  # noqa: S704  our dependency's own script
-        version=__version__,
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            said=names.said,
+            told=names.told,
+            key=desk.key,
+            title=_title(trials),
+            read=_read(trials, settings),
+            chapters=chapters,
+            contents=contents(chapters),
+            answered=[c for c in chapters if c.section.answer and c.section.in_summary],
+            data=data,
+            names=names,
+            known=script_json({"cut": list(names.short), "groups": list(desk.groups)}),
+            looks=desk.looks,
+            many=MANY,
+            long=LONG,
+            style=Markup(_template("style.css")),  # noqa: S704  our own
+            scripts=[Markup(script) for script in scripts],  # noqa: S704  ours and Plotly's
+            hashes=[_hash(script) for script in scripts],
+            version=__version__,
+        )
     )
+
+
+@cache
+def _environment() -> "Environment":
+    """Return what pages are made by; it takes a while to read a template."""
+    from jinja2 import Environment, PackageLoader
+
+    made = Environment(
+        loader=PackageLoader("curvewise.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["visible"] = visible
+    return made
+
+
+def _title(trials: Trials) -> str:
+    """Return who met on what; a table that names nobody has no names to tell."""
+    who, where = joined(trials.algorithms), joined(trials.tasks)
+    if len(trials.algorithms) > 4 or len(who) > _IN_TITLE:
+        who = count(len(trials.algorithms), "algorithm")
+    if len(trials.tasks) > 1 or len(where) > _IN_TITLE:
+        where = count(len(trials.tasks), "task")
+    if trials.algorithms == (ONLY,):
+        who = count(len(trials), "trial")
+    return who if trials.tasks == (ONLY,) else f"{who} on {where}"
+
+
+def _read(trials: Trials, settings: Settings) -> str:
+    """Return in a line what was read."""
+    broken = int((trials.core.status != 0).sum())
+    failed = f" ({broken:,} failed)" if broken else ""
+    metrics = [trials.metric(name) for name in settings.metrics]
+    if len(metrics) > 4:
+        told = count(len(metrics), "metric")
+    else:
+        told = joined([f"{m.label} ({m.direction} is better)" for m in metrics])
+    return (
+        f"{count(len(trials), 'trial')}{failed} of "
+        f"{count(len(trials.algorithms), 'algorithm')} on "
+        f"{count(len(trials.tasks), 'task')}: {told}."
+    )
+
+
+def _template(name: str) -> str:
+    # Read as it is: a script or a style may hold what means something to Jinja.
+    return (files("curvewise.report") / "templates" / name).read_text("utf-8")
+
+
+def _plotly() -> str:
+    return (files("plotly") / "package_data" / "plotly.min.js").read_text("utf-8")
+
+
+def _hash(script: str) -> str:
+    """Return what allows this script on the page, and no other."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
 
 
 def _refuse_to_replace(path: Path) -> None:
@@ -108,21 +192,6 @@ def _refuse_to_replace(path: Path) -> None:
         raise CurvewiseError(
             f"{path} is there already and is no HTML page. Pass another path."
         )
-
-
-def _label(chart: Chart) -> str:
-    names = ", ".join(s.name for s in chart.series if not s.is_faint)
-    return f"{chart.title}: {chart.y_label} of {names}. The numbers are in the table below."
-
-
-def _plotly() -> str:
-    return (files("plotly") / "package_data" / "plotly.min.js").read_text("utf-8")
-
-
-def _script_json(value: object) -> str:
-    # A name such as "</script>" must not end the script that holds it.
-    text = json.dumps(value, ensure_ascii=True, allow_nan=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _write_whole(path: Path, text: str) -> None:

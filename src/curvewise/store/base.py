@@ -1,74 +1,46 @@
 """What every store can do, in statements that every database understands."""
 
 import itertools
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
 from functools import partial
 from types import TracebackType
-from typing import ClassVar, Literal, Self, TypeVar
+from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from curvewise._checks import whole
 from curvewise._version import __version__
-from curvewise.errors import CurvewiseError, unknown
-from curvewise.store import claims, codes, notes, reading, schema, writing
-from curvewise.store.claims import Cell, Claim
+from curvewise.errors import CurvewiseError
+from curvewise.store import codes, news, notes, reading, schema, writing
+from curvewise.store.about import about
+from curvewise.store.claims import Cell
 from curvewise.store.codes import Codes
-from curvewise.store.database import Database, Row
+from curvewise.store.database import Row
+from curvewise.store.driven import Driven, T, codes_of
+from curvewise.store.news import News
 from curvewise.store.tally import Tally, counted
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.columns import Core, Details, Ints
-from curvewise.trials.trial import STATUSES, Key
-
-T = TypeVar("T")
+from curvewise.trials.trial import Key
 
 BLOCK = 50_000
 _SPACE = "space "
-_NEVER = 2**62
 
 
-class AnyStore(ABC):
+class AnyStore(Driven):
     """Trials in a database: what the stores in SQLite and PostgreSQL have in common."""
 
-    #: Whether several drivers may share a plan; if not, `driving` refuses the second.
-    shared: ClassVar[bool]
-
-    _db: Database
-    _driver = 0  # none
-    _began = _NEVER
-
     def __init__(self) -> None:
+        super().__init__()
         self._known: Codes | None = None
         self._spaces: dict[str, str] = {}  # those that were kept already
-        self._tickets = itertools.count()
 
     # --- what each store does in its own way -------------------------------------------
 
     @abstractmethod
-    def _do(self, action: Callable[[], T]) -> T:
-        """Return what an action returns, and explain what goes wrong in it."""
-
-    @abstractmethod
     def _reopener(self) -> Callable[[], "AnyStore"]:
         """Return what opens this store once more, also after a change of folder."""
-
-    @abstractmethod
-    def driving(self) -> AbstractContextManager[None]:
-        """Return a context in which this process may `claim` trials.
-
-        Whatever ends the process, its claims end with it.
-        """
-
-    def others_drive(self) -> bool:
-        """Return whether another process is driving this store, too."""
-        return False
-
-    @abstractmethod
-    def _claiming(self, ticket: int) -> AbstractContextManager[None]:
-        """Return a transaction in which nobody else claims trials."""
 
     @abstractmethod
     def __str__(self) -> str: ...
@@ -163,6 +135,7 @@ class AnyStore(ABC):
             with reopened() as again:
                 return again._do(lambda: again._details(last, revision))
 
+        kept = self.notes()
         return Trials.from_columns(
             known.tasks,
             known.algorithms,
@@ -172,9 +145,10 @@ class AnyStore(ABC):
             origin=str(self),
             spaces={
                 key.removeprefix(_SPACE): text
-                for key, text in self.notes().items()
+                for key, text in kept.items()
                 if key.startswith(_SPACE)
             },
+            about=about(kept, core),
         )
 
     def _read(self) -> tuple[Codes, int, int, Core]:
@@ -196,6 +170,42 @@ class AnyStore(ABC):
                     f"Read the store again."
                 )
             return reading.details(self._db, last)
+
+    def news(
+        self,
+        after: int = 0,
+        *,
+        most: int = 100_000,
+        since: int | None = None,
+        with_details: bool = False,
+    ) -> News:
+        """Return the trials with the next ids, read in one short snapshot.
+
+        Parameters
+        ----------
+        after : int
+            The last id that was seen.
+        most : int
+            How many ids to look at.
+        since : int, optional
+            Return only those of them that were written after that revision: what was
+            replaced since.
+        with_details : bool
+            Whether to read params, labels, counts and the like, too.
+        """
+
+        def look() -> News:
+            with self._db.snapshot():
+                return news.news(
+                    self._db,
+                    self._revision(),
+                    after=after,
+                    most=most,
+                    since=since,
+                    with_details=with_details,
+                )
+
+        return self._do(look)
 
     def keys(self) -> set[Key]:
         """Return (task, algorithm, number) of every trial in the store."""
@@ -264,83 +274,6 @@ class AnyStore(ABC):
         new = notes.checked(texts)
         return self._do(lambda: notes.define(self._db, new))
 
-    # --- several drivers of one plan ---------------------------------------------------
-
-    def claim(
-        self,
-        cell: Cell,
-        numbers: ArrayLike,
-        limit: int | None = None,
-        *,
-        redo: Collection[str] = (),
-    ) -> Ints:
-        """Return the first trials that nobody has run or claimed, and claim them.
-
-        Parameters
-        ----------
-        cell : tuple of str
-            Task and algorithm.
-        numbers : array_like of int, shape (trial,)
-            Which trials are wanted, each once. It is quick if most are still to be had:
-            pass what `unfinished` returned if some were done already.
-        limit : int, optional
-            How many to claim at most; all if left out.
-        redo : collection of str
-            Run trials again that had ended so before this driver began.
-        """
-        if not self._driver:
-            raise CurvewiseError(
-                "Only a driver can claim trials. Call claim() inside of "
-                "`with store.driving():`."
-            )
-        wanted, statuses = np.asarray(numbers, np.int64), _codes_of(redo)
-        most = len(wanted) if limit is None else limit
-        # If the connection breaks, nobody knows whether the claim was committed. The
-        # ticket tells its rows from others, so that it can be made again.
-        ticket = next(self._tickets)
-
-        def take() -> Ints:
-            task, algorithm = self._cell(cell)
-            with self._claiming(ticket):
-                who = self._began, self._driver, ticket
-                asked = Claim(task, algorithm, statuses, *who)
-                return claims.take(self._db, asked, wanted, most)
-
-        return self._do(take)
-
-    def unfinished(
-        self, cell: Cell, numbers: ArrayLike, *, redo: Collection[str] = ()
-    ) -> Ints:
-        """Return those of the wanted trials that are not in the store yet.
-
-        A driver that can claim nothing more waits until nothing is unfinished: other
-        drivers are at it, and if one of them dies, its trials can be claimed again.
-        """
-        wanted, statuses = np.asarray(numbers, np.int64), _codes_of(redo)
-        condition = (
-            "task = (SELECT code FROM tasks WHERE name = ?) AND "
-            "algorithm = (SELECT code FROM algorithms WHERE name = ?) AND "
-            + claims.done(statuses)
-        )
-
-        def rest() -> Ints:
-            rows = self._cells(condition, *cell, self._began)
-            found = [self._db.parsed(numbers) for _, _, numbers in rows]
-            return wanted[~np.isin(wanted, found[0])] if found else wanted
-
-        return self._do(rest)
-
-    def _cell(self, cell: Cell) -> tuple[int, int]:
-        task, algorithm = cell
-        known = self._codes
-        if task not in known.tasks or algorithm not in known.algorithms:
-            self._naming(lambda: self._name(task, algorithm))
-        return self._codes.tasks[task], self._codes.algorithms[algorithm]
-
-    def _name(self, task: str, algorithm: str) -> None:
-        codes.of_name(self._db, "tasks", task, self._codes.tasks)
-        codes.of_name(self._db, "algorithms", algorithm, self._codes.algorithms)
-
     # --- care --------------------------------------------------------------------------
 
     def _make_tables(self, tables: str) -> None:
@@ -359,6 +292,11 @@ class AnyStore(ABC):
                 f"Open it with the curvewise that wrote it, or a newer one."
             )
 
+    def refuse_writes(self) -> Self:
+        """Let nothing be changed through this store from now on, and return it."""
+        self._do(self._db.refuse_writes)
+        return self
+
     def close(self) -> None:
         """Close the connection."""
         self._db.close()
@@ -375,13 +313,5 @@ class AnyStore(ABC):
         self.close()
 
 
-def _codes_of(statuses: Collection[str]) -> list[int]:
-    names = [statuses] if isinstance(statuses, str) else list(statuses)
-    for name in names:
-        if name not in STATUSES:
-            raise unknown("status", name, STATUSES)
-    return [STATUSES.index(name) for name in names]
-
-
 def _listed(statuses: Collection[str]) -> str:
-    return ", ".join(map(str, [-1, *_codes_of(statuses)]))
+    return ", ".join(map(str, [-1, *codes_of(statuses)]))

@@ -14,11 +14,12 @@ _BYTES = 64e6
 
 
 def chunks(
-    db: Database, columns: str, first: int, last: int
+    db: Database, columns: str, first: int, last: int, since: int | None = None
 ) -> Iterator[tuple[int, int, Row]]:
     """Yield (first id, last id, cells) for stretches of the trials with these ids.
 
-    `columns` are aggregates as the database makes them.
+    `columns` are aggregates as the database makes them; with `since`, of the trials that
+    were written after that revision.
     """
     rows = db.execute("SELECT max(id) FROM trials").fetchone()[0] or 0
     # As many rows as make 64 MB of the store, however long the curves are.
@@ -27,7 +28,7 @@ def chunks(
     waiting = [(lo, min(lo + step - 1, last)) for lo in begins][::-1]
     while waiting:
         lo, hi = waiting.pop()
-        row = db.stretch(f"count(*), {columns}", lo, hi)
+        row = db.stretch(f"count(*), {columns}", lo, hi, since)
         if row is None:  # very long curves: half of them fit, or half of those
             if lo == hi:
                 raise CurvewiseError(

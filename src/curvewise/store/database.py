@@ -15,6 +15,17 @@ from curvewise.trials.columns import Ints
 Row = tuple[Any, ...]
 
 
+def within(first: int, last: int, since: int | None) -> tuple[str, tuple[int, ...]]:
+    """Return the condition for a trial to be in a stretch of ids, and its values.
+
+    With `since`, it was also written after that revision.
+    """
+    ids = "id BETWEEN ? AND ?"
+    if since is None:
+        return ids, (first, last)
+    return f"{ids} AND revision > ?", (first, last, since)
+
+
 class Rows(Protocol):
     """What a query returns."""
 
@@ -45,6 +56,10 @@ class Database(ABC):
         """Return a transaction that sees one state of the store."""
 
     @abstractmethod
+    def refuse_writes(self) -> None:
+        """Let nothing be changed through this connection from now on."""
+
+    @abstractmethod
     def upsert(self, rows: Sequence[Row], revision: int) -> None:
         """Add trials as `writing.encode` makes them, or replace them."""
 
@@ -59,8 +74,13 @@ class Database(ABC):
         """Return about how many bytes the trials take."""
 
     @abstractmethod
-    def stretch(self, columns: str, first: int, last: int) -> Row | None:
-        """Return aggregates over the trials with these ids; None if they are too big."""
+    def stretch(
+        self, columns: str, first: int, last: int, since: int | None = None
+    ) -> Row | None:
+        """Return aggregates over the trials with these ids; None if they are too big.
+
+        With `since`, over those of them that were written after that revision.
+        """
 
     @abstractmethod
     def ints(self, expression: str, *, ordered: bool = True) -> str:

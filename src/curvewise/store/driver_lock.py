@@ -40,6 +40,26 @@ def driver_lock(store: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def is_locked(store: Path) -> bool | None:
+    """Return whether a process holds the lock of a store; None where nobody knows.
+
+    The lock itself is not tried: for that moment, a run that starts would be refused.
+    """
+    beside = store.resolve()
+    beside = beside.with_name(beside.name + "-driver")
+    if not beside.exists():
+        return False
+    if sys.platform == "win32":
+        return None
+    try:
+        os.kill(int(beside.read_text()), 0)
+    except (OSError, ValueError) as problem:
+        # Somebody else's process may not be asked, but it is there. A file without a
+        # number is of a driver that is about to begin, or is gone.
+        return isinstance(problem, PermissionError)
+    return True
+
+
 def _locked(beside: Path, store: Path) -> int:
     while True:
         try:

@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from typing import Self
 
 import psycopg
 
 from curvewise.errors import CurvewiseError, NoStoreError, shortened
 from curvewise.store.address import Address, address
-from curvewise.store.base import AnyStore, T
+from curvewise.store.base import AnyStore
+from curvewise.store.driven import T
 from curvewise.store.postgres_database import Postgres, tables
 
 _PAUSES = (0.1, 0.5, 1, 2, 4, 8)  # seconds before each attempt to get a connection back
@@ -59,6 +61,7 @@ class PostgresStore(AnyStore):
         self._where = address(url)
         self._closed = False
         self._tried = -1  # the last ticket
+        self._refuses = False  # to write
         try:
             self._db: Postgres = Postgres(self._where)
             try:
@@ -131,6 +134,10 @@ class PostgresStore(AnyStore):
         found = self._do(lambda: self._db.execute(alive, (self._driver,)).fetchone())
         return found is not None
 
+    def is_driven(self) -> bool | None:
+        """Return whether any process is driving this store."""
+        return bool(self._driver) or self.others_drive()
+
     def _register(self) -> None:
         """Begin as a driver, or go on as one under a new number."""
         before, number = self._driver, secrets.randbits(62) + 1
@@ -186,10 +193,17 @@ class PostgresStore(AnyStore):
     def _is_lost(self) -> bool:
         return self._db.connection.closed and not self._closed
 
+    def refuse_writes(self) -> Self:
+        """Let nothing be changed through this store from now on, and return it."""
+        self._refuses = True
+        return super().refuse_writes()
+
     def _reconnect(self) -> None:
         self._db = Postgres(self._where)
         self._known = None
         try:
+            if self._refuses:
+                self._db.refuse_writes()
             if self._driver:
                 self._register()
         except BaseException:

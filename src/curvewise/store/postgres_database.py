@@ -19,7 +19,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from curvewise.store import schema
 from curvewise.store.address import Address
-from curvewise.store.database import Database, Row, Rows
+from curvewise.store.database import Database, Row, Rows, within
 from curvewise.trials.columns import Ints
 
 # Who vanishes without a word, a machine without power, is gone after a minute: so
@@ -105,6 +105,10 @@ class Postgres(Database):
             self.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             yield
 
+    def refuse_writes(self) -> None:
+        """Let nothing be changed through this connection from now on."""
+        self.execute("SELECT set_config('default_transaction_read_only', 'on', false)")
+
     def upsert(self, rows: Sequence[Row], revision: int) -> None:
         """Add trials as `writing.encode` makes them, or replace them."""
         if len(rows) < _FEW:
@@ -137,12 +141,15 @@ class Postgres(Database):
         """Return about how many bytes the trials take."""
         return int(self.execute("SELECT pg_table_size('trials')").fetchone()[0])
 
-    def stretch(self, columns: str, first: int, last: int) -> Row | None:
+    def stretch(
+        self, columns: str, first: int, last: int, since: int | None = None
+    ) -> Row | None:
         """Return aggregates over the trials with these ids; None if they are too big."""
-        query = f"SELECT {columns} FROM trials WHERE id BETWEEN ? AND ?"
+        condition, values = within(first, last, since)
+        query = f"SELECT {columns} FROM trials WHERE {condition}"
         try:
             with self.connection.transaction():  # after a failure the snapshot goes on
-                row: Row = self.execute(query, (first, last)).fetchone()
+                row: Row = self.execute(query, values).fetchone()
         except (
             psycopg.errors.ProgramLimitExceeded,  # more than a gigabyte
             psycopg.errors.InternalError_,

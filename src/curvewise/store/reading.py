@@ -6,18 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from curvewise.metrics import Metric
+from curvewise.metrics import Floats, Metric
 from curvewise.store.chunks import chunks, ragged, unpacked
 from curvewise.store.codes import Codes
-from curvewise.store.database import Database
+from curvewise.store.database import Database, within
 from curvewise.trials.columns import Core, Details, Ints
 from curvewise.trials.ragged import empty_rows, joined, starts
 
 _UNKNOWN = -(2**62)  # no time that a run can take
+NANOSECONDS = f"coalesce(nanoseconds, {_UNKNOWN})"
 
 
-def core(db: Database, codes: Codes, last: int) -> Core:
-    """Return who, how it ended, and the curves of the trials up to id `last`."""
+def core(
+    db: Database, codes: Codes, last: int, *, first: int = 1, since: int | None = None
+) -> Core:
+    """Return who, how it ended, and the curves of the trials up to id `last`.
+
+    From id `first` on, and with `since` only those written after that revision.
+    """
     sets = {
         code: [_name(codes, c) for c in json.loads(text)]
         for text, code in codes.metric_sets.items()
@@ -29,34 +35,37 @@ def core(db: Database, codes: Codes, last: int) -> Core:
     ]
     tasks, algorithms = _ranks(codes.tasks), _ranks(codes.algorithms)
     parts = []
-    for lo, hi, row in chunks(db, ", ".join(columns), 1, last):
+    for lo, hi, row in chunks(db, ", ".join(columns), first, last, since):
         task, algorithm, number, status, metric_set = map(db.parsed, row[:5])
         # What most rows do not have is asked for only where some row has it.
-        count, steps = _steps(db, lo, hi) if row[6] else _step_0(len(task))
-        recorded = _recorded(db, lo, hi) if row[7] else None
+        count, steps = _steps(db, lo, hi, since) if row[6] else _step_0(len(task))
+        recorded = _recorded(db, lo, hi, since) if row[7] else None
         curves = _curves(unpacked(db.joined(row[5])), count, metric_set, sets, recorded)
         who = tasks[task], algorithms[algorithm], number, status.astype(np.int8)
         parts.append((*who, count, steps, *curves))
     return _core_of(parts, codes)
 
 
-def details(db: Database, last: int) -> Details:
-    """Return everything else about the trials up to id `last`."""
+def details(
+    db: Database, last: int, *, first: int = 1, since: int | None = None
+) -> Details:
+    """Return everything else about the trials that `core` returns."""
     blobs = ("params", "labels", "error", "counts", "correct", "asked")
     counted = ", ".join(f"count({b})" for b in blobs)
+    condition, values = within(first, last, since)
     found = db.execute(
-        f"SELECT {counted} FROM trials WHERE id <= ?", (last,)
+        f"SELECT {counted} FROM trials WHERE {condition}", values
     ).fetchone()
     used = [b for b, n in zip(blobs, found, strict=True) if n]
     columns = [
         *(db.ints("attempts"), db.ints("classes")),
         db.ints("coalesce(example_set, 0)"),
-        db.ints(f"coalesce(nanoseconds, {_UNKNOWN})"),
+        db.ints(NANOSECONDS),
         *(part for b in used for part in (db.lengths(b), db.cells(b))),
     ]
     numbers: list[list[Any]] = []
     texts: list[list[Any]] = []
-    for _, _, row in chunks(db, ", ".join(columns), 1, last):
+    for _, _, row in chunks(db, ", ".join(columns), first, last, since):
         whole = [db.parsed(cell) for cell in row[:4]]
         numbers.append(whole)
         cell = {b: (row[4 + 2 * i], row[5 + 2 * i]) for i, b in enumerate(used)}
@@ -74,11 +83,16 @@ def details(db: Database, last: int) -> Details:
     params, labels, error, counts, correct, asked = (
         joined(column) for column in zip(*texts, strict=True)
     )
-    seconds = np.where(nanoseconds == _UNKNOWN, np.nan, nanoseconds / 1e9)
+    took = seconds(nanoseconds)
     return Details(
-        *(params, labels, error, seconds, attempts, counts, classes, correct, asked),
+        *(params, labels, error, took, attempts, counts, classes, correct, asked),
         *_examples(db, example_set),
     )
+
+
+def seconds(nanoseconds: Ints) -> Floats:
+    """Return how long trials took, NaN where nobody knows."""
+    return np.where(nanoseconds == _UNKNOWN, np.nan, nanoseconds / 1e9)
 
 
 def _examples(db: Database, codes: Ints) -> tuple[Ints, tuple[Ints, ...]]:
@@ -101,10 +115,10 @@ def _step_0(n: int) -> tuple[Ints, Any]:
     return np.ones(n, np.int64), np.zeros(n)
 
 
-def _steps(db: Database, lo: int, hi: int) -> tuple[Ints, Any]:
+def _steps(db: Database, lo: int, hi: int, since: int | None) -> tuple[Ints, Any]:
     """Return how many steps each row has, and the steps; a row without has step 0."""
     query = f"{db.ints('coalesce(length(steps), -1)')}, {db.cells('steps')}"
-    answers = [row for _, _, row in chunks(db, query, lo, hi)]
+    answers = [row for _, _, row in chunks(db, query, lo, hi, since)]
     size = np.concatenate([db.parsed(sizes) for sizes, _ in answers])
     count = np.where(size < 0, 1, size // 8)
     steps = np.zeros(int(count.sum()))
@@ -151,13 +165,14 @@ def _curves(
     return values, known
 
 
-def _recorded(db: Database, lo: int, hi: int) -> dict[int, Any]:
+def _recorded(db: Database, lo: int, hi: int, since: int | None) -> dict[int, Any]:
     """Return, for rows with gaps, their place in the stretch and their bits."""
+    condition, values = within(lo, hi, since)
     rows = db.execute(
         "SELECT place, recorded, size FROM (SELECT row_number() OVER (ORDER BY id) - 1 "
         "AS place, recorded, length(scores) / 8 AS size FROM trials "
-        "WHERE id BETWEEN ? AND ?) AS stretch WHERE recorded IS NOT NULL",
-        (lo, hi),
+        f"WHERE {condition}) AS stretch WHERE recorded IS NOT NULL",
+        values,
     )
     return {
         place: np.unpackbits(np.frombuffer(bits, np.uint8), count=size).astype(bool)

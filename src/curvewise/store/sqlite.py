@@ -10,8 +10,9 @@ from pathlib import Path
 
 from curvewise.errors import CurvewiseError, NoStoreError, shortened
 from curvewise.store import schema
-from curvewise.store.base import AnyStore, T
-from curvewise.store.driver_lock import driver_lock
+from curvewise.store.base import AnyStore
+from curvewise.store.driven import T
+from curvewise.store.driver_lock import driver_lock, is_locked
 from curvewise.store.sqlite_database import SQLite
 
 _MAGIC = b"SQLite format 3\0"
@@ -118,6 +119,10 @@ class Store(AnyStore):
     @contextmanager
     def _claiming(self, ticket: int) -> Iterator[None]:  # noqa: ARG002
         yield
+
+    def is_driven(self) -> bool | None:
+        """Return whether any process is driving this store; None where nobody knows."""
+        return is_locked(self.path)
 
     # --- care --------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from curvewise.store import schema
-from curvewise.store.database import Database, Row, Rows
+from curvewise.store.database import Database, Row, Rows, within
 from curvewise.trials.columns import Ints
 
 
@@ -54,6 +54,10 @@ class SQLite(Database):
         finally:
             self.connection.execute("ROLLBACK")
 
+    def refuse_writes(self) -> None:
+        """Let nothing be changed through this connection from now on."""
+        self.connection.execute("PRAGMA query_only = ON")
+
     def upsert(self, rows: Sequence[Row], revision: int) -> None:
         """Add trials as `writing.encode` makes them, or replace them."""
         end = (revision,)
@@ -71,11 +75,14 @@ class SQLite(Database):
         pages, size = (self.execute(query).fetchone()[0] for query in queries)
         return int(pages * size)
 
-    def stretch(self, columns: str, first: int, last: int) -> Row | None:
+    def stretch(
+        self, columns: str, first: int, last: int, since: int | None = None
+    ) -> Row | None:
         """Return aggregates over the trials with these ids; None if they are too big."""
-        query = f"SELECT {columns} FROM trials WHERE id BETWEEN ? AND ?"
+        condition, values = within(first, last, since)
+        query = f"SELECT {columns} FROM trials WHERE {condition}"
         try:
-            row: Row = self.execute(query, (first, last)).fetchone()
+            row: Row = self.execute(query, values).fetchone()
         except (sqlite3.DataError, sqlite3.OperationalError) as problem:
             if "too big" in str(problem):  # what SQLite can hold ends at a gigabyte
                 return None

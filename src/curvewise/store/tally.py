@@ -102,7 +102,7 @@ def _mishaps(db: Database) -> list[tuple[str, int, Codes]]:
         f"SELECT {error}, count(*) FROM trials WHERE status <> 0 "
         f"GROUP BY {error} ORDER BY count(*) DESC, min(id) LIMIT {_TEXTS}"
     ):
-        line = _first_line(text)
+        line = first_line(text)
         counts[line] += many
         texts.setdefault(line, []).append(text)
     top = dict(counts.most_common(_MOST))
@@ -116,12 +116,13 @@ def _mishaps(db: Database) -> list[tuple[str, int, Codes]]:
         f"GROUP BY {error}, task, algorithm",
         wanted,
     ):
-        line, place = _first_line(text), (codes[0], codes[1], codes[2])
+        line, place = first_line(text), (codes[0], codes[1], codes[2])
         first[line] = min(first.get(line, place), place)
     found = [(line, many, first[line]) for line, many in top.items()]
     return sorted(found, key=lambda one: (-one[1], one[2]))
 
 
-def _first_line(error: str | bytes) -> str:
-    text = error if isinstance(error, str) else error.decode()
+def first_line(error: str | bytes) -> str:
+    """Return the first line of an error, or that there is none."""
+    text = error if isinstance(error, str) else error.decode(errors="ignore")
     return text.strip().partition("\n")[0] or _SILENT

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.trials.columns import Ints
@@ -23,6 +24,19 @@ def codes(kind: str, asked: Any, names: Sequence[str]) -> list[int]:
         if name not in names:
             raise unknown(kind, name, names)
     return [names.index(name) for name in wanted]
+
+
+def stretch(column: NDArray[np.int32], wanted: Sequence[int]) -> slice:
+    """Return the rows from the first to the last of these codes, which rows are kept by.
+
+    >>> stretch(np.array([0, 0, 1, 1, 2], np.int32), [1])
+    slice(2, 4, None)
+    """
+    if not wanted:
+        return slice(0, 0)
+    ends = np.array([min(wanted), max(wanted) + 1], column.dtype)
+    first, last = np.searchsorted(column, ends).tolist()
+    return slice(first, last)
 
 
 def numbers(asked: Any) -> Ints:

@@ -68,7 +68,7 @@ class Core:
             self.algorithm[rows],
             self.number[rows],
             self.status[rows],
-            starts(curves.lengths[rows]),
+            starts(curves.lengths_of(rows)),
             self.steps[places],
             {name: flat[places] for name, flat in self.values.items()},
             {name: flat[places] for name, flat in self.recorded.items()},

@@ -25,6 +25,7 @@ class Content:
     details: Callable[[], Details]
     origin: str
     spaces: Mapping[str, str]
+    about: Mapping[str, str]
 
 
 def content(
@@ -35,6 +36,7 @@ def content(
     details: Details | Callable[[], Details],
     origin: str,
     spaces: Mapping[str, str],
+    about: Mapping[str, str],
 ) -> Content:
     """Return the columns in order, each key once, without names that no trial has."""
     lazy = details if callable(details) else lambda: details
@@ -52,6 +54,7 @@ def content(
         functools.cache(lazy),
         origin,
         MappingProxyType({a: spaces[a] for a in algorithms if a in spaces}),
+        MappingProxyType(dict(about)),
     )
 
 
@@ -80,7 +83,17 @@ def joined(parts: Sequence[Content]) -> Content:
         lambda: join_details([p.details() for p in parts]),
         "; ".join(dict.fromkeys(p.origin for p in parts if p.origin)),
         {name: text for p in parts for name, text in p.spaces.items()},
+        _all_about([p.about for p in parts]),
     )
+
+
+def _all_about(parts: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return what is known of all experiments; what differs stands line by line."""
+    told: dict[str, list[str]] = {}
+    for part in parts:
+        for key, text in part.items():
+            told.setdefault(key, []).append(text)
+    return {key: "\n".join(dict.fromkeys(texts)) for key, texts in told.items()}
 
 
 def _merged(names: Iterable[Sequence[str]]) -> list[str]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.metrics import Floats, Metric
-from curvewise.trials.columns import Bools, Ints
+from curvewise.trials.columns import Bools, Core, Ints
 from curvewise.trials.failures import (
     Failed,
     broken_curves,
@@ -253,15 +253,33 @@ def _at(trials: "Trials", metric: str, meant: Metric, at: At) -> Floats:
         return _reduced(values, known, core.offsets, at, meant)
     if isinstance(at, bool) or not isinstance(at, int | float | np.number):
         raise CurvewiseError(f"at is {at!r}. Pass 'last', 'mean', 'best' or a step.")
-    owner = np.repeat(np.arange(len(core)), core.lengths)
-    hit = known & (core.steps == at)
-    if not hit.any() and known.any():
+    if known.any() and not (known & (core.steps == at)).any():
         steps = np.unique(core.steps[known])
         near = steps[np.argsort(np.abs(steps - at))[:3]]
         raise CurvewiseError(
             f"No trial has a value of '{metric}' at step {at:g}. "
             f"The nearest steps are {', '.join(f'{s:g}' for s in np.sort(near))}."
         )
+    return values_at(core, values, known, meant, at)
+
+
+def values_at(
+    core: Core, values: Floats, known: Bools, meant: Metric, at: At
+) -> Floats:
+    """Return one value per trial, as it was recorded; NaN where there is none.
+
+    Parameters
+    ----------
+    core : Core
+    values, known : ndarray, shape (point,)
+        The metric along the flat curves, and where it was recorded.
+    meant : Metric
+    at : {"last", "mean", "best"} or float
+    """
+    if isinstance(at, str):
+        return _reduced(values, known, core.offsets, at, meant)
+    owner = np.repeat(np.arange(len(core)), core.lengths)
+    hit = known & (core.steps == at)
     out = np.full(len(core), np.nan)
     out[owner[hit]] = values[hit]
     return out

@@ -75,7 +75,7 @@ class Trials:
         algorithms: dict[str, int] = {}
         core, details = from_records(records, tasks, algorithms)
         meant = declared(core.values, metrics, example="[Metric({!r}, 'lower')]")
-        held = content(tasks, algorithms, meant, core, details, "", {})
+        held = content(tasks, algorithms, meant, core, details, "", {}, {})
         self._fill(lambda: held)
 
     @classmethod
@@ -89,9 +89,10 @@ class Trials:
         *,
         origin: str = "",
         spaces: Mapping[str, str] | None = None,
+        about: Mapping[str, str] | None = None,
     ) -> "Trials":
         """Return the set that these columns describe; readers and stores call this."""
-        columns = core, details, origin, spaces or {}
+        columns = core, details, origin, spaces or {}, about or {}
         held = content(tasks, algorithms, metrics, *columns)
         return cls._of(lambda: held)
 
@@ -135,6 +136,11 @@ class Trials:
     def spaces(self) -> Mapping[str, str]:
         """What each algorithm's hyperparameters were drawn from, where that is known."""
         return self._content().spaces
+
+    @property
+    def about(self) -> Mapping[str, str]:
+        """What is known of the experiment: its seed, what was planned, where it is from."""
+        return self._content().about
 
     @property
     def origin(self) -> str:
@@ -227,22 +233,26 @@ class Trials:
         >>> trials.where(algorithm=["a", "c"]).algorithms
         ('a', 'c')
         """
-        core = self.core
-        keep = np.ones(len(self), bool)
+        core, inside = self.core, slice(0, len(self))
         if task is not None:
-            keep &= np.isin(core.task, choosing.codes("task", task, self.tasks))
+            codes = choosing.codes("task", task, self.tasks)
+            inside = choosing.stretch(core.task, codes)
+        keep = np.ones(inside.stop - inside.start, bool)
+        if task is not None:
+            keep &= np.isin(core.task[inside], codes)
         if algorithm is not None:
             codes = choosing.codes("algorithm", algorithm, self.algorithms)
-            keep &= np.isin(core.algorithm, codes)
+            keep &= np.isin(core.algorithm[inside], codes)
         if status is not None:
-            keep &= np.isin(core.status, choosing.codes("status", status, STATUSES))
+            codes = choosing.codes("status", status, STATUSES)
+            keep &= np.isin(core.status[inside], codes)
         if number is not None:
-            keep &= np.isin(core.number, choosing.numbers(number))
+            keep &= np.isin(core.number[inside], choosing.numbers(number))
         for kind, asked in (("label", labels), ("param", params)):
             if asked:
                 texts = to_texts(getattr(self.details(), f"{kind}s"))
-                keep &= choosing.matches(kind, texts, asked)
-        return self.take(np.flatnonzero(keep))
+                keep &= choosing.matches(kind, texts, asked)[inside]
+        return self.take(np.flatnonzero(keep) + inside.start)
 
     def take(self, rows: Ints) -> "Trials":
         """Return the trials in these rows."""
@@ -255,6 +265,7 @@ class Trials:
             lambda: details().take(rows),
             origin=self.origin,
             spaces=self.spaces,
+            about=self.about,
         )
 
     @classmethod
@@ -350,7 +361,7 @@ class Trials:
         columns = self.core, self.details()
         return _unpickled, (
             *(self.tasks, self.algorithms, dict(self.metrics)),
-            *(*columns, self.origin, dict(self.spaces)),
+            *(*columns, self.origin, dict(self.spaces), dict(self.about)),
         )
 
     def __str__(self) -> str:
@@ -370,12 +381,11 @@ def _unpickled(
     core: Core,
     *rest: Any,
 ) -> Trials:
-    details, origin, spaces = rest
+    details, origin, spaces, *about = rest  # older pickles end here
     # A copy through __init__: arrays come back writable from a pickle.
     core, details = replace(core), replace(details)
-    return Trials.from_columns(
-        tasks, algorithms, metrics, core, details, origin=origin, spaces=spaces
-    )
+    told = {"origin": origin, "spaces": spaces, "about": about[0] if about else {}}
+    return Trials.from_columns(tasks, algorithms, metrics, core, details, **told)
 
 
 def must_be_trials(value: object) -> None:

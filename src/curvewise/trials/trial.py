@@ -15,6 +15,8 @@ from curvewise.errors import CurvewiseError, listed, shortened
 Status: TypeAlias = Literal["ok", "failed", "crashed", "timeout", "cancelled"]
 STATUSES: tuple[str, ...] = get_args(Status)
 
+ONLY = "all"  # the name of the one task or algorithm of a table that names none
+
 Scalar: TypeAlias = str | int | float | bool | None
 Value: TypeAlias = Scalar | list["Value"] | dict[str, "Value"]
 Key: TypeAlias = tuple[str, str, int]

@@ -7,7 +7,7 @@ import numpy as np
 
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.metrics import FROM_COUNTS, NOT_SCORES, Floats, Metric, find
-from curvewise.trials.columns import Bools, was_recorded
+from curvewise.trials.columns import Bools, Core, Details, was_recorded
 
 if TYPE_CHECKING:
     from curvewise.trials.table import Trials
@@ -49,7 +49,11 @@ def flat_values(trials: "Trials", metric: str) -> tuple[Floats, Bools]:
     core = trials.core
     if metric in core.values:
         return core.values[metric], was_recorded(core, metric)
-    details = trials.details()
+    return from_counts(core, trials.details(), metric)
+
+
+def from_counts(core: Core, details: Details, metric: str) -> tuple[Floats, Bools]:
+    """Return what confusion counts tell, along the flat curves, and where they do."""
     values = np.full(len(core.steps), np.nan)
     for k in np.unique(details.classes[details.classes > 0]):
         rows = np.flatnonzero(details.classes == k)

@@ -193,7 +193,8 @@ def _column(values: Any) -> Any:
 # --- print(trials) -----------------------------------------------------------------------
 
 
-def _facts(trials: "Trials") -> list[tuple[str, str]]:
+def understood(trials: "Trials") -> list[tuple[str, str]]:
+    """Return what was understood: the name of each fact, and the fact."""
     core = trials.core
     cell = core.task.astype(np.int64) * len(trials.algorithms) + core.algorithm
     per_cell = np.unique(cell, return_counts=True)[1]
@@ -253,12 +254,12 @@ def summary(trials: "Trials") -> str:
     """Return what was understood, a line for each fact."""
     if len(trials) == 0:
         return "Trials: none"
-    facts = _facts(trials)
+    facts = understood(trials)
     width = max(len(name) for name, _ in facts)
     return "\n".join(f"{name.ljust(width)}  {text}" for name, text in facts)
 
 
 def summary_html(trials: "Trials") -> str:
     """Return what was understood, as a table for notebooks."""
-    facts = _facts(trials) if len(trials) else [("trials", "none")]
+    facts = understood(trials) if len(trials) else [("trials", "none")]
     return html_table([{"": name, "what was understood": text} for name, text in facts])

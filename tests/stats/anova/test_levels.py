@@ -59,7 +59,10 @@ def check_levels(sets, sizes, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("sizes", DESIGNS)
+@pytest.mark.parametrize(
+    "sizes",
+    [DESIGNS[0], *(pytest.param(d, marks=pytest.mark.slow) for d in DESIGNS[1:])],
+)
 def test_levels_whatever_the_other_effect_is(sizes, kind):
     check_levels(1_000, sizes, kind)
 

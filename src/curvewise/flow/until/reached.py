@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from curvewise import store as stores
 from curvewise._answer import Answer, Provenance
 from curvewise._text import Cell as TableCell
-from curvewise._text import count, percent, plain, shown
+from curvewise._text import Part, Table, count, percent, plain, shown
 from curvewise.engine.experiment import Experiment
 from curvewise.errors import CurvewiseError
 from curvewise.flow.until.criterion import Until
@@ -72,7 +73,7 @@ class Reached(Answer):
             return f"Reached with {at} ({look})."
         said = f"Not reached with {at} ({look}): {self.look}."
         if self.needed is not None:
-            said += f" About {_rounded_up(self.needed):,} of each would probably do."
+            said += f" About {rounded_up(self.needed):,} of each would probably do."
         return said
 
     def table(self) -> list[dict[str, TableCell]]:
@@ -145,11 +146,15 @@ class Reached(Answer):
 
     __repr__ = __str__
 
+    def _parts(self) -> Iterator[Part]:
+        yield Table(self.table(), f"until {self.until}")
+        yield self.verdict()
 
-def _rounded_up(n: int) -> int:
+
+def rounded_up(n: int) -> int:
     """Return a number with two digits that matter.
 
-    >>> _rounded_up(34_510), _rounded_up(72)
+    >>> rounded_up(34_510), rounded_up(72)
     (35000, 72)
     """
     unit = int(10 ** max(len(str(n)) - 2, 0))
@@ -202,7 +207,7 @@ def _reached(
     needed = None
     if not look.is_enough:
         later = named.budget(len(sizes), (before or 0) + 1)
-        needed = _needed(named.question(metric), look, found, later)
+        needed = needed_trials(named.question(metric), look, found, later)
     settings: dict[str, TableCell] = {
         "until": str(named),
         "trials": experiment.trials,
@@ -222,7 +227,7 @@ def _reached(
     )
 
 
-def _needed(
+def needed_trials(
     question: Question, look: Look, found: Samples, budget: Budget
 ) -> int | None:
     """Return how many trials of each would probably be enough, in a plan of its own.

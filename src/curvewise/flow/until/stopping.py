@@ -6,7 +6,7 @@ import json
 import math
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
 
@@ -161,7 +161,7 @@ class _Promised:
             found = self._named.samples(trials, self._cells)
             if len(found) == len(self._cells):
                 # As many of each, in round numbers: one band serves them all.
-                n = _rounded(min(len(own.scores) for own in found.values()))
+                n = rounded_down(min(len(own.scores) for own in found.values()))
                 found = {
                     cell: replace(own, numbers=own.numbers[:n], scores=own.scores[:n])
                     for cell, own in found.items()
@@ -212,10 +212,10 @@ def numbered_below(trials: Trials, cells: Sequence[Cell], size: int) -> Trials:
     return trials if own.all() else trials.take(np.flatnonzero(own))
 
 
-def _rounded(n: int) -> int:
+def rounded_down(n: int) -> int:
     """Return a number cut to two digits.
 
-    >>> _rounded(1234), _rounded(7)
+    >>> rounded_down(1234), rounded_down(7)
     (1200, 7)
     """
     unit = int(10 ** max(len(str(n)) - 2, 0))
@@ -238,17 +238,35 @@ def plans_before(
     """
     if named.band == "anytime":
         return 0
-    plan = json.dumps([experiment.trials, cells_of(experiment)])
+    trials, cells = experiment.trials, cells_of(experiment)
+    if not keep:
+        return noted_before(named, trials, cells, keeper.notes())
+    plan = json.dumps([trials, cells])
+    for before in itertools.count():
+        key = _key(named, before)
+        if keeper.define({key: plan})[key] == plan:
+            return before
+    raise AssertionError
+
+
+def noted_before(
+    named: Until, trials: int, cells: Sequence[Cell], notes: Mapping[str, str]
+) -> int:
+    """Return in how many other plans the same was asked, by the notes of a store."""
+    plan = json.dumps([trials, cells])
+    return next(
+        before
+        for before in itertools.count()
+        if notes.get(_key(named, before), plan) == plan or named.band == "anytime"
+    )
+
+
+def _key(named: Until, before: int) -> str:
+    """Return under which name a store notes what is asked, and in which plan."""
     # What is known, not how well: the intervals do not depend on when they are enough.
     asked = [
         *(str(named.functional), named.name, str(named.at), str(named.failed)),
         *(repr(named.confidence), str(named.band), named.method),
         *(["pairs"] if named.is_ranking and named.method == "asymptotic" else []),
     ]
-    notes = {} if keep else keeper.notes()
-    for before in itertools.count():
-        key = f"until {', '.join(asked)}; plan {before}"
-        known = keeper.define({key: plan})[key] if keep else notes.get(key, plan)
-        if known == plan:
-            return before
-    raise AssertionError
+    return f"until {', '.join(asked)}; plan {before}"

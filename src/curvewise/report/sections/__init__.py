@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from curvewise.report.sections.audit import audit_sections
+from curvewise.report.sections.cannot import cannot_sections
 from curvewise.report.sections.check import check_sections
 from curvewise.report.sections.confusion import confusion_sections
 from curvewise.report.sections.difference import difference_sections
@@ -15,6 +17,8 @@ from curvewise.report.sections.parts import (
     chosen_metrics,
 )
 from curvewise.report.sections.performance import performance_sections
+from curvewise.report.sections.plan import plan_sections
+from curvewise.report.sections.provenance import provenance_sections
 from curvewise.report.sections.robustness import robustness_sections
 from curvewise.report.sections.spaces import space_sections
 from curvewise.report.sections.variance import variance_sections
@@ -38,6 +42,10 @@ SECTIONS: tuple[Callable[[Trials, Settings], list[Section]], ...] = (
     learning_sections,
     confusion_sections,
     variance_sections,
+    plan_sections,
+    audit_sections,
     space_sections,
     check_sections,
+    cannot_sections,
+    provenance_sections,
 )

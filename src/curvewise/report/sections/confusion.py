@@ -4,13 +4,28 @@ from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses._count_tables import MOST_CLASSES
 from curvewise.analyses._count_words import class_heading, leading
 from curvewise.analyses._curve_asking import could_be_sizes
+from curvewise.analyses._naming import on
 from curvewise.analyses.confusion import Confusion, confusion
 from curvewise.errors import CurvewiseError
 from curvewise.figures.confusion import class_charts, confusion_chart
-from curvewise.report.sections.parts import Block, Group, Section, Settings
+from curvewise.report.sections.methods import CONFUSION
+from curvewise.report.sections.parts import (
+    Block,
+    Group,
+    Section,
+    Settings,
+    task_heading,
+    unanswered,
+)
 from curvewise.trials import Trials
 
 _QUESTION = "How do precision, recall and F1 move with data?"
+_ASKED = (
+    "Steps are taken for sizes of training sets. Precision: how many of those that were "
+    "called positive are; recall: how many of the positives were found; F1: both in one "
+    "number. How do they move with more data? Beyond the largest size that was tried it "
+    "is a forecast."
+)
 
 
 def confusion_sections(trials: Trials, settings: Settings) -> list[Section]:
@@ -25,16 +40,17 @@ def confusion_sections(trials: Trials, settings: Settings) -> list[Section]:
         )
     except CurvewiseError as problem:  # such as one size on each task
         told = f"These counts make no curve. {problem}"
-        return [Section("confusion", _QUESTION, told)]
+        return [unanswered("confusion", _QUESTION, _ASKED, told)]
     return [
         Section(
             "confusion",
             _QUESTION,
-            "Steps are taken for sizes of training sets. The confusion matrix of each "
-            "algorithm is fitted as a function of its training data; every metric follows "
-            "from it, with a band inside its range.",
-            groups=[Group(f"Task {t}", _blocks(answer, t)) for t in answer.tasks],
+            _ASKED,
+            answer.headline(),
+            answer.would_change(),
+            groups=[Group(task_heading(t), _blocks(answer, t)) for t in answer.tasks],
             notes=answer.notes(),
+            method=CONFUSION,
             provenance=str(answer.provenance),
         )
     ]
@@ -56,7 +72,7 @@ def _blocks(answer: Confusion, task: str) -> list[Block]:
         heading = class_heading(answer.of(task))
         blocks.append(
             Block(
-                f"Each class on {task}",
+                f"Each class{on(task)}",
                 "",
                 None,
                 answer.class_table(task),

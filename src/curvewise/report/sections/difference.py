@@ -1,12 +1,37 @@
 """Do the curves differ, and where?"""
 
 from curvewise.analyses._asking import crossed_factors
-from curvewise.analyses._line_asking import fewest_steps, with_lines
+from curvewise.analyses._line_asking import (
+    fewest_steps,
+    too_many_pairs,
+    with_lines,
+)
+from curvewise.analyses._naming import all_tasks, on
 from curvewise.analyses.difference import Difference, difference
 from curvewise.errors import CurvewiseError
 from curvewise.figures.difference import lines_chart, where_chart
-from curvewise.report.sections.parts import Block, Group, Section, Settings
+from curvewise.report.sections.methods import DIFFERENCE
+from curvewise.report.sections.parts import (
+    SEED,
+    Block,
+    Group,
+    Section,
+    Settings,
+    task_heading,
+    unanswered,
+)
 from curvewise.trials import Trials
+
+_STEPS = 600  # at which curves of different steps are compared, at most
+_ASKED = (
+    "Every run has a curve. Whole runs are compared, since points of one run hang "
+    "together: in height, that is their means over the steps, and in shape, that is how "
+    "their distance changes along the steps; and then where."
+)
+_OVERALL = (
+    "Each pair of algorithms over all tasks: Welch's z of each task, above 0 where the "
+    "first has higher scores, and p for all pairs at once"
+)
 
 
 def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
@@ -16,49 +41,51 @@ def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
         return []
     out: list[Section] = []
     for metric in settings.metrics:
+        anchor = f"difference-{len(out)}"
         question = f"Do the curves differ, and where? ({trials.metric(metric).label})"
+        if told := too_many_pairs(trials):
+            out.append(unanswered(anchor, question, _ASKED, told))
+            continue
         recorded = fewest_steps(trials, metric)
         grid = None if recorded is None else min(recorded, _STEPS)
         try:
-            answer = difference(trials, metric, grid=grid, failed=settings.failed)
+            answer = difference(
+                trials, metric, grid=grid, failed=settings.failed, seed=SEED
+            )
         except CurvewiseError as problem:  # such as curves that share no steps
             told = f"These curves cannot be compared. {problem}"
-            out.append(Section(f"difference-{len(out)}", question, told))
+            out.append(unanswered(anchor, question, _ASKED, told))
             continue
         groups = [
-            Group(f"Task {t}", _difference_blocks(answer, t)) for t in answer.tasks
+            Group(task_heading(t), _difference_blocks(answer, t)) for t in answer.tasks
         ]
         if answer.overall:
-            groups.append(
-                Group(
-                    "",
-                    [
-                        Block(
-                            f"Curves over all {len(answer.tasks)} tasks",
-                            "\n".join(answer.overall_verdicts()),
-                            None,
-                            answer.overall_table(),
-                            "Each pair of algorithms over all tasks: Welch's z of each task, above "
-                            "0 where the first has higher scores, and p for all pairs at once",
-                        )
-                    ],
-                )
-            )
+            groups.append(Group("", [_overall_block(answer)]))
         out.append(
             Section(
-                f"difference-{len(out)}",
+                anchor,
                 question,
-                "Whole runs are compared, since points of one run hang together: in height "
-                "(their means over the steps) and in shape (how their distance changes).",
+                _ASKED,
+                answer.headline(),
+                answer.would_change(),
                 groups=groups,
                 notes=[*answer.notes(), *left_out],
+                method=DIFFERENCE,
                 provenance=str(answer.provenance),
+                in_summary=not any(section.in_summary for section in out),
             )
         )
     return out
 
 
-_STEPS = 600  # at which curves of different steps are compared, at most
+def _overall_block(answer: Difference) -> Block:
+    return Block(
+        f"Curves over {all_tasks(len(answer.tasks))}",
+        "\n".join(answer.overall_verdicts()),
+        None,
+        answer.overall_table(),
+        _OVERALL,
+    )
 
 
 def _difference_blocks(answer: Difference, task: str) -> list[Block]:
@@ -66,17 +93,17 @@ def _difference_blocks(answer: Difference, task: str) -> list[Block]:
     whole, *pairs = answer.verdicts(task)
     return [
         Block(
-            f"Curves on {task}",
+            f"Curves{on(task)}",
             whole,
             lines_chart(answer, task),
             answer.table(task),
-            f"Analysis of variance of {label} on {task}; {answer.of(task).told}",
+            f"Analysis of variance of {label}{on(task)}; {answer.of(task).told}",
         ),
         Block(
-            f"Who differs on {task}, and where?",
+            f"Who differs{on(task)}, and where?",
             "\n".join(pairs),
             where_chart(answer, task),
             answer.pair_table(task),
-            f"Each pair of algorithms on {task}, first minus second",
+            f"Each pair of algorithms{on(task)}, first minus second",
         ),
     ]

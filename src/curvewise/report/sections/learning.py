@@ -1,7 +1,10 @@
 """How does error fall with data, and what would more data buy?"""
 
+from dataclasses import replace
+
 from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses._curve_asking import could_be_sizes
+from curvewise.analyses._naming import on
 from curvewise.analyses.learning import Learning, learning
 from curvewise.errors import CurvewiseError
 from curvewise.figures.learning import (
@@ -10,7 +13,15 @@ from curvewise.figures.learning import (
     learning_chart,
     size_for_chart,
 )
-from curvewise.report.sections.parts import Block, Group, Section, Settings
+from curvewise.report.sections.methods import LEARNING
+from curvewise.report.sections.parts import (
+    Block,
+    Group,
+    Section,
+    Settings,
+    task_heading,
+    unanswered,
+)
 from curvewise.trials import Trials
 
 
@@ -24,27 +35,39 @@ def learning_sections(trials: Trials, settings: Settings) -> list[Section]:
     for metric in metrics:
         if not could_be_sizes(trials, metric):
             continue
+        anchor = f"learning-{len(out)}"
         question = f"How does error fall with data? ({trials.metric(metric).label})"
         try:
             answer = learning(trials, metric, failed=settings.failed)
         except CurvewiseError as problem:  # such as too few sizes on each task
             told = f"These errors make no curve. {problem}"
-            out.append(Section(f"learning-{len(out)}", question, told))
+            out.append(unanswered(anchor, question, _ASKED, told))
             continue
-        groups = [Group(f"Task {t}", _learning_blocks(answer, t)) for t in answer.tasks]
         out.append(
             Section(
-                f"learning-{len(out)}",
+                anchor,
                 question,
-                "Steps are taken for sizes of training sets. A power law says how much of "
-                "the error is left to more data; what lies beyond the largest size is a "
-                "forecast, as good as forecasts of real curves have been.",
-                groups=groups,
+                _ASKED,
+                answer.headline(),
+                answer.would_change(),
+                groups=[
+                    Group(task_heading(t), _learning_blocks(answer, t))
+                    for t in answer.tasks
+                ],
                 notes=answer.notes(),
+                method=LEARNING,
                 provenance=str(answer.provenance),
+                in_summary=not any(section.in_summary for section in out),
             )
         )
     return out
+
+
+_ASKED = (
+    "Steps are taken for sizes of training sets. How much of the error is left to more "
+    "data, who is better with how much of it, and what would more bring? What lies "
+    "beyond the largest size that was tried is a forecast."
+)
 
 
 def _learning_blocks(answer: Learning, task: str) -> list[Block]:
@@ -53,40 +76,41 @@ def _learning_blocks(answer: Learning, task: str) -> list[Block]:
     curves, pairs = told[: len(own.fits)], told[len(own.fits) :]
     blocks = [
         Block(
-            f"Error and data on {task}",
+            f"Error and data{on(task)}",
             "\n".join([*curves, *answer.concerns(task)]),
             learning_chart(answer, task),
             answer.table(task),
-            f"{label} of each algorithm on {task}",
+            f"{label} of each algorithm{on(task)}",
         ),
         Block(
-            f"What would more data buy on {task}?",
+            f"What would more data buy{on(task)}?",
             "",
             forecast_chart(answer, task),
             answer.beyond_table(task),
-            f"{label} with more data on {task}",
+            f"{label} with more data{on(task)}",
         ),
     ]
     half = min(fit.law.e_N for fit in own.fits) / 2
     if half > 0:
-        needed = answer.size_for(half)
+        # Of this task alone: half of the error is another one on each.
+        needed = replace(answer, found=(own,)).size_for(half)
         blocks.append(
             Block(
-                f"How much data would half of the error take on {task}?",
+                f"How much data would half of the error take{on(task)}?",
                 f"Half of the lowest error so far is {half:.3g}.",
                 size_for_chart(needed, task),
                 needed.table(task),
-                f"Training examples that {label} {half:.3g} takes on {task}",
+                f"Training examples that {label} {half:.3g} takes{on(task)}",
             )
         )
     if own.pairs:
         blocks.append(
             Block(
-                f"Who is better with more data on {task}?",
+                f"Who is better with more data{on(task)}?",
                 "\n".join(pairs),
                 crossing_chart(answer, task),
                 answer.pair_table(task),
-                f"Each pair of algorithms on {task}, first minus second",
+                f"Each pair of algorithms{on(task)}, first minus second",
             )
         )
     return blocks

@@ -1,14 +1,21 @@
 """What a section of the page is made of."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from curvewise._text import Cell
+from curvewise._text import Cell, step
+from curvewise.analyses._asking import AT_WORDS
+from curvewise.analyses._naming import titled
+from curvewise.analyses._saying import capital
+from curvewise.analyses.performance import Performance, performance
 from curvewise.figures.series import Chart
 from curvewise.trials import Trials
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
+from curvewise.trials.trial import ONLY
 from curvewise.trials.values import scored
+
+SEED = 0  # of every analysis on the page that uses chance
 
 # Of what counts can tell, those that say nearly the same as others.
 _TOLD_BY_OTHERS = frozenset({"jaccard", "balanced_accuracy", "mcc", "kappa"})
@@ -25,12 +32,27 @@ class Settings:
         As in `curvewise.Trials.scores`.
     audit : int
         How often the pipeline is tried on shuffled and on simulated trials; 0 for never.
+    answers : dict
+        What was answered already: two sections may need the same.
     """
 
     metrics: tuple[str, ...]
     at: At
     failed: Failed
     audit: int = 0
+    answers: dict[str, tuple[Trials, Performance]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+    def performance(self, trials: Trials, metric: str) -> Performance:
+        """Return the distribution of scores, asked once for a page."""
+        whose, answer = self.answers.get(metric, (None, None))
+        if answer is None or whose is not trials:
+            answer = performance(
+                trials, metric, at=self.at, failed=self.failed, seed=SEED
+            )
+            self.answers[metric] = trials, answer
+        return answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +115,9 @@ class Section:
         What a reader must know to read it.
     method : Method or None
     provenance : str
+    in_summary : bool
+        Whether its answer stands at the top of the page; not where another section says
+        nearly the same, such as one of a further metric.
     """
 
     anchor: str
@@ -104,6 +129,34 @@ class Section:
     notes: Sequence[str] = ()
     method: Method | None = None
     provenance: str = ""
+    in_summary: bool = True
+
+
+def task_heading(task: str) -> str:
+    """Return what stands above what is told of a task.
+
+    >>> task_heading("rings"), task_heading("task 7"), task_heading("all")
+    ('Task rings', 'task 7', '')
+    """
+    if task == ONLY:
+        return ""
+    told = titled(task)
+    return told if told == task else capital(told)
+
+
+def at_words(at: At) -> str:
+    """Return which value of a curve is its score, in words."""
+    return AT_WORDS[at] if isinstance(at, str) else f"at step {step(float(at))}"
+
+
+def unanswered(anchor: str, question: str, asked: str, why: str) -> Section:
+    """Return a section that says why its question has no answer."""
+    return Section(anchor, question, asked, why, in_summary=False)
+
+
+def must_raise(trials: Trials, settings: Settings, metric: str) -> bool:
+    """Return whether what went wrong is for the caller to decide: what a failure scores."""
+    return settings.failed == "raise" and trials.count_failed(metric) > 0
 
 
 def chosen_metrics(trials: Trials, metric: str | None) -> tuple[str, ...]:

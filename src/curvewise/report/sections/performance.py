@@ -1,109 +1,191 @@
 """How good is it, and how hard to tune?"""
 
-from curvewise._text import count, percent
-from curvewise.analyses import plan
+from curvewise._text import count, joined, percent
 from curvewise.analyses._asking import crossed_factors
-from curvewise.analyses.performance import Performance, performance
-from curvewise.errors import listed
+from curvewise.analyses._naming import all_tasks, on, short_names
+from curvewise.analyses._performance_headline import headline
+from curvewise.analyses._saying import capital, share_of_trials
+from curvewise.analyses.performance import Performance
 from curvewise.figures.performance import (
     best_chart,
     profile_chart,
     quantile_chart,
     tuning_chart,
 )
-from curvewise.report.sections.parts import Block, Group, Section, Settings
+from curvewise.report.sections.methods import of_performance
+from curvewise.report.sections.parts import (
+    Block,
+    Group,
+    Section,
+    Settings,
+    at_words,
+    task_heading,
+)
 from curvewise.trials import Trials
+from curvewise.trials.doors import At
+
+_QUESTION = "How good is it, and how hard to tune?"
+_ASKED = (
+    "How good are the trials of each algorithm, and how far are the best from the rest?"
+)
+_MANY_TASKS = 3  # of more, one line each comes first
+_MANY_NAMES = 6  # of more, only their number is told
 
 
 def performance_sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return one section per metric: the distribution of scores on each task."""
     if crossed_factors(trials):
         return []  # trials that share draws: see `variance_sections`
+    if not settings.metrics:
+        why = "That cannot be told: no trial ended with a score."
+        return [Section("performance-0", _QUESTION, _ASKED, why)]
     out: list[Section] = []
     for metric in settings.metrics:
-        answer = performance(trials, metric, at=settings.at, failed=settings.failed)
+        answer = settings.performance(trials, metric)
         groups = [
-            Group(f"Task {t}", _performance_blocks(answer, t)) for t in answer.tasks
+            Group(task_heading(t), _performance_blocks(answer, t)) for t in answer.tasks
         ]
+        if len(answer.tasks) > _MANY_TASKS:
+            groups.insert(0, Group("", [_leads_block(answer)]))
         if answer.overall:
             groups.append(Group("", [_overall_block(answer)]))
-        if answer.sharper is not None:
-            groups.append(Group("", [_plan_block(trials, answer, settings)]))
         out.append(
             Section(
                 f"performance-{len(out)}",
-                f"How good is it, and how hard to tune? ({answer.metric.label})",
-                f"{count(len(trials), 'trial')} of {listed(trials.algorithms)}; "
-                f"{answer.metric.label}, {answer.metric.direction} is better.",
+                f"{_QUESTION} ({answer.metric.label})",
+                _asked(trials, answer),
+                headline(answer, _which(trials, answer)),
+                _change(trials, answer),
                 groups=groups,
-                notes=answer.notes(),
+                notes=[*answer.notes(), *_stopped(trials)],
+                method=of_performance(answer),
                 provenance=str(answer.provenance),
+                in_summary=not out,
             )
         )
     return out
+
+
+def _asked(trials: Trials, answer: Performance) -> str:
+    metric = answer.metric
+    each = "with its" if len(trials) == 1 else "each with its"
+    which = f" ({at_words(_at(answer))})" if _has_curves(trials) else ""
+    best = share_of_trials(answer.alpha).replace("its trials", "the trials")
+    return (
+        f"{count(len(trials), 'trial')} of {_whose(trials)}, {each} "
+        f"{metric.label}{which}; {metric.direction} is better. How good an algorithm "
+        f"is, is told by the mean of {best}; how hard it is to tune, by how far the "
+        f"best trials are from the rest."
+    )
+
+
+def _whose(trials: Trials) -> str:
+    if len(trials.algorithms) > _MANY_NAMES:
+        return count(len(trials.algorithms), "algorithm")
+    return joined(list(short_names(trials.algorithms).values()))
+
+
+_FIRST = {
+    "last": "at the last step, ",
+    "mean": "by the mean of each curve, ",
+    "best": "by the best value of each curve, ",
+}
+
+
+def _which(trials: Trials, answer: Performance) -> str:
+    """Return what a sentence about curves begins with: which of their values is meant."""
+    at = _at(answer)
+    if not _has_curves(trials):
+        return ""
+    return _FIRST.get(str(at), f"{at_words(at)}, ")
+
+
+def _at(answer: Performance) -> At:
+    """Return which value of a curve was taken."""
+    at: At = answer.provenance.settings["at"]  # type: ignore[assignment]
+    return at
+
+
+def _has_curves(trials: Trials) -> bool:
+    return bool(trials.core.lengths.max(initial=0) > 1)
+
+
+def _change(trials: Trials, answer: Performance) -> str:
+    ranges = ""
+    if trials.spaces or len(trials.details().params.flat):
+        ranges = "Hyperparameters drawn from other ranges would make other algorithms."
+    early = ""
+    if "stopped" in trials.about:
+        early = (
+            "A number of trials that was fixed beforehand: this run stopped when it knew "
+            "enough, and intervals after that hold a little less often than they say."
+        )
+    return " ".join(filter(None, [answer.would_change(), ranges, early]))
+
+
+def _stopped(trials: Trials) -> list[str]:
+    """Return what a run that ended when it pleased means for these intervals."""
+    if "stopped" not in trials.about:
+        return []
+    return [
+        f"The run looked at its own results and stopped: {trials.about['stopped']}. "
+        f"Intervals here are for a number of trials that was fixed beforehand; what "
+        f"surely holds after such a run is what it said when it stopped."
+    ]
 
 
 def _performance_blocks(answer: Performance, task: str) -> list[Block]:
     label = answer.metric.label
     blocks = [
         Block(
-            f"Task {task}",
+            task_heading(task),
             answer.verdict(task),
             quantile_chart(answer, task),
             answer.table(task),
-            f"{label} of each algorithm on {task}",
+            f"{label} of each algorithm{on(task)}",
         )
     ]
     if pairs := answer.contrast_table(task):
-        caption = f"Each pair of algorithms on {task}, first minus second"
+        caption = f"Each pair of algorithms{on(task)}, first minus second"
         where = " ".join(answer.where(task))
-        blocks.append(Block(f"Who is ahead on {task}?", where, None, pairs, caption))
+        blocks.append(Block(f"Who is ahead{on(task)}?", where, None, pairs, caption))
     return [
         *blocks,
         Block(
-            f"The best trials on {task}",
+            f"The best trials{on(task)}",
             "",
             best_chart(answer, task),
             answer.best_table(task),
-            f"Mean {label} of the best trials on {task}",
+            f"Mean {label} of the best trials{on(task)}",
         ),
         Block(
-            f"How many settings must be tried on {task}?",
+            f"How many settings must be tried{on(task)}?",
             "",
             tuning_chart(answer, task),
             answer.tuning_table(task),
-            f"{label} of the best of k trials on {task}",
+            f"{label} of the best of k trials{on(task)}",
         ),
     ]
+
+
+def _leads_block(answer: Performance) -> Block:
+    return Block(
+        "Who leads where",
+        f"In front: who has the best mean over the best {percent(1 - answer.alpha)} of "
+        f"the trials, which may be by luck. Told apart from, probably, not yet: how "
+        f"many others, with {percent(answer.confidence)} confidence for all tasks and "
+        f"pairs at once.",
+        None,
+        answer.lead_table(),
+        f"Who is in front on each task, by {answer.metric.label}",
+    )
 
 
 def _overall_block(answer: Performance) -> Block:
     return Block(
-        f"All {len(answer.tasks)} tasks",
+        capital(all_tasks(len(answer.tasks))),
         "Each task counts the same. This needs scores that mean the same on every task.",
         profile_chart(answer),
         answer.overall_table(),
         f"{answer.metric.label} over all tasks",
-    )
-
-
-def _plan_block(trials: Trials, answer: Performance, settings: Settings) -> Block:
-    found = plan.trials(
-        answer.sharper or 1.0,
-        of="cvar",
-        alpha=answer.alpha,
-        pilot=trials,
-        metric=answer.metric.name,
-        at=settings.at,
-        failed=settings.failed,
-        confidence=answer.confidence,
-    )
-    return Block(
-        "How many more trials?",
-        f"To know the mean of the best {percent(1 - answer.alpha)} of the trials twice as "
-        f"well as now, to within {found.half_width:g}. guaranteed: whatever the "
-        f"distribution; asymptotic: for many trials, if they vary as these do.",
-        None,
-        found.table(),
-        f"Trials of each algorithm on each task for a half-width of {found.half_width:g}",
     )

@@ -1,9 +1,20 @@
 """What does tuning gain?"""
 
 from curvewise.analyses._asking import crossed_factors
-from curvewise.analyses.robustness import robustness, tuned_pairs
+from curvewise.analyses._naming import on
+from curvewise.analyses.robustness import Robustness, robustness, tuned_pairs
+from curvewise.errors import CurvewiseError
 from curvewise.figures.robustness import gain_chart
-from curvewise.report.sections.parts import Block, Group, Section, Settings
+from curvewise.report.sections.methods import ROBUSTNESS
+from curvewise.report.sections.parts import (
+    Block,
+    Group,
+    Section,
+    Settings,
+    must_raise,
+    task_heading,
+    unanswered,
+)
 from curvewise.trials import Trials
 
 
@@ -13,26 +24,47 @@ def robustness_sections(trials: Trials, settings: Settings) -> list[Section]:
         return []
     out: list[Section] = []
     for metric in settings.metrics:
-        answer = robustness(trials, metric, at=settings.at, failed=settings.failed)
-        blocks = [
-            Block(
-                f"Tuning on {task}",
-                answer.verdict(task),
-                gain_chart(answer, task),
-                answer.table(task),
-                f"What tuning gains in {answer.metric.label} on {task}",
-            )
-            for task in answer.tasks
-        ]
+        anchor = f"robustness-{len(out)}"
+        question = f"What does tuning gain? ({trials.metric(metric).label})"
+        try:
+            answer = robustness(trials, metric, at=settings.at, failed=settings.failed)
+        except CurvewiseError as problem:  # such as a tuned one that met other tasks
+            if must_raise(trials, settings, metric):
+                raise
+            told = f"What tuning gains cannot be told. {problem}"
+            out.append(unanswered(anchor, question, _ASKED, told))
+            continue
         out.append(
             Section(
-                f"robustness-{len(out)}",
-                f"What does tuning gain? ({answer.metric.label})",
-                "An algorithm that gains little by tuning is good as it comes: it is "
-                "robust to its hyperparameters.",
-                groups=[Group("", blocks)],
+                anchor,
+                question,
+                _ASKED,
+                answer.headline(),
+                answer.would_change(),
+                groups=[
+                    Group(task_heading(t), [_block(answer, t)]) for t in answer.tasks
+                ],
                 notes=answer.notes(),
+                method=ROBUSTNESS,
                 provenance=str(answer.provenance),
+                in_summary=not out,
             )
         )
     return out
+
+
+_ASKED = (
+    "Each algorithm was run as it comes, with hyperparameters drawn at random, and "
+    "tuned. One that gains little by tuning is good with almost any hyperparameters: it "
+    "is robust."
+)
+
+
+def _block(answer: Robustness, task: str) -> Block:
+    return Block(
+        f"Tuning{on(task)}",
+        answer.verdict(task),
+        gain_chart(answer, task),
+        answer.table(task),
+        f"What tuning gains in {answer.metric.label}{on(task)}",
+    )

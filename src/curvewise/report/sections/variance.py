@@ -1,9 +1,27 @@
 """Where does the spread of scores come from?"""
 
 from curvewise.analyses._asking import crossed_factors
-from curvewise.analyses.variance import variance_shares
-from curvewise.report.sections.parts import Block, Group, Section, Settings
+from curvewise.analyses._naming import on
+from curvewise.analyses.variance import VarianceShares, variance_shares
+from curvewise.errors import CurvewiseError
+from curvewise.report.sections.methods import VARIANCE
+from curvewise.report.sections.parts import (
+    SEED,
+    Block,
+    Group,
+    Section,
+    Settings,
+    must_raise,
+    task_heading,
+    unanswered,
+)
 from curvewise.trials import Trials
+
+_ASKED = (
+    "These trials are crossed: every draw of one source of chance, such as the "
+    "hyperparameters, meets every draw of the others, such as the seed. So it can be "
+    "told how much of the variation of scores comes from which."
+)
 
 
 def variance_sections(trials: Trials, settings: Settings) -> list[Section]:
@@ -12,32 +30,43 @@ def variance_sections(trials: Trials, settings: Settings) -> list[Section]:
         return []
     out: list[Section] = []
     for metric in settings.metrics:
-        answer = variance_shares(trials, metric, at=settings.at, failed=settings.failed)
+        anchor = f"variance-{len(out)}"
+        question = f"Where does the spread come from? ({trials.metric(metric).label})"
+        try:
+            answer = variance_shares(
+                trials, metric, at=settings.at, failed=settings.failed, seed=SEED
+            )
+        except CurvewiseError as problem:  # such as a crossing with a hole
+            if must_raise(trials, settings, metric):
+                raise
+            told = f"Where the spread comes from cannot be told. {problem}"
+            out.append(unanswered(anchor, question, _ASKED, told))
+            continue
         out.append(
             Section(
-                f"variance-{len(out)}",
-                f"Where does the spread come from? ({metric})",
-                "These trials are crossed: they share draws, so that each source of chance "
-                "can be told from the others.",
+                anchor,
+                question,
+                _ASKED,
+                answer.headline(),
+                answer.would_change(),
                 groups=[
-                    Group(
-                        "",
-                        [
-                            Block(
-                                "Shares of the variance",
-                                "",
-                                None,
-                                answer.rows(),
-                                _SHARES,
-                            )
-                        ],
-                    )
+                    Group(task_heading(t), [_block(answer, t)]) for t in answer.tasks
                 ],
                 notes=answer.notes(),
+                method=VARIANCE,
                 provenance=str(answer.provenance),
+                in_summary=not any(section.in_summary for section in out),
             )
         )
     return out
 
 
-_SHARES = "How much of the variance of the score each source explains"
+def _block(answer: VarianceShares, task: str) -> Block:
+    return Block(
+        "Shares of the variance",
+        answer.verdict(task),
+        None,
+        answer.table(task),
+        f"How much of the variance of {answer.metric.label} each source explains"
+        f"{on(task)}",
+    )

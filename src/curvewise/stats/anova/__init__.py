@@ -1,6 +1,8 @@
 """Tests of whole curves: do they differ, where, which ones, and how many are needed."""
 
 from curvewise.stats.anova._lines.flips import FEWEST as FEWEST_TO_FLIP
+from curvewise.stats.anova._planning.pilots import LEAST_PILOT as FEWEST_TO_PLAN
+from curvewise.stats.anova._planning.pilots import checked_pilot
 from curvewise.stats.anova.answers import (
     Decision,
     Draws,
@@ -31,6 +33,7 @@ from curvewise.stats.anova.windows import window_edges, window_means
 
 __all__ = [
     "FEWEST_TO_FLIP",
+    "FEWEST_TO_PLAN",
     "Anova",
     "Decision",
     "Draws",
@@ -49,6 +52,7 @@ __all__ = [
     "TaskTest",
     "Where",
     "all_pairs",
+    "checked_pilot",
     "contrast",
     "difference_band",
     "effect_shares",

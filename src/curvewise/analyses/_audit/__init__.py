@@ -1,0 +1,1 @@
+"""How an analysis is tried on results whose truth is known: dealt anew, or drawn."""

@@ -1,0 +1,75 @@
+"""Messages of the Python API as somebody at a terminal reads them."""
+
+import re
+
+_KEYWORDS = (
+    "failed|at|metrics?|params|unit|trials?|step|status|on|runs|algorithm|task"
+    "|executor|timeout|memory|workers|retries|experiment|force|alpha|confidence|band"
+    "|margin|threshold|tail|family|of|seed|half_width|over_tasks|grid|fill|windows|level"
+    "|null|noise|shuffles|power|effect|shift|stretch|size|method|target"
+    "|test_size|average|positive|classes"
+)
+# What a command cannot be told stays Python; it is set aside by this sign meanwhile.
+_ASIDE = "\0"
+_PYTHON = re.compile(r"metrics=\{'[^']*': Metric\([^}]*\)\}")
+_MEANING = re.compile(
+    r"with read\(\.\.\., metrics=\.\.\.\), such as \{'([^']*)': '(\w+)'\}"
+)
+_OF_TOML = re.compile(r"with metrics=, such as \[Metric\('(.+)', 'lower'\)\]")
+_PAIRS = re.compile(r"pairs=\{'(.*)': (<.*?>)\}")
+_MAPPING = re.compile(r"\bmetrics=\{'([^']*)': '(\w+)'\}")
+_LIST = re.compile(rf"\b({_KEYWORDS})=\[((?:'[^']*'(?:, )?)+)\]")
+_OPTION = re.compile(rf"\b({_KEYWORDS})=(?:'([^']*)'|True\b|\.\.\.)?(?!=)")
+
+
+def as_typed(message: str) -> str:
+    """Return a message of the Python API with its keywords as options.
+
+    >>> as_typed("Pass failed='worst' or failed=<score>.")
+    'Pass --failed worst or --failed <score>.'
+    >>> as_typed("Leave memory= out, or pass executor='local'. Name it with step=; or not.")
+    'Leave --memory out, or pass --executor local. Name it with --step; or not.'
+    >>> as_typed("Pass force=True to replace it.")
+    'Pass --force to replace it.'
+    >>> as_typed("Pass half_width=, of='mean' or pilot=<a few trials>.")
+    'Pass --half-width, --of mean or a file of a few trials.'
+    >>> as_typed("Say trial=['seed', 'fold'], or metrics={'loss': 'lower'}.")
+    'Say --trial seed --trial fold, or --metrics loss=lower.'
+    >>> as_typed("Pass pairs={'svm': <its tuned one>}.")
+    'Pass --pair "svm=<its tuned one>".'
+    >>> as_typed("Say metrics={'r': Metric('r', 'lower', (0, 1))}.")
+    "Say read(..., metrics={'r': Metric('r', 'lower', (0, 1))}) in Python."
+    """
+    kept = [f"read(..., {found}) in Python" for found in _PYTHON.findall(message)]
+    message = _PYTHON.sub(_ASIDE, message)
+    message = message.replace("pilot=<a few trials>", "a file of a few trials")
+    message = message.replace("metrics=[...]", "--metrics NAME")
+    message = _PAIRS.sub(r'--pair "\1=\2"', message)
+    message = _MEANING.sub(r"with --metrics, such as --metrics \1=\2", message)
+    message = _MAPPING.sub(r"--metrics \1=\2", message)
+    message = _LIST.sub(_repeated, message)
+    message = _OPTION.sub(_option, message)
+    for text in kept:
+        message = message.replace(_ASIDE, text, 1)
+    return message
+
+
+def _repeated(found: re.Match[str]) -> str:
+    return " ".join(f"--{found[1]} {one}" for one in re.findall("'([^']*)'", found[2]))
+
+
+def _option(found: re.Match[str]) -> str:
+    name = f"--{found[1].replace('_', '-')}"
+    if found[2]:
+        return f"{name} {found[2]}"
+    value_follows = found.string[found.end() :][:1] not in ("", *" ,;.:)")
+    return f"{name} " if value_follows else name
+
+
+def in_toml(message: str) -> str:
+    """Return a message of the Python API as it is meant for a TOML file.
+
+    >>> in_toml("State it with metrics=, such as [Metric('f', 'lower')].")
+    'State it in the file: [metrics], and below it f = "lower".'
+    """
+    return _OF_TOML.sub(r'in the file: [metrics], and below it \1 = "lower"', message)

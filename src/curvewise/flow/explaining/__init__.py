@@ -1,0 +1,6 @@
+"""What can these trials answer, and what can they not? Every question, asked of them."""
+
+from curvewise.flow.explaining.answer import Can, Explanation, Question
+from curvewise.flow.explaining.everything import explain
+
+__all__ = ["Can", "Explanation", "Question", "explain"]

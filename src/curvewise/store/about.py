@@ -1,0 +1,83 @@
+"""What a store knows of its experiment, in words that travel with the trials."""
+
+import json
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+from curvewise.trials.columns import Core
+
+# A store hides the password of its own address; a file may name other addresses.
+_PASSWORD = re.compile(r"(\w+://[^\s:/@\"']*):[^\s\"']*@")
+_NAMES = {"seed": "seed", "vary": "drawn anew in each trial", "cross": "crossed"}
+
+
+def about(notes: Mapping[str, str], core: Core) -> dict[str, str]:
+    """Return what is known of the experiment of these trials.
+
+    Parameters
+    ----------
+    notes : mapping of str to str
+        What a run has noted: its streams, plan, end and source.
+    core : Core
+        The trials, which say whether more was run since a run ended early.
+
+    Returns
+    -------
+    dict of str to str
+        ``"seed"``, ``"drawn anew in each trial"``, ``"crossed"``, ``"planned"``,
+        ``"stopped"``, ``"experiment"`` and ``"experiment file"``, those that are known.
+    """
+    told = dict(_streams(notes.get("streams", "")))
+    if planned := _planned(notes):
+        told["planned"] = planned
+    if stopped := _stopped(notes, core):
+        told["stopped"] = stopped
+    if source := notes.get("source"):
+        told["experiment"] = source
+    if text := notes.get("source text"):
+        told["experiment file"] = without_passwords(text)
+    return told
+
+
+def without_passwords(text: str) -> str:
+    """Return a text in which the passwords of addresses are hidden.
+
+    >>> without_passwords('store = "postgresql://ann:secret@host/runs"')
+    'store = "postgresql://ann:***@host/runs"'
+    """
+    return _PASSWORD.sub(r"\1:***@", text)
+
+
+def _streams(text: str) -> list[tuple[str, str]]:
+    lines = [line.partition(": ") for line in text.splitlines()]
+    return [(_NAMES[key], value) for key, _, value in lines if key in _NAMES]
+
+
+def _planned(notes: Mapping[str, str]) -> str:
+    plan = json.loads(notes.get("plan", "[]"))
+    if not plan:
+        return ""
+    sizes = [trials for _, _, trials in plan]
+    least, most = min(sizes), max(sizes)
+    many = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    return f"{many} trials of each algorithm on each task"
+
+
+def _stopped(notes: Mapping[str, str], core: Core) -> str:
+    """Return why a run ended before its plan did, if nobody has run more since."""
+    if "ended" not in notes or "plan" not in notes:
+        return ""
+    until, size = json.loads(notes["ended"])
+    cell = core.task.astype(np.int64) * (int(core.algorithm.max(initial=0)) + 1)
+    there = np.unique(cell + core.algorithm, return_counts=True)[1]
+    if len(there) == 0 or not (there == size).all():
+        return ""
+    most = max(trials for _, _, trials in json.loads(notes["plan"]))
+    if size >= most:
+        return ""
+    return (
+        f"the run was stopped when '{until}' was known, with {size:,} of {most:,} trials "
+        f"of each"
+    )

@@ -1,0 +1,28 @@
+"""The pages of the examples, made once for all tests that read them."""
+
+from functools import cache
+
+import pytest
+
+import curvewise as cw
+from curvewise.report import page as report_page
+from curvewise.report.sections import SECTIONS, Settings, chosen_metrics
+
+EXAMPLES = ("search", "curves", "counts")
+
+
+@cache
+def example_sections(name):
+    """Return the sections of an example, in their order."""
+    trials = cw.example(name)
+    settings = Settings(chosen_metrics(trials, None), "last", "worst")
+    return [section for make in SECTIONS for section in make(trials, settings)]
+
+
+@cache
+def example_page(name):
+    """Return the page of an example, as it is written."""
+    made = example_sections(name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report_page, "SECTIONS", [lambda _trials, _settings: made])
+        return report_page.render(cw.example(name), failed="worst")

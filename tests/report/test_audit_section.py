@@ -1,0 +1,61 @@
+"""The section of a report that tells how often its analyses err."""
+
+import pytest
+
+import curvewise as cw
+from curvewise.analyses._audit import running
+from curvewise.report.sections import SECTIONS, Settings
+from curvewise.report.sections.audit import audit_sections, watched
+
+
+@pytest.fixture(scope="module")
+def trials():
+    return cw.example("search").where(task="rings", algorithm=["net", "svm"])
+
+
+def settings(repetitions, metrics=("accuracy",), failed="worst"):
+    return Settings(metrics, "last", failed, repetitions)
+
+
+def test_a_report_has_it_only_where_it_was_asked_for(trials):
+    assert audit_sections(trials, settings(0)) == []
+    assert audit_sections in SECTIONS
+
+
+def test_it_says_what_was_asked_what_was_found_and_what_would_change_it(trials):
+    (section,) = audit_sections(trials, settings(20))
+    answer = cw.audit(trials, failed="worst", repetitions=20)
+    assert section.answer == answer.headline()
+    assert section.change == answer.would_change()
+    assert section.provenance == str(answer.provenance)
+    (group,) = section.groups
+    (block,) = group.blocks
+    assert block.table == answer.table()
+    assert block.chart is not None
+    assert section.notes == answer.notes()
+    assert "assumed, not shown" in section.method.guarantee
+
+
+def test_whoever_watches_is_told_how_far_it_is_and_what_was_found(trials):
+    told = []
+    with watched(lambda *far: told.append(far)) as found:
+        (section,) = audit_sections(trials, settings(20))
+    assert told[-1] == (40, 40)
+    assert [one.headline() for one in found] == [section.answer]
+    audit_sections(trials, settings(20))
+    assert len(found) == 1  # nobody watches any more
+
+
+def test_of_several_metrics_one_is_tried_and_the_others_are_named(monkeypatch):
+    counts = cw.example("counts")
+    quick = {"performance": running._SUBJECTS["performance"]}
+    monkeypatch.setattr(running, "_SUBJECTS", quick)
+    (section,) = audit_sections(counts, settings(20, ("accuracy", "error", "f1")))
+    assert "metric=error" in section.provenance
+    assert section.notes[-1] == "Tried for error only, not for 'accuracy', 'f1'."
+
+
+def test_what_would_take_hours_is_told_in_its_place(trials):
+    (section,) = audit_sections(trials, settings(10**7))
+    assert section.answer.startswith("No audit was made. 10,000,000 repetitions with")
+    assert not section.groups
