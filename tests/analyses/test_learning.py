@@ -444,6 +444,7 @@ def test_beyond_the_largest_size_a_power_law_is_doubted(trials, answer):
     assert not any("are more than" in text for text in answer.concerns("t"))
 
 
+@pytest.mark.slow
 def test_a_concern_of_many_is_said_once():
     many = {f"a{i}": CURVES["quick"] for i in range(9)}
     told = cw.learning(Trials(grown(many, runs=1))).concerns("t")

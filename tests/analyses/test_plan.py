@@ -409,6 +409,7 @@ def test_lines_of_shapes_and_of_both(monkeypatch):
     assert "better plan for a stated stretch" in str(shape)
 
 
+@pytest.mark.slow
 def test_lines_for_a_stated_stretch(monkeypatch):
     monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
     found = plan.lines(HILL, effect="interaction", stretch=1.2)

@@ -72,6 +72,7 @@ def test_circles_are_where_a_class_was_tested():
     cw.figures.plot_confusion_metrics(cw.confusion(trials))
 
 
+@pytest.mark.slow
 def test_of_many_classes_the_hardest_are_drawn():
     rng = np.random.default_rng(0)
     counts = np.array([20 * np.eye(13, dtype=int) for _ in range(3)])

@@ -25,6 +25,7 @@ from curvewise.figures.series import DASHES, Chart, Series, no_band, style
 from curvewise.figures.thinning import COARSEST, FINEST, height_of
 from curvewise.report.charts import caption_of, plotly_figure, shown_names
 from curvewise.report.legend import Look
+from curvewise.report.packing import packed
 from curvewise.report.typed import typed
 
 CHARTS = (
@@ -161,6 +162,53 @@ def test_faint_lines_are_written_in_the_shorter_way():
     assert numbers(second["x"]).tolist() == [0, 49]
 
 
+def with_template(figure):
+    """Return the traces with what they inherit, as Plotly fills them in."""
+    (template,) = figure["layout"]["template"]["data"]["scatter"]
+    out = []
+    for trace in figure["data"]:
+        own = {"type": "scatter"} | template | trace
+        for look in ("line", "marker"):
+            own[look] = template.get(look, {}) | trace.get(look, {})
+        out.append(own)
+    return out
+
+
+@pytest.mark.parametrize("make", [*CHARTS, lambda _: busy_chart()])
+def test_what_is_said_once_is_what_each_said(answer, make):
+    figure = plotly_figure(make(answer), COARSEST)
+    small = packed(figure)
+    assert len(json.dumps(small)) < len(json.dumps(figure))
+    for now, before in zip(with_template(small), figure["data"], strict=True):
+        if "hoverinfo" in before:  # a pointer skips it
+            now.pop("hovertemplate")
+        for key, value in before.items():
+            if key in ("line", "marker"):
+                assert now[key].items() >= value.items()
+            else:
+                assert now[key] == value
+        assert now.get("zorder", 0) == before.get("zorder", 0)
+
+
+def busy_chart():
+    """A chart with curves, bands, circles, faint lines and a lonely point."""
+    x = np.arange(4.0)
+    one = np.array([2.0])
+    return chart_of(
+        Series("a", x, x, x - 1, x + 1, 0),
+        Series("b", x, x, *no_band(x), 1),
+        Series("b, seen", x, x, *no_band(x), 1, is_dots=True),
+        Series("b, a line", x, x, *no_band(x), 1, is_faint=True),
+        Series("c", one, one, *no_band(one), 2),
+    )
+
+
+def test_a_lonely_point_keeps_its_look():
+    """It is a marker without a look of its own, and must not inherit that of circles."""
+    figure = packed(plotly_figure(busy_chart()))
+    assert "marker" not in figure["layout"]["template"]["data"]["scatter"][0]
+
+
 # --- which curves are shown --------------------------------------------------------------
 
 
@@ -276,9 +324,14 @@ def told_at(page, trace, point):
     return page.locator("#a .hovertext").first.text_content()
 
 
+SLOW = pytest.mark.slow
+
+
 @pytest.mark.service
-@pytest.mark.parametrize("tolerance", [None, FINEST])
-@pytest.mark.parametrize(("shape", "axis"), [("line", "log"), ("step", "linear")])
+@pytest.mark.parametrize("tolerance", [pytest.param(None, marks=SLOW), FINEST])
+@pytest.mark.parametrize(
+    ("shape", "axis"), [pytest.param("line", "log", marks=SLOW), ("step", "linear")]
+)
 def test_a_browser_reads_the_bytes(browser, tolerance, shape, axis):
     x = np.arange(1.0, 21)
     y = np.where((x > 8) & (x < 12), np.nan, np.sqrt(x))
@@ -300,3 +353,24 @@ def test_a_browser_reads_the_bytes(browser, tolerance, shape, axis):
     assert (
         page.locator("#a .scatterlayer .js-line").count() == 1
     )  # the control: no gap, one line
+
+
+@pytest.mark.service
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(pytest.param(CHARTS[i], marks=SLOW) for i in (0, 2)),
+        lambda _: busy_chart(),
+    ],
+)
+def test_a_browser_draws_the_same_from_what_is_said_once(browser, answer, make):
+    figure = plotly_figure(make(answer), COARSEST)
+    seen = []
+    for one in (figure, packed(figure)):
+        page, heard = drawn(browser, one)
+        marks = page.locator("#a .cartesianlayer .trace path")
+        looks = "e => e.map(p => [p.getAttribute('d'), p.getAttribute('style')])"
+        seen.append(marks.evaluate_all(looks))
+        assert heard.complaints == []
+    assert len(seen[0]) >= 6
+    assert seen[0] == seen[1]

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -131,6 +132,16 @@ def test_a_page_does_not_compare_curves_for_days():
     assert too_many_pairs(trials.where(algorithm=list(trials.algorithms[:24]))) == ""
 
 
+@pytest.mark.slow
+def test_of_many_pairs_ten_get_a_sentence_and_all_a_row():
+    trials = grid_of_trials(7, 2, 6, steps=2)  # 21 pairs
+    text = render(trials)
+    assert "The table below tells of the others, 11 more." in text
+    assert text.count("was shown over 2 tasks") <= 10
+    answer = cw.difference(trials, shuffles=99)
+    assert len(answer.overall_table()) == 21
+
+
 def test_lines_that_can_be_dealt_in_more_ways_than_a_float_holds_are_explained():
     assert "curves" in str(cw.explain(grid_of_trials(2, 1, 800, steps=2)))
 
@@ -150,7 +161,7 @@ def test_faint_lines_are_few_on_every_chart_and_on_the_page():
 
 MAKE = """
 import resource, sys
-sys.path[:0] = {path!r}
+sys.path[:0] = {folders!r}
 from test_scale import grid_of_trials
 import curvewise as cw
 trials = grid_of_trials(*{sizes!r})
@@ -161,7 +172,12 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 def made(tmp_path, *sizes):
     """Return how many bytes a page has, and the process that made it had in memory."""
-    code = MAKE.format(path=sys.path, sizes=sizes, target=str(tmp_path / "page.html"))
+    here = Path(__file__).parent
+    code = MAKE.format(
+        folders=[str(here), str(here.parent)],
+        sizes=sizes,
+        target=str(tmp_path / "page.html"),
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )

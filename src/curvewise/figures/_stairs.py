@@ -21,6 +21,7 @@ from curvewise.metrics import Floats
 
 _HV: Shape = "hv"
 _LINEAR: Shape = "linear"
+_WORTH = 1.3  # times the points of stairs: slopes look more like very many trials
 
 
 def stepped(paper: Paper, series: Series, tolerance: float) -> Outline:
@@ -29,10 +30,11 @@ def stepped(paper: Paper, series: Series, tolerance: float) -> Outline:
     curve = [_stairs(paper, series, run, tolerance) for run in known]
     shape = _HV
     jumps = [_jumps(paper, series, run, tolerance) for run in known]
-    if 4 * sum(len(own) + 1 for own in jumps) < _points(curve):
+    room = _WORTH * _points(curve)
+    if 2 * sum(len(own) + 1 for own in jumps) < room:
         own = zip(known, jumps, strict=True)
         ramps = [_ramps(paper, series, run, at, tolerance) for run, at in own]
-        if _points(ramps) < _points(curve):
+        if _points(ramps) < room:
             curve, shape = ramps, _LINEAR
     polygons = []
     for run in runs(has_ends(series)):

@@ -249,6 +249,7 @@ def test_a_metric_that_is_not_there_is_no_reason_to_try_every_configuration():
     assert len(seen) == 1
 
 
+@pytest.mark.slow
 def test_the_leaky_search_keeps_only_what_the_best_run_yielded():
     yielded, alive = [], []
 

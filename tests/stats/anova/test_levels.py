@@ -58,7 +58,10 @@ def check_levels(sets, sizes, kind):
         assert_at_most(default, sets, LEVEL)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    ["walk", *(pytest.param(k, marks=pytest.mark.slow) for k in KINDS if k != "walk")],
+)
 @pytest.mark.parametrize(
     "sizes",
     [DESIGNS[0], *(pytest.param(d, marks=pytest.mark.slow) for d in DESIGNS[1:])],

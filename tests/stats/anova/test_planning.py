@@ -240,6 +240,7 @@ def test_power_now_is_that_of_the_pilots_lines():
     assert 0 < found.now_error < 0.05
 
 
+@pytest.mark.slow
 def test_no_plan_has_fewer_lines_than_could_be_significant():
     lines = pilot(20)
     few = {"simulations": 100}

@@ -116,6 +116,7 @@ def test_the_error_of_a_hundred_draws():
     assert found.algorithm_error[2] > 0  # never "certain" from a hundred draws
 
 
+@pytest.mark.slow
 def test_errors_are_how_far_repetitions_scatter():
     rng = np.random.default_rng(8)
     stretches = np.full(150, 1.12)

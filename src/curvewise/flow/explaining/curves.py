@@ -25,7 +25,7 @@ from curvewise.flow.explaining.asking import (
 from curvewise.stats.anova import (
     FEWEST_TO_FLIP,
     FEWEST_TO_PLAN,
-    checked_pilot,
+    refuse_pilot,
     two_way,
 )
 from curvewise.stats.deals import lines_to_reach, number_of_deals
@@ -122,7 +122,7 @@ def _compare(part: Trials, metric: str, failed: Failed) -> None:
 def _plan(part: Trials, metric: str, failed: Failed) -> None:
     for lines in _several(part, metric, failed):
         for one, other in combinations(lines, 2):
-            checked_pilot({one: lines[one], other: lines[other]})
+            refuse_pilot({one: lines[one], other: lines[other]})
 
 
 def _grid(part: Trials, metric: str) -> int | None:

@@ -1,11 +1,14 @@
 """Do the curves differ, and where?"""
 
+from collections.abc import Sequence
+
 from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses._line_asking import (
     fewest_steps,
     too_many_pairs,
     with_lines,
 )
+from curvewise.analyses._line_tables import adjusted_p
 from curvewise.analyses._naming import all_tasks, on
 from curvewise.analyses.difference import Difference, difference
 from curvewise.errors import CurvewiseError
@@ -22,6 +25,7 @@ from curvewise.report.sections.parts import (
 )
 from curvewise.trials import Trials
 
+_SENTENCES = 10  # about pairs; the table has all of them
 _STEPS = 600  # at which curves of different steps are compared, at most
 _ASKED = (
     "Every run has a curve. Whole runs are compared, since points of one run hang "
@@ -81,11 +85,28 @@ def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
 def _overall_block(answer: Difference) -> Block:
     return Block(
         f"Curves over {all_tasks(len(answer.tasks))}",
-        "\n".join(answer.overall_verdicts()),
+        _first(_surest(answer)),
         None,
         answer.overall_table(),
         _OVERALL,
     )
+
+
+def _surest(answer: Difference) -> list[str]:
+    """Return what holds over all tasks, what is surest first where pairs are many."""
+    told = answer.overall_verdicts()
+    if len(told) <= _SENTENCES:
+        return told
+    least = [min(p) for p in adjusted_p(answer.overall)]
+    return [told[i] for i in sorted(range(len(told)), key=least.__getitem__)]
+
+
+def _first(lines: Sequence[str]) -> str:
+    """Return sentences about pairs, line by line: of many the first ones."""
+    if len(lines) <= _SENTENCES:
+        return "\n".join(lines)
+    more = f"The table below tells of the others, {len(lines) - _SENTENCES} more."
+    return "\n".join([*lines[:_SENTENCES], more])
 
 
 def _difference_blocks(answer: Difference, task: str) -> list[Block]:
@@ -101,7 +122,7 @@ def _difference_blocks(answer: Difference, task: str) -> list[Block]:
         ),
         Block(
             f"Who differs{on(task)}, and where?",
-            "\n".join(pairs),
+            _first(pairs),
             where_chart(answer, task),
             answer.pair_table(task),
             f"Each pair of algorithms{on(task)}, first minus second",

@@ -2,7 +2,6 @@
 
 from curvewise.stats.anova._lines.flips import FEWEST as FEWEST_TO_FLIP
 from curvewise.stats.anova._planning.pilots import LEAST_PILOT as FEWEST_TO_PLAN
-from curvewise.stats.anova._planning.pilots import checked_pilot
 from curvewise.stats.anova.answers import (
     Decision,
     Draws,
@@ -22,7 +21,11 @@ from curvewise.stats.anova.effects import EffectSizes, effect_sizes
 from curvewise.stats.anova.means import mean_band
 from curvewise.stats.anova.omega import Explained, explained
 from curvewise.stats.anova.pairs import Pair, all_pairs, pair_of
-from curvewise.stats.anova.planning import LinesForPower, lines_for_power
+from curvewise.stats.anova.planning import (
+    LinesForPower,
+    lines_for_power,
+    refuse_pilot,
+)
 from curvewise.stats.anova.power import StretchPower, stretch_power
 from curvewise.stats.anova.randomized import randomized_anova
 from curvewise.stats.anova.shares import EffectShares, effect_shares
@@ -52,7 +55,6 @@ __all__ = [
     "TaskTest",
     "Where",
     "all_pairs",
-    "checked_pilot",
     "contrast",
     "difference_band",
     "effect_shares",
@@ -65,6 +67,7 @@ __all__ = [
     "over_tasks",
     "pair_of",
     "randomized_anova",
+    "refuse_pilot",
     "step_correlation",
     "stretch_power",
     "two_way",

@@ -301,3 +301,23 @@ def _interval(
         found.lines if math.isfinite(found.lines) else math.nan,
         math.nan if found.curve is None else found.curve.error,
     )
+
+
+def refuse_pilot(lines: LinesLike) -> None:
+    """Raise if lines tell too little about noise to plan from them.
+
+    Parameters
+    ----------
+    lines : mapping of str to array_like, shape (line, step)
+        The lines of each algorithm.
+
+    Raises
+    ------
+    CurvewiseError
+        If an algorithm has fewer than four lines, or no two differ.
+
+    Examples
+    --------
+    >>> refuse_pilot({"a": [[1, 2], [2, 4], [1, 3], [2, 3]], "b": [[0, 1]] * 4})
+    """
+    checked_pilot(lines)
