@@ -178,15 +178,16 @@
   function numbersOf(list) {
     if (!list) return [];
     if (Array.isArray(list)) return list;
-    if (ArrayBuffer.isView(list)) return Array.from(list, tidy);
+    if (ArrayBuffer.isView(list)) return digitsOf(list);
     const bytes = Uint8Array.from(atob(list.bdata), (sign) => sign.charCodeAt(0));
-    const flat = Array.from(new KINDS[list.dtype](bytes.buffer), tidy);
+    const flat = digitsOf(new KINDS[list.dtype](bytes.buffer));
     const width = list.shape ? Number(String(list.shape).split(",")[1]) : 0;
     if (!width) return flat;
     return Array.from({ length: flat.length / width }, (_, i) => flat.slice(i * width, (i + 1) * width));
   }
 
-  const tidy = (value) => (Number.isFinite(value) ? Number(value.toPrecision(7)) : null);
+  const tidy = (value, digits = 15) => (Number.isFinite(value) ? Number(value.toPrecision(digits)) : null);
+  const digitsOf = (list) => Array.from(list, (value) => tidy(value, list instanceof Float32Array ? 7 : 15));
 
   function plain(name) {
     const text = name.replaceAll("<br>", " ");
@@ -212,7 +213,7 @@
   }
 
   function chartRows(chart) {
-    const fromRoot = (x) => (x === null ? x : tidy(x ** -2)); // drawn at one over the root
+    const fromRoot = (x) => (x === null ? x : tidy(x ** -2, 6)); // drawn at one over the root
     const where = chart.dataset.axis === "root" ? fromRoot : (x) => x;
     const rows = [["series", "x", "y", "lower", "upper"]];
     const times = new Map();
