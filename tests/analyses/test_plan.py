@@ -273,6 +273,7 @@ def test_lines_have_one_row_per_task_and_pair(monkeypatch):
     assert not any("=" in note for note in found.notes())
 
 
+@pytest.mark.slow
 def test_lines_for_a_stated_difference_are_what_the_statistics_say(monkeypatch):
     (row,) = STATED.rows()
     lines = HILL.lines("return")

@@ -80,6 +80,7 @@ def curves(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_power_prints_what_the_api_returns(curves, monkeypatch):
     monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
     done = invoked(curves, "--power", 0.8, "--shift", 50)

@@ -359,10 +359,11 @@ def test_a_browser_reads_the_bytes(browser, tolerance, shape, axis):
 @pytest.mark.parametrize(
     "make",
     [
-        *(pytest.param(CHARTS[i], marks=SLOW) for i in (0, 2)),
+        *(CHARTS[i] for i in (0, 2)),
         lambda _: busy_chart(),
     ],
 )
+@pytest.mark.slow
 def test_a_browser_draws_the_same_from_what_is_said_once(browser, answer, make):
     figure = plotly_figure(make(answer), COARSEST)
     seen = []

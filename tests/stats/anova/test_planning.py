@@ -358,6 +358,7 @@ def test_more_lines_than_anybody_runs_are_none_that_chance_explains():
     assert not nothing.is_beyond
 
 
+@pytest.mark.slow
 def test_a_stated_difference_is_planned_for_in_both_directions():
     """Skewed lines against still ones: as many above as below takes different numbers."""
     still = noisy_lines.lines("iid", (40,), rng_of(42), sds=0.05)[0]

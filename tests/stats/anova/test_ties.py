@@ -112,6 +112,7 @@ def tied_lines(rng, sizes, steps):
 
 
 @pytest.mark.parametrize("sizes", [(4, 4), (3, 3, 3), (3, 5), (2, 3, 2)])
+@pytest.mark.slow
 def test_ties_are_those_of_exact_arithmetic_or_more(sizes):
     rng = np.random.default_rng(7)
     deals = np.vstack(list(all_deals(sizes)))
