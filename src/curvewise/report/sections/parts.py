@@ -1,8 +1,10 @@
 """What a section of the page is made of."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
+from curvewise._answer import Provenance
 from curvewise._text import Cell, step
 from curvewise.analyses._asking import AT_WORDS
 from curvewise.analyses._naming import titled
@@ -147,6 +149,52 @@ def task_heading(task: str) -> str:
 def at_words(at: At) -> str:
     """Return which value of a curve is its score, in words."""
     return AT_WORDS[at] if isinstance(at, str) else f"at step {step(float(at))}"
+
+
+class Told(Protocol):
+    """An answer that speaks for itself."""
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks that it is about."""
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where it came from."""
+
+    def headline(self) -> str:
+        """Return the answer in one sentence."""
+
+    def would_change(self) -> str:
+        """Return what would change it."""
+
+    def notes(self) -> list[str]:
+        """Return what a reader must know."""
+
+
+def answered(
+    anchor: str,
+    question: str,
+    asked: str,
+    answer: Told,
+    block: Callable[[str], Block],
+    method: Method,
+    *,
+    in_summary: bool,
+) -> Section:
+    """Return the section of an answer that has one block for each task."""
+    return Section(
+        anchor,
+        question,
+        asked,
+        answer.headline(),
+        answer.would_change(),
+        groups=[Group(task_heading(task), [block(task)]) for task in answer.tasks],
+        notes=answer.notes(),
+        method=method,
+        provenance=str(answer.provenance),
+        in_summary=in_summary,
+    )
 
 
 def unanswered(anchor: str, question: str, asked: str, why: str) -> Section:

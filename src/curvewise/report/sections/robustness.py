@@ -1,5 +1,7 @@
 """What does tuning gain?"""
 
+from functools import partial
+
 from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses._naming import on
 from curvewise.analyses.robustness import Robustness, robustness, tuned_pairs
@@ -8,11 +10,10 @@ from curvewise.figures.robustness import gain_chart
 from curvewise.report.sections.methods import ROBUSTNESS
 from curvewise.report.sections.parts import (
     Block,
-    Group,
     Section,
     Settings,
+    answered,
     must_raise,
-    task_heading,
     unanswered,
 )
 from curvewise.trials import Trials
@@ -35,18 +36,13 @@ def robustness_sections(trials: Trials, settings: Settings) -> list[Section]:
             out.append(unanswered(anchor, question, _ASKED, told))
             continue
         out.append(
-            Section(
+            answered(
                 anchor,
                 question,
                 _ASKED,
-                answer.headline(),
-                answer.would_change(),
-                groups=[
-                    Group(task_heading(t), [_block(answer, t)]) for t in answer.tasks
-                ],
-                notes=answer.notes(),
-                method=ROBUSTNESS,
-                provenance=str(answer.provenance),
+                answer,
+                partial(_block, answer),
+                ROBUSTNESS,
                 in_summary=not out,
             )
         )

@@ -1,5 +1,7 @@
 """Where does the spread of scores come from?"""
 
+from functools import partial
+
 from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses._naming import on
 from curvewise.analyses.variance import VarianceShares, variance_shares
@@ -8,11 +10,10 @@ from curvewise.report.sections.methods import VARIANCE
 from curvewise.report.sections.parts import (
     SEED,
     Block,
-    Group,
     Section,
     Settings,
+    answered,
     must_raise,
-    task_heading,
     unanswered,
 )
 from curvewise.trials import Trials
@@ -43,18 +44,13 @@ def variance_sections(trials: Trials, settings: Settings) -> list[Section]:
             out.append(unanswered(anchor, question, _ASKED, told))
             continue
         out.append(
-            Section(
+            answered(
                 anchor,
                 question,
                 _ASKED,
-                answer.headline(),
-                answer.would_change(),
-                groups=[
-                    Group(task_heading(t), [_block(answer, t)]) for t in answer.tasks
-                ],
-                notes=answer.notes(),
-                method=VARIANCE,
-                provenance=str(answer.provenance),
+                answer,
+                partial(_block, answer),
+                VARIANCE,
                 in_summary=not any(section.in_summary for section in out),
             )
         )
