@@ -13,6 +13,7 @@ export XDG_CACHE_HOME := $(CACHE)/xdg
 export XDG_CONFIG_HOME := $(CACHE)/config
 export MPLCONFIGDIR := $(CACHE)/matplotlib
 export PYTHONPYCACHEPREFIX := $(CACHE)/pycache
+export NUMBA_CACHE_DIR := $(CACHE)/numba
 export PIP_CACHE_DIR := $(CACHE)/pip
 export HYPOTHESIS_STORAGE_DIRECTORY := $(CACHE)/hypothesis
 unexport PYTHONDONTWRITEBYTECODE  # with the prefix above it would only make us slow

@@ -6,7 +6,10 @@ from unittest.mock import patch
 import numpy as np
 
 import curvewise as cw
+from curvewise._answer import Provenance
 from curvewise.analyses import _line_pilots
+from curvewise.papers.claim import Claim
+from curvewise.papers.claims import Claims
 
 QUIET = {"executor": "serial", "progress": False}
 
@@ -142,6 +145,19 @@ def audited(suffix=""):
     return cw.audit(curved(suffix).where(task=f"hill{suffix}"), repetitions=20)
 
 
+def claimed(suffix=""):
+    return Claims(
+        (
+            Claim("Table 1", f"net{suffix}", "rings", 0.5, 0.5),
+            Claim(
+                "Table 1", f"net{suffix}", "waves", 0.5, 0.9, why="A misprint of 0.4."
+            ),
+            Claim("Section 2", "tasks", "", 2, None, why="Nobody counted."),
+        ),
+        Provenance("paper toy", {}, None, "0" * 64),
+    )
+
+
 ANSWERS = {
     "Performance": lambda s="": cw.performance(searched(s), failed="worst"),
     "Robustness": lambda s="": cw.robustness(searched(s), failed="worst"),
@@ -163,6 +179,7 @@ ANSWERS = {
     "Findings": lambda s="": cw.check(searched(s)),
     "Reached": reached,
     "Explanation": lambda s="": cw.explain(searched(s)),
+    "Claims": claimed,
 }
 
 

@@ -214,11 +214,25 @@ def drawn_metric_interval(*, rng):
     return list(metric_interval("mcc", [[9, 3], [2, 8]], draws=200, rng=rng))
 
 
+def drawn_jitter(*, rng):
+    from curvewise.zoo.transfer import jittered
+
+    return jittered(np.zeros((3, 2)), np.arange(3), 2, 1.0, rng)[0].tolist()
+
+
+def drawn_layers(*, rng):
+    from curvewise.zoo.transfer import random_layers
+
+    return [part.tolist() for part in random_layers(np.zeros((1, 3)), (4,), rng)[0]]
+
+
 RANDOM = {
     "curvewise.engine.seeding.stream": drawn_stream,
     "curvewise.engine.spaces.draw": drawn_params,
     "curvewise.engine.supervised.data.split": drawn_split,
     "curvewise.zoo.estimators.experiment": drawn_trials,
+    "curvewise.zoo.transfer.jittered": drawn_jitter,
+    "curvewise.zoo.transfer.random_layers": drawn_layers,
     "curvewise.analyses.audit.audit": drawn_audit,
     "curvewise.analyses.difference.difference": drawn_difference,
     "curvewise.analyses.performance.performance": drawn_performance,

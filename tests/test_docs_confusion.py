@@ -24,7 +24,12 @@ pytest.importorskip("sklearn")
 @pytest.mark.parametrize(
     ("page", "printed", "pictures"),
     [
-        (TUTORIAL, 13, {"confusion-metrics.png", "confusion-classes.png"}),
+        pytest.param(
+            TUTORIAL,
+            13,
+            {"confusion-metrics.png", "confusion-classes.png"},
+            marks=pytest.mark.slow,
+        ),
         (EXPLAINED, 8, {"confusion-bands.png"}),
     ],
 )

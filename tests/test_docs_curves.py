@@ -33,7 +33,12 @@ def run_blocks(text, page):
 @pytest.mark.parametrize(
     ("page", "printed", "pictures"),
     [
-        ("docs/explanation/curves.md", 6, {"effect-types.png"}),
+        pytest.param(
+            "docs/explanation/curves.md",
+            6,
+            {"effect-types.png"},
+            marks=pytest.mark.slow,
+        ),
         (
             "docs/tutorial/compare-curves.md",
             7,

@@ -22,8 +22,8 @@ pytest.importorskip("sklearn")
     ("page", "printed", "pictures"),
     [
         (TUTORIAL, 7, {"learning-curves.png", "learning-forecast.png"}),
-        (GUIDE, 13, set()),
-        (EXPLAINED, 5, {"learning-bands.png"}),
+        pytest.param(GUIDE, 13, set(), marks=pytest.mark.slow),
+        pytest.param(EXPLAINED, 5, {"learning-bands.png"}, marks=pytest.mark.slow),
     ],
 )
 def test_the_pages_on_error_and_data_say_what_comes_out(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from curvewise._version import __version__
 
 if TYPE_CHECKING:
-    from curvewise import figures, metrics, report, stats, store, zoo
+    from curvewise import figures, metrics, papers, report, stats, store, zoo
     from curvewise.analyses import plan
     from curvewise.analyses.audit import Audit, audit
     from curvewise.analyses.confusion import Confusion, confusion
@@ -86,6 +86,7 @@ __all__ = [
     "loguniform",
     "metrics",
     "mixture",
+    "papers",
     "performance",
     "plan",
     "quantile_slices",
@@ -110,6 +111,7 @@ __all__ = [
 _ROOMS = {
     "figures": "curvewise.figures",
     "metrics": "curvewise.metrics",
+    "papers": "curvewise.papers",
     "plan": "curvewise.analyses.plan",
     "report": "curvewise.report",
     "stats": "curvewise.stats",

@@ -68,6 +68,7 @@ def assert_quiet(page, *, but=()):
 # --- it moves ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_eight_tabs_move_while_trials_arrive(context, path):
     """Six connections are all that a browser has for one server."""
     store.write(some(range(10)), path)
@@ -171,6 +172,7 @@ def test_a_run_is_seen_from_before_its_beginning_to_after_its_end(context, path)
         assert_quiet(page)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_and_started_again(context, path):
     """The page says so, and goes on by itself."""
     store.write(some(range(10)), path)
@@ -205,6 +207,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 def test_nothing_of_others_is_run(context, path):
     trials = [
         *(t for name in HOSTILE for t in some(range(5), name, name)),

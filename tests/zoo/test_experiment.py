@@ -201,6 +201,7 @@ def test_texts_are_no_numbers():
         zoo.experiment(X, np.array(["a", "b", "c"])[Y], {"ridge": Ridge()})
 
 
+@pytest.mark.slow
 def test_imports_do_not_count_against_the_time_limit(tmp_path):
     """In a worker's first trial scikit-learn alone would take longer than half a second."""
     plan = cw.Experiment([cw.zoo.task("moons")], [cw.zoo.algorithm("knn")], 4, seed=1)

@@ -11,6 +11,7 @@ from curvewise.cli import (
     explain,
     export,
     learning,
+    paper,
     plan,
     replay,
     results,
@@ -49,6 +50,7 @@ SECTIONS = {
         results.example,
     ),
     "Commands about experiments": _EXPERIMENTS,
+    "Commands about papers": (paper.paper,),
 }
 
 

@@ -77,7 +77,9 @@ def legend_above(axes: Sequence["Axes"]) -> None:
     if not named:
         return
     many = len(named) > _INSIDE
-    size = letters("x-small") if many else float(mpl.rcParams["legend.fontsize"])
+    usual = mpl.rcParams["legend.fontsize"]  # "medium", unless a style says points
+    named_size = "x-small" if many else usual if isinstance(usual, str) else ""
+    size = letters(named_size) if named_size else float(usual)
     figure = axes[0].figure
     width = figure.bbox.width / figure.dpi
     fits = [_in_one_line(name, size, width) for name in named]

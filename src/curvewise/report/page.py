@@ -4,6 +4,7 @@ import base64
 import hashlib
 import os
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -11,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from curvewise._text import count, joined
+from curvewise._text import Row, count, joined
 from curvewise._version import __version__
 from curvewise.errors import CurvewiseError
 from curvewise.report.layout import Desk, contents, script_json
 from curvewise.report.legend import MANY
 from curvewise.report.names import Names, visible
-from curvewise.report.sections import SECTIONS, Settings, chosen_metrics
+from curvewise.report.sections import SECTIONS, Section, Settings, chosen_metrics
 from curvewise.report.tables import LONG
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At
@@ -64,14 +65,10 @@ def write(
     >>> write(cw.example("search"), folder / "report.html", failed="worst").name
     'report.html'
     """
-    target = Path(path)
     must_be_trials(trials)
-    if target.is_dir():
-        raise CurvewiseError(f"{target} is a folder. Pass the path of an HTML file.")
-    _refuse_to_replace(target)
+    target = refuse_to_replace(path)
     text = render(trials, metric=metric, at=at, failed=failed, audit=audit)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _write_whole(target, text)
+    save(text, target)
     return target
 
 
@@ -88,13 +85,45 @@ def render(
         raise CurvewiseError("There are no trials to report. Check what was read.")
     settings = Settings(chosen_metrics(trials, metric), at, failed, audit)
     sections = [section for make in SECTIONS for section in make(trials, settings)]
-    names = Names.of(trials)
-    desk = Desk(names)
-    chapters = desk.chapters(sections)
     read = [
         {"fact": fact, "what was understood": text} for fact, text in understood(trials)
     ]
-    data = desk.table(read, "What was read, and how it was understood")
+    return bound(
+        sections,
+        Names.of(trials),
+        title=_title(trials),
+        read=_read(trials, settings),
+        facts=read,
+        caption="What was read, and how it was understood",
+    )
+
+
+def bound(
+    sections: Sequence[Section],
+    names: Names,
+    *,
+    title: str,
+    read: str,
+    facts: Sequence[Row],
+    caption: str,
+) -> str:
+    """Return sections as the text of an HTML file.
+
+    Parameters
+    ----------
+    sections : sequence of Section
+    names : Names
+        The names in them that need care.
+    title, read : str
+        What it is about, and what was read, in a line each.
+    facts : sequence of mapping
+        What was read, in a table at the end.
+    caption : str
+        Of that table.
+    """
+    desk = Desk(names)
+    chapters = desk.chapters(sections)
+    data = desk.table(facts, caption)
     scripts = (
         [_plotly(), _template("page.js")] if desk.has_charts else [_template("page.js")]
     )
@@ -105,8 +134,8 @@ def render(
             said=names.said,
             told=names.told,
             key=desk.key,
-            title=_title(trials),
-            read=_read(trials, settings),
+            title=title,
+            read=read,
             chapters=chapters,
             contents=contents(chapters),
             answered=[c for c in chapters if c.section.answer and c.section.in_summary],
@@ -182,20 +211,25 @@ def _hash(script: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-def _refuse_to_replace(path: Path) -> None:
-    """Raise if a file is there that is no page: it may be somebody's results."""
-    if not path.exists():
-        return
-    with path.open("rb") as file:
+def refuse_to_replace(path: str | Path) -> Path:
+    """Return where a page may be; raise if what is there may be somebody's results."""
+    target = Path(path)
+    if target.is_dir():
+        raise CurvewiseError(f"{target} is a folder. Pass the path of an HTML file.")
+    if not target.exists():
+        return target
+    with target.open("rb") as file:
         begin = file.read(64).lstrip().lower()
     if begin and not begin.startswith((b"<!doctype html", b"<html")):
         raise CurvewiseError(
-            f"{path} is there already and is no HTML page. Pass another path."
+            f"{target} is there already and is no HTML page. Pass another path."
         )
+    return target
 
 
-def _write_whole(path: Path, text: str) -> None:
+def save(text: str, path: Path) -> None:
     """Write a file so that a reader sees the old one or the new one, never a half."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -20,6 +20,7 @@ from curvewise.zoo.learners import (
     svm,
     tree,
 )
+from curvewise.zoo.tabular import tabular_task
 from curvewise.zoo.tasks import (
     circles_task,
     data_task,
@@ -48,6 +49,7 @@ __all__ = [
     "network",
     "simple_task",
     "svm",
+    "tabular_task",
     "task",
     "tree",
 ]
@@ -61,6 +63,7 @@ TASKS: dict[str, Callable[..., Task]] = {
     "faces": faces_task,
     "simple": simple_task,
     "exp2": exp2_task,
+    "tabular": tabular_task,
 }
 
 ALGORITHMS: dict[str, Callable[..., Algorithm]] = {

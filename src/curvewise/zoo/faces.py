@@ -104,6 +104,23 @@ class Faces:
         return Supervised(X, data.y, data.order, data.held, data.design, data.classes)
 
 
+def has_faces() -> bool:
+    """Return whether the images are here, so that `faces_task` has nothing to download.
+
+    They are if ``CURVEWISE_DATA`` names a folder with them, or if scikit-learn has
+    downloaded them before.
+    """
+    if _found():
+        return True
+    from sklearn.datasets import fetch_lfw_people
+
+    try:
+        fetch_lfw_people(min_faces_per_person=70, resize=0.4, download_if_missing=False)
+    except OSError:
+        return False
+    return True
+
+
 def _found() -> str | None:
     folder = Path(os.environ.get("CURVEWISE_DATA") or os.devnull)
     for file in (folder / _FILE, folder / "lfw_people70" / _FILE):

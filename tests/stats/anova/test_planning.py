@@ -211,6 +211,7 @@ def test_powers_are_those_that_were_measured_elsewhere():
         assert found.lines in (size, size + 1, size + 2)
 
 
+@pytest.mark.slow
 def test_half_the_difference_takes_four_times_the_lines():
     lines = pilot(16)
     one, half, tiny = (
@@ -300,6 +301,7 @@ def test_shapes_means_and_any_of_both():
     assert stretched.lines is not None
 
 
+@pytest.mark.slow
 def test_equal_noise_takes_fewer_lines():
     lines = pilot(27, sizes=(20, 20, 20, 20))
     guarded, plain = (
@@ -413,6 +415,7 @@ def test_powers_have_ends_that_chance_leaves_open():
     assert (many.powers_upper - many.powers_lower < 0.03).all()
 
 
+@pytest.mark.slow
 def test_many_lines_and_long_ones_cost_little():
     lines = pilot(39, sizes=(150, 200), steps=400, shift=0.3)
     begin = time.process_time()

@@ -22,6 +22,7 @@ def few():
     return normals.in_parts("LDA", 200, seed=3)
 
 
+@pytest.mark.slow
 def test_bands_hold_what_is_left_out():
     for target in ("observed", "mean"):
         found = simulation.coverage(few(), "LDA", target, sizes=(0, 5))

@@ -80,7 +80,10 @@ def test_f_beta_is_what_is_drawn(beta):
         assert (drawn > high).mean() == pytest.approx(0.025, abs=noise)
 
 
-@pytest.mark.parametrize("beta", [0.1, 0.5, 0.9, 2, 4, 10])
+@pytest.mark.parametrize(
+    "beta",
+    [*(pytest.param(b, marks=pytest.mark.slow) for b in (0.1, 0.5, 0.9)), 2, 4, 10],
+)
 def test_more_nodes_change_nothing(beta, monkeypatch):
     found = np.array(tuple(f_beta_interval(*MATRICES, beta=beta)))
     monkeypatch.setattr("curvewise.stats.counts._f_beta._nodes", lambda square: 150)
