@@ -8,6 +8,8 @@ import click
 
 from curvewise.cli.showing import as_json, one_thread, warnings_as_lines
 
+_WIDE = 96  # letters in a line
+
 if TYPE_CHECKING:
     from curvewise.papers.reproducing import Reproduction
     from curvewise.papers.study import Paper, Study
@@ -85,27 +87,21 @@ def paper(name: str, as_json: bool, **options: Any) -> None:
 
 
 def _list() -> None:
-    from curvewise._text import plain
     from curvewise.papers import PAPERS, find
 
-    rows = []
     for each in PAPERS:
         own = find(each)
         click.echo(f"{each}: {own.printed.citation}")
-        rows += [
-            {
-                "paper": each,
-                "study": study.name,
-                "what": study.title,
-                "quick": study.cost["quick"],
-                "full": study.cost["full"],
-                "missing": study.missing() or "nothing",
-            }
-            for study in own.studies
-        ]
-    click.echo()
-    click.echo(plain(rows))
-    click.echo("\nNow: curvewise paper NAME, or curvewise paper NAME --study STUDY")
+        for study in own.studies:
+            lines = [f"{study.name}: {study.title}"]
+            lines += [f"  {s}: {study.cost[s]}" for s in ("quick", "full")]
+            if missing := study.missing():
+                lines.append(f"  It needs {missing}.")
+            for line in lines:
+                begin = " " * (4 + len(line) - len(line.lstrip()))
+                click.echo(click.wrap_text(line.strip(), _WIDE, begin, f"{begin}  "))
+        click.echo()
+    click.echo("Now: curvewise paper NAME, or curvewise paper NAME --study STUDY")
 
 
 def _show(
