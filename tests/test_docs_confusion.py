@@ -30,7 +30,7 @@ pytest.importorskip("sklearn")
             {"confusion-metrics.png", "confusion-classes.png"},
             marks=pytest.mark.slow,
         ),
-        (EXPLAINED, 8, {"confusion-bands.png"}),
+        pytest.param(EXPLAINED, 8, {"confusion-bands.png"}, marks=pytest.mark.slow),
     ],
 )
 def test_the_pages_on_rates_and_data_say_what_comes_out(

@@ -66,7 +66,7 @@ def search(request, tmp_path):
     )
 
 
-@pytest.fixture(params=["ours", "real"])
+@pytest.fixture(params=["ours", pytest.param("real", marks=pytest.mark.slow)])
 def control(request, tmp_path):
     if request.param == "ours":
         return our_curves(tmp_path)

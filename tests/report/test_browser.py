@@ -408,6 +408,7 @@ def test_the_page_is_never_wider_than_the_screen(opened, name):
     assert page.heard.complaints == []
 
 
+@pytest.mark.slow
 def test_paper_gets_everything(opened):
     page = opened("many")
     page.emulate_media(color_scheme="dark")

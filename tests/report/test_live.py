@@ -287,6 +287,7 @@ def test_it_works_beside_a_writer_in_postgresql():
         assert server.task("moons")["numbers"]["rows"][0][1] == "9"
 
 
+@pytest.mark.slow
 def test_a_hundred_listen_and_one_does_not_and_a_new_server_takes_over(tmp_path):
     path = tmp_path / "runs.db"
     store.write(some(range(10)), path)

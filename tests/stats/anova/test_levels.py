@@ -67,7 +67,7 @@ def check_levels(sets, sizes, kind):
     [DESIGNS[0], *(pytest.param(d, marks=pytest.mark.slow) for d in DESIGNS[1:])],
 )
 def test_levels_whatever_the_other_effect_is(sizes, kind):
-    check_levels(1_000, sizes, kind)
+    check_levels(500, sizes, kind)
 
 
 @pytest.mark.slow
