@@ -163,8 +163,8 @@ _LARGER = (
 )
 _BESIDE = {
     "textbook F": _CARRY,
-    "published rule": "Whole lines are dealt, and the effect that is there, 10 points, goes "
-    "into the error of the other one.",
+    "published rule": "Whole lines are dealt, and the effect that is there, 10 points, "
+    "goes into the error of the other one.",
     "default": _LARGER,
 }
 
