@@ -196,9 +196,9 @@ def _claim(
         told = {"error": median_error(own), "printed_error": sd, "reason": _DRAW}
         told["gap"] = 0.5 * 10**-digits
     spread = 3 * sd + told["gap"]
-    if column in ("p", "p, corrected") and spread >= max(said, 1 - said):
+    if column in ("p", "p, corrected") and spread > 0.5:
         why = (
-            f"Any p from 0 to 1 would agree: over replications it has a standard "
+            f"Nearly any p would agree: over replications it has a standard "
             f"deviation of {sd:.2f} around a median of {np.median(own):.3f}. The p of the "
             f"printed F says more."
         )
