@@ -87,7 +87,7 @@ def test_claims_say_how_many_agree_and_why_others_do_not():
     assert "RF, moons (off by +0.4, nothing allowed): A misprint of 0.4." in text
     assert "RF, faces: No images." in text
     assert "Table 1: a reason" in text
-    assert answer().headline_of("Section 2") == "1 number: 1 agrees."
+    assert answer().headline("Section 2") == "1 number: 1 agrees."
 
 
 def test_claims_are_an_answer_like_any_other():

@@ -106,15 +106,8 @@ class Claims(Answer):
             if claim.verdict == verdict
         ]
 
-    def headline(self) -> str:
-        """Return in one sentence how many agree."""
-        return self._said(None)
-
-    def headline_of(self, table: str) -> str:
-        """Return in one sentence how many numbers of a table agree."""
-        return self._said(table)
-
-    def _said(self, table: str | None) -> str:
+    def headline(self, table: str | None = None) -> str:
+        """Return in one sentence how many agree, of all or of one table."""
         found = self.tally(table)
         total = sum(found.values())
         if found["agrees"] == total > 1:
@@ -148,7 +141,7 @@ class Claims(Answer):
     def __str__(self) -> str:
         blocks = []
         for table in self.tables:
-            lines = [f"{table}: {self.headline_of(table)}", plain(self.beside(table))]
+            lines = [f"{table}: {self.headline(table)}", plain(self.beside(table))]
             lines += self.explanations(table)
             blocks.append("\n".join(lines))
         notes = "\n".join(self.notes())
@@ -159,7 +152,7 @@ class Claims(Answer):
     def _parts(self) -> Iterator[Part]:
         yield self.headline()
         for table in self.tables:
-            yield Table(self.beside(table), f"{table}: {self.headline_of(table)}")
+            yield Table(self.beside(table), f"{table}: {self.headline(table)}")
             yield from self.explanations(table)
 
 

@@ -51,7 +51,7 @@ def _of_study(one: Reproduction) -> list[Section]:
             f"{study.name}-{place}",
             f"{table} ({study.name})",
             study.about,
-            one.claims.headline_of(table),
+            one.claims.headline(table),
             groups=[Group("", [_table(one.claims, table)])],
             notes=one.claims.explanations(table),
             method=_method(one.claims, table) if place == 0 else None,

@@ -89,7 +89,7 @@ def _table(claims: Claims, table: str) -> list[str]:
     reasons = list(dict.fromkeys(claim.reason for claim in own if claim.reason))
     parts = [
         f"### {table}",
-        claims.headline_of(table),
+        claims.headline(table),
         markdown(claims.beside(table)),
         "What may differ, and why: " + " ".join(reasons) if reasons else "",
     ]
