@@ -13,6 +13,7 @@ from support import data
 
 import curvewise as cw
 from curvewise import CurvewiseError
+from curvewise.examples import example_text
 
 ROOT = Path(__file__).parents[1]
 
@@ -59,7 +60,7 @@ PAGES = (
 def test_the_python_of_the_pages_runs(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
-    (tmp_path / "results.csv").write_text(cw.examples.example_text("search"))
+    (tmp_path / "results.csv").write_text(example_text("search"))
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)
     assert blocks
     names = {"__name__": "__main__"}
