@@ -54,3 +54,30 @@ def test_one_chart_keeps_its_legend_inside():
 def test_no_chart_is_refused():
     with pytest.raises(CurvewiseError, match="There is no chart to draw"):
         draw_panels([])
+
+
+@pytest.mark.parametrize("n", [3, 9])
+def test_a_legend_below_covers_nothing_and_squeezes_nothing(n):
+    names = [f"curve {i}" for i in range(n)]
+    others = [f"other {i}" for i in range(n)]
+    first = draw_panels([chart("one", *names), chart("two", *others)], columns=1)
+    first.figure.canvas.draw()
+    one, two = first.figure.axes
+    for ax in (one, two):
+        label, legend = ax.xaxis.label.get_window_extent(), ax.get_legend()
+        assert legend.get_window_extent().y1 < label.y0
+        assert ax.get_window_extent().height > 100
+    assert one.get_legend().get_window_extent().y0 > two.title.get_window_extent().y1
+
+
+def test_labels_of_a_root_axis_do_not_touch():
+    sizes = np.array([500.0, 1000, 2000, 4000, 8000, 32000])
+    series = Series("a", sizes, sizes, *no_band(sizes))
+    look = {"axis": "root", "shape": "line", "ticks": tuple(sizes)}
+    charts = [Chart(t, "x", "y", (series,), "A chart.", **look) for t in "ab"]
+    first = draw_panels(charts)
+    first.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in first.get_xticklabels()]
+    shown = sorted((box for box in boxes if box.width > 1), key=lambda box: box.x0)
+    assert 3 <= len(shown) < len(sizes)
+    assert all(a.x1 < b.x0 for a, b in zip(shown, shown[1:], strict=False))

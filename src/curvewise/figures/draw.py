@@ -174,7 +174,7 @@ def _draw_roots(chart: Chart, ax: "Axes") -> None:
     ticks = root_ticks(chart)
     texts, at = [step(tick) for tick in ticks], _x(chart, np.array(ticks))
     span = float(np.ptp(at)) or 1.0
-    shown = apart(ax, ticks, texts, ((at - at.min()) / span).tolist())
+    shown = apart(ax, texts, ((at - at.min()) / span).tolist())
     ax.set_xticks(at, [text if i in shown else "" for i, text in enumerate(texts)])
 
 

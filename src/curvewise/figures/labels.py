@@ -41,11 +41,12 @@ def _broken(text: str, ax: "Axes", side: Literal["x", "y"], most: int | None) ->
 def letters_along(ax: "Axes", side: Literal["x", "y"]) -> int:
     """Return about how many letters of a label fit along a side of the axes."""
     import matplotlib as mpl
+    from matplotlib.font_manager import FontProperties
 
     place, box = ax.get_position(), ax.figure.bbox
     dots = place.width * box.width if side == "x" else place.height * box.height
     inches = dots / ax.figure.dpi
-    points = mpl.rcParams["axes.labelsize"]
+    points = FontProperties(size=mpl.rcParams["axes.labelsize"]).get_size_in_points()
     return max(int(1.1 * 72 * inches / (WIDE * points)), 12)
 
 
@@ -57,22 +58,18 @@ def literal(text: str) -> str:
 
 
 def apart(
-    ax: "Axes", ticks: Sequence[float], texts: Sequence[str], places: Sequence[float]
+    ax: "Axes", texts: Sequence[str], places: Sequence[float]
 ) -> list[int]:
     """Return which ticks of an x axis are labelled: of those that meet, the first.
 
     Parameters
     ----------
     ax : Axes
-    ticks : sequence of float
-        What matters most comes first.
     texts : sequence of str
-        Their labels.
+        Their labels; what matters most comes first.
     places : sequence of float
         Where along the axis they are, from 0 to 1.
     """
-    if not current().is_measured:
-        return list(range(len(ticks)))
     along = letters_along(ax, "x")
     kept: list[int] = []
     for i, text in enumerate(texts):

@@ -55,13 +55,11 @@ def _is_long(names: dict[str, str], ax: "Axes") -> bool:
     return longest > 0.5 * letters_along(ax, "x")
 
 
-def letters(size: str) -> float:
+def letters(size: str | float) -> float:
     """Return a size of letters in points, not too small to be read on paper."""
-    import matplotlib as mpl
-    from matplotlib.font_manager import font_scalings
+    from matplotlib.font_manager import FontProperties
 
-    points = float(font_scalings[size]) * float(mpl.rcParams["font.size"])
-    return max(points, LEAST)
+    return max(float(FontProperties(size=size).get_size_in_points()), LEAST)
 
 
 def legend_above(axes: Sequence["Axes"]) -> None:
@@ -77,9 +75,7 @@ def legend_above(axes: Sequence["Axes"]) -> None:
     if not named:
         return
     many = len(named) > _INSIDE
-    usual = mpl.rcParams["legend.fontsize"]  # "medium", unless a style says points
-    named_size = "x-small" if many else usual if isinstance(usual, str) else ""
-    size = letters(named_size) if named_size else float(usual)
+    size = letters("x-small" if many else mpl.rcParams["legend.fontsize"])
     figure = axes[0].figure
     width = figure.bbox.width / figure.dpi
     fits = [_in_one_line(name, size, width) for name in named]
@@ -94,6 +90,32 @@ def legend_above(axes: Sequence["Axes"]) -> None:
         frameon=False,
     )
     _make_room(axes[0], rows * max(name.count("\n") + 1 for name in fits), size)
+
+
+def legends_below(axes: Sequence["Axes"]) -> None:
+    """Name the curves of each of several axes below it, and let the figure grow."""
+    import matplotlib as mpl
+    from matplotlib.transforms import ScaledTranslation
+
+    size = letters(mpl.rcParams["legend.fontsize"])
+    lines: dict[int, int] = {}  # of the longest legend in a row of axes
+    for ax in axes:
+        names = ax.get_legend_handles_labels()[1]
+        place = ax.get_subplotspec()
+        row = 0 if place is None else place.rowspan.start
+        own = sum(name.count("\n") + 1 for name in names)
+        lines[row] = max(lines.get(row, 0), own)
+        figure = ax.figure
+        # Ticks and the axis' label are in between: about three lines of letters.
+        lower = ScaledTranslation(0, -3.2 * size / 72, figure.dpi_scale_trans)
+        ax.legend(
+            loc="upper center",
+            bbox_to_anchor=(0.5, 0.0),
+            bbox_transform=ax.transAxes + lower,
+            fontsize=size,
+            frameon=False,
+        )
+    _make_room(axes[0], sum(lines.values()), size)
 
 
 def _in_one_line(name: str, size: float, width: float) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from curvewise.errors import CurvewiseError
 from curvewise.figures.draw import draw, new_axes
-from curvewise.figures.legends import legend_above
+from curvewise.figures.legends import legend_above, legends_below
 from curvewise.figures.series import Chart, looks
 
 if TYPE_CHECKING:
@@ -45,9 +45,13 @@ def _name_curves(charts: Sequence[Chart], axes: "Sequence[Axes]") -> None:
     if _are_alike(charts) and all(s.name in most for c in charts for s in c.named):
         legend_above(axes[: len(charts)])
         return
-    for ax, chart in zip(axes, charts, strict=False):
-        if len(chart.named) > _INSIDE and ax.get_legend() is not None:
-            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), frameon=False)
+    below = [
+        ax
+        for ax, chart in zip(axes, charts, strict=False)
+        if len(chart.named) > _INSIDE and ax.get_legend() is not None
+    ]
+    if below:
+        legends_below(below)
 
 
 def _are_alike(charts: Sequence[Chart]) -> bool:

@@ -68,9 +68,9 @@ def _chart(half: str, trials: Trials, figure: str) -> Chart | None:
         return None
     lines, dots = [], []
     limit, ticks = 0.0, np.empty(0)
-    for look, (name, points) in enumerate(
-        trials.where(algorithm=here).points("error").items()
-    ):
+    found = trials.where(algorithm=here).points("error")
+    for look, name in enumerate(here):
+        points = found[name]
         sizes = np.unique(points.size)
         errors = [100 * points.value[points.size == n] for n in sizes]
         law = fit_power_law(sizes, errors, unit="percent")
