@@ -47,6 +47,22 @@ def test_the_last_printed_digit_is_held_to_half_a_unit():
     assert claim(0.42, 0.4149, gap=0.005, digits=2).verdict == "differs"
 
 
+@pytest.mark.parametrize(
+    ("bold", "cell"),
+    [
+        ("", "0.500 | 0.5010 ± 0.0020"),
+        ("printed", "0.500* | 0.5010 ± 0.0020"),
+        ("ours", "0.500 | 0.5010* ± 0.0020"),
+        ("both", "0.500* | 0.5010* ± 0.0020"),
+    ],
+)
+def test_what_is_in_bold_has_a_star_that_is_explained(bold, cell):
+    one = claim(0.5, 0.501, error=0.002, bold=bold)
+    answer = Claims((one,), Provenance("paper", {}, None, "", ""))
+    assert answer.beside("Table 1")[0]["moons"] == cell
+    assert any("A star" in note for note in answer.notes()) == bool(bold)
+
+
 def test_a_tolerance_needs_a_reason():
     with pytest.raises(CurvewiseError, match="Table 1, a, b: a tolerance without"):
         Claim("Table 1", "a", "b", 1.0, 1.0, gap=0.1)

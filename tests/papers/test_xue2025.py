@@ -13,7 +13,7 @@ from curvewise.engine.experiment import Algorithm, Experiment
 from curvewise.papers.printed import printed
 from curvewise.papers.results import Results
 from curvewise.papers.study import Runner
-from curvewise.papers.xue2025 import PAPER, arithmetic, judge
+from curvewise.papers.xue2025 import PAPER, arithmetic, judge, tables
 from curvewise.papers.xue2025.answers import METRICS, Answers, answers
 from curvewise.papers.xue2025.bands import (
     corrected_bands,
@@ -39,7 +39,7 @@ from curvewise.papers.xue2025.foresee import (
 )
 from curvewise.papers.xue2025.kept import Kept
 from curvewise.papers.xue2025.moved import HALF_STEPS, Moved, moved
-from curvewise.papers.xue2025.said import LEARNERS, said_in, wins_of
+from curvewise.papers.xue2025.said import LEARNERS, WORDS, said_in, wins_of
 from curvewise.stats import counts
 from curvewise.zoo import simple_task
 from curvewise.zoo.fitting import Learner
@@ -187,6 +187,26 @@ def test_who_is_better_in_print():
     assert wins_of(5) == {"better": 10, "tie": 0, "worse": 10}
     every = [wins_of(2, learner) for learner in LEARNERS]
     assert {k: sum(own[k] for own in every) for k in every[0]} == wins_of(2)
+
+
+@pytest.mark.paper
+def test_stars_are_where_the_print_is_bold():
+    """The lower RMSE, both where they are alike; DoC above .95 and not at it."""
+    found = tables.claims(Results.read(KEPT))
+    table2 = [c for c in found if c.table in {f"Table 2, {w}" for w in WORDS.values()}]
+    starred = [c for c in table2 if c.bold in ("printed", "both")]
+    rows = [c.row.split(", ")[1] for c in starred]
+    wins = wins_of(2)
+    assert rows.count("matrices") == wins["better"] + wins["tie"]
+    assert rows.count("POW3") == wins["worse"] + wins["tie"]
+    # One of two at least has a star in each of the 96 cells, of ours too.
+    low = [c for c in table2 if c.bold in ("ours", "both")]
+    ours = {(c.table, c.row.split(", ")[0], c.column) for c in low}
+    assert len(ours) == 96
+    shares = [c for c in found if c.table == "Table 3, matrices" and "DoC" in c.row]
+    for claim in shares:
+        assert (claim.bold in ("printed", "both")) == (claim.printed > 0.95)
+        assert (claim.bold in ("ours", "both")) == (round(claim.ours, 2) > 0.95)
     means = [
         np.mean([said_in(4, row, metric) for metric in METRICS])
         for row in ("POW3", "matrices")

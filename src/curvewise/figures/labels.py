@@ -57,9 +57,7 @@ def literal(text: str) -> str:
     return "\u200b" + text if text.startswith("_") else text
 
 
-def apart(
-    ax: "Axes", texts: Sequence[str], places: Sequence[float]
-) -> list[int]:
+def apart(ax: "Axes", texts: Sequence[str], places: Sequence[float]) -> list[int]:
     """Return which ticks of an x axis are labelled: of those that meet, the first.
 
     Parameters

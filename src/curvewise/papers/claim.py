@@ -8,8 +8,22 @@ from curvewise.errors import CurvewiseError
 
 Verdict: TypeAlias = Literal["agrees", "differs", "unchecked"]
 
+Bold: TypeAlias = Literal["", "printed", "ours", "both"]
+
 VERDICTS: tuple[Verdict, ...] = ("agrees", "differs", "unchecked")
 _ERRORS = 3  # standard errors that chance may take
+_STAR = "*"  # which terminals, Markdown and pages show alike
+
+
+def bold(printed: bool, ours: bool) -> Bold:
+    """Return which of two numbers are in bold.
+
+    >>> bold(printed=True, ours=False)
+    'printed'
+    """
+    return (
+        "both" if printed and ours else "printed" if printed else "ours" if ours else ""
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +58,8 @@ class Claim:
         Why the two differ, or why ours cannot be had.
     digits : int
         Decimals of the print.
+    bold : {"", "printed", "ours", "both"}
+        Which of the two is in bold by the paper's own rule.
 
     Examples
     --------
@@ -67,6 +83,7 @@ class Claim:
     reason: str = ""
     why: str = ""
     digits: int = 3
+    bold: Bold = ""
 
     def __post_init__(self) -> None:
         for name in ("error", "printed_error", "gap"):
@@ -128,14 +145,19 @@ class Claim:
 
     @property
     def printed_text(self) -> str:
-        """The printed number, with its digits."""
-        return "" if self.printed is None else f"{self.printed:.{self.digits}f}"
+        """The printed number, with its digits, and a star if it is in bold."""
+        star = _STAR if self.bold in ("printed", "both") else ""
+        return "" if self.printed is None else f"{self.printed:.{self.digits}f}{star}"
 
     @property
     def ours_text(self) -> str:
-        """Our number with its standard error, to one digit more than the print."""
+        """Our number with its standard error, to one digit more than the print.
+
+        A star says that it would be in bold.
+        """
         if self.ours is None:
             return ""
         places = self.digits + (1 if self.error else 0)
-        text = f"{self.ours:.{places}f}"
+        star = _STAR if self.bold in ("ours", "both") else ""
+        text = f"{self.ours:.{places}f}{star}"
         return f"{text} ± {self.error:.{places}f}" if self.error else text

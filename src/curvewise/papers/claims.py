@@ -16,6 +16,7 @@ _WORDS: dict[Verdict, tuple[str, str]] = {
     "unchecked": ("cannot be checked", "cannot be checked"),
 }
 _NAMED = 4  # numbers with one cause that are named
+_BOLD = "A star is for what is in bold by the paper's own rule, in print and here."
 _SIGNS: dict[Verdict, str] = {"agrees": "", "differs": " ≠", "unchecked": ""}
 
 
@@ -60,6 +61,7 @@ class Claims(Answer):
                 "verdict": claim.verdict,
                 "reason": claim.reason,
                 "explanation": claim.explanation,
+                "bold": claim.bold,
             }
             for claim in self.claims
         ]
@@ -124,6 +126,7 @@ class Claims(Answer):
             "apart than three standard errors (of ours and, where its number of runs is "
             "known, of the print) plus a gap that is stated beforehand: half of the last "
             "digit that is printed, or what a setting that the paper leaves out is worth.",
+            *([_BOLD] if any(claim.bold for claim in self.claims) else []),
             *dict.fromkeys(
                 f"{claim.table}: {claim.reason}"
                 for claim in self.claims

@@ -1,11 +1,13 @@
 """Tables 2 and 3 beside ours."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
 
-from curvewise.papers.claim import Claim
+from curvewise.papers.claim import Claim, bold
 from curvewise.papers.results import Results
 from curvewise.papers.xue2025.answers import METRICS
 from curvewise.papers.xue2025.beyond import forms, promised
@@ -56,10 +58,26 @@ def claims(results: Results) -> Sequence[Claim]:
 def _table2(kept: Kept, metric: str) -> Iterator[Claim]:
     """Yield RMSE of one metric, with models entered at the examples that they saw."""
     for learner in LEARNERS:
-        for row, method in ROWS.items():
-            cell = kept.cell(learner, method, metric)
-            for k, said in enumerate(said_in(2, row, metric)[learner]):
-                yield _missed(kept, cell, said, k, learner, row, metric)
+        cells = {
+            row: kept.cell(learner, method, metric) for row, method in ROWS.items()
+        }
+        said = {row: said_in(2, row, metric)[learner] for row in ROWS}
+        ours = [cell.rmse for cell in cells.values() if cell is not None]
+        lowest = _lowest([*said.values()]), _lowest(ours)
+        for place, (row, cell) in enumerate(cells.items()):
+            for k, number in enumerate(said[row]):
+                claim = _missed(kept, cell, number, k, learner, row, metric)
+                yield replace(
+                    claim, bold=bold(*(is_low[place, k] for is_low in lowest))
+                )
+
+
+def _lowest(rows: Sequence[Any]) -> Any:
+    """Return what is in bold: the lower of two, both where they are printed alike."""
+    if len(rows) < len(ROWS):  # nothing to be lower than
+        return np.zeros((len(ROWS), len(SIZES)), bool)
+    shown = np.round(np.array(rows, float), 2)
+    return shown == shown.min(axis=0)
 
 
 def _missed(
@@ -240,6 +258,7 @@ def _table3(kept: Kept) -> Iterator[Claim]:
                 f"RMSE is {cell.rmse[k]:.2f} here, and "
                 f"{said_in(2, 'matrices', 'error')[learner][k]:.2f} in print.",
                 digits=2,
+                bold=bold(said > _PROMISED, _is_above(cell.covered[k])),
             )
         for k, said in enumerate(said_in(3, "matrices", "il")[learner]):
             names = "Table 3, matrices", f"{learner}, IL x 10", str(SIZES[k])
@@ -286,7 +305,7 @@ def _bold(kept: Kept) -> Iterator[Claim]:
             row,
             "",
             int((said > _PROMISED).sum()),
-            int((np.round(ours, 2) > _PROMISED).sum()),
+            int(_is_above(ours).sum()),
             _crossing(ours, errors),
             _crossing(said, printed_errors),
             reason="Errors are of how many shares would be on the other side of .95 in "
@@ -295,6 +314,11 @@ def _bold(kept: Kept) -> Iterator[Claim]:
             f"{said.min():.2f} to {said.max():.2f} in print.",
             digits=0,
         )
+
+
+def _is_above(shares: Any) -> Any:
+    """Return whether DoC, to the digits that are printed, is above .95: in bold."""
+    return np.round(shares, 2) > _PROMISED
 
 
 def _crossing(shares: Floats, errors: Floats) -> float:

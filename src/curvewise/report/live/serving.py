@@ -3,6 +3,7 @@
 import contextlib
 import ipaddress
 import os
+import signal
 import socket
 import sys
 from collections.abc import Callable
@@ -66,7 +67,10 @@ def _run(watcher: Watcher, listening: socket.socket, hosts: Hosts) -> None:
     class Server(uvicorn.Server):
         """Lets those who listen go before it ends, so that their streams are whole."""
 
+        is_interrupted = False
+
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            self.is_interrupted |= sig == signal.SIGINT
             end = partial(super().handle_exit, sig, frame)
             loop = app.state.lookout.loop
             if loop is None or app.state.lookout.has_ended:
@@ -84,7 +88,10 @@ def _run(watcher: Watcher, listening: socket.socket, hosts: Hosts) -> None:
         server_header=False,
         timeout_graceful_shutdown=_SECONDS_TO_END,
     )
-    Server(config).run(sockets=[listening])
+    server = Server(config)
+    server.run(sockets=[listening])
+    if server.is_interrupted:  # and the signal was lost on the way out of the loop
+        raise KeyboardInterrupt
 
 
 def require_extra() -> None:
