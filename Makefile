@@ -22,7 +22,9 @@ unexport PYTHONDONTWRITEBYTECODE  # with the prefix above it would only make us 
 PIP_ENV := XDG_CONFIG_HOME="$(USER_CONFIG)" PYTHONPYCACHEPREFIX=
 INSTALL := $(PIP_ENV) $(PY) -m pip install --quiet --disable-pip-version-check
 
-PYTEST := $(PY) -m pytest --basetemp=.venv/tmp/pytest
+# Two at a time: most tests have one process. ARGS="-n 0 --pdb" looks into one that fails.
+PYTEST_ARGS := --basetemp=.venv/tmp/pytest -n 2 --dist worksteal
+PYTEST := $(PY) -m pytest $(PYTEST_ARGS)
 
 .PHONY: help demo test test-all test-oldest lint bench docs services release-check clean
 .NOTPARALLEL:  # two pips in one .venv would meet
@@ -46,7 +48,7 @@ test-oldest: .venv/ready ## Run the tests with the oldest versions that we say w
 	$(PIP_ENV) .venv/tmp/oldest/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(PIP_ENV) .venv/tmp/oldest/bin/python -m pip install --quiet --no-compile \
 	  --disable-pip-version-check --editable . --group test --constraint .venv/tmp/oldest.txt
-	.venv/tmp/oldest/bin/python -m pytest --basetemp=.venv/tmp/pytest -W default $(ARGS)
+	.venv/tmp/oldest/bin/python -m pytest $(PYTEST_ARGS) -W default $(ARGS)
 
 lint: .venv/ready-lint ## Check style, types, imports between rooms, spelling
 	$(PY) -m ruff check

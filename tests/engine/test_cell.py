@@ -107,7 +107,6 @@ def test_what_else_is_returned_fails_with_what_to_do(returned, said):
         (np.int64(3), "'numpy.int64' object is not iterable"),
         ({"loss": [1, 2]}, "Metric 'loss' is list [1, 2]. Yield a number."),
     ],
-    ids=repr,
 )
 def test_what_cannot_be_kept_fails_with_the_reason(returned, said):
     record = ran(lambda params, data, rng: returned)

@@ -536,7 +536,6 @@ def changed(one, other):
         ({"run": other_train}, ["algorithm a"]),
         ({"space": {"x": [1, 2]}}, ["algorithm a"]),
     ],
-    ids=str,
 )
 def test_a_definition_says_which_part_has_changed(options, what):
     assert changed(experiment(), experiment(**options)) == what

@@ -204,7 +204,6 @@ def true_trials(functional, scores, h):
         (Functional("cvar", 0.2, "lower"), lambda rng, n: rng.random(n)),
         (Functional("quantile", 0.9), lambda rng, n: rng.beta(2, 2, n)),
     ],
-    ids=str,
 )
 def test_what_a_pilot_leaves_open_holds_the_right_number(functional, draw):
     """100 pilots of 100; "about 95 %" must not mean less than 85 %."""

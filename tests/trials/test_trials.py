@@ -317,7 +317,6 @@ def tuned():
         ({"params": {"layers": (64, 2)}}, 6),
         ({"params": {"C": 2}, "labels": {"seed": "s1"}}, 0),
     ],
-    ids=str,
 )
 def test_where_keeps_the_trials_for_which_everything_holds(tuned, asked, n):
     assert len(tuned.where(**asked)) == n

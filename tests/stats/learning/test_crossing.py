@@ -310,7 +310,7 @@ def test_a_multiplier_in_words(times, told):
     assert told in str(Multiplier(np.array([100.0]), value, lower, upper, 0.95))
 
 
-@pytest.mark.parametrize("curve", [lambda n: "low", lambda n: n * math.nan], ids=str)
+@pytest.mark.parametrize("curve", [lambda n: "low", lambda n: n * math.nan])
 def test_a_curve_without_errors_has_no_multiplier(curve):
     with pytest.raises(CurvewiseError, match="A curve has no errors at sizes"):
         point_multiplier(curve, lambda n: 1 / n, [10])
