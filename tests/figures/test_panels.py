@@ -1,5 +1,7 @@
 """Several charts in one figure."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -80,4 +82,4 @@ def test_labels_of_a_root_axis_do_not_touch():
     boxes = [text.get_window_extent() for text in first.get_xticklabels()]
     shown = sorted((box for box in boxes if box.width > 1), key=lambda box: box.x0)
     assert 3 <= len(shown) < len(sizes)
-    assert all(a.x1 < b.x0 for a, b in zip(shown, shown[1:], strict=False))
+    assert all(a.x1 < b.x0 for a, b in itertools.pairwise(shown))

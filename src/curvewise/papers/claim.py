@@ -7,7 +7,6 @@ from typing import Literal, TypeAlias
 from curvewise.errors import CurvewiseError
 
 Verdict: TypeAlias = Literal["agrees", "differs", "unchecked"]
-
 Bold: TypeAlias = Literal["", "printed", "ours", "both"]
 
 VERDICTS: tuple[Verdict, ...] = ("agrees", "differs", "unchecked")
