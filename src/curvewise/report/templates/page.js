@@ -256,7 +256,8 @@
     if (isLong) layout.legend = { x: 1.02, y: 1, tracegroupgap: 0 };
     const size = { width: isLong ? 1100 : 900, height: Math.max(520, isLong ? 20 * n + 140 : 0) };
     const url = await Plotly.toImage({ data, layout: { ...layout, ...size } }, { format: "svg", ...size });
-    return decodeURIComponent(url.slice(url.indexOf(",") + 1));
+    const svg = decodeURIComponent(url.slice(url.indexOf(",") + 1));
+    return svg.replaceAll("]]>", "]]&gt;"); // which plotly.js 3 leaves, and no XML may have
   }
 
   // As the reader has zoomed it.
