@@ -28,7 +28,7 @@ rm -rf src
 assert "site-packages" in curvewise.__file__'
 
 # The doctests live in the package, wherever it is installed.
-XDG_CONFIG_HOME="$work/config" "$env" -m pytest \
+XDG_CONFIG_HOME="$work/config" "$env" -m pytest -n 2 --dist worksteal \
     --basetemp="$work/pytest" --pyargs tests curvewise
 
 rm -rf "$work"  # 700 MB

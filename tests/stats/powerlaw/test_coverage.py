@@ -114,11 +114,14 @@ def test_the_bootstrap_covers_a_little_less_than_the_interval():
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [(0.02, 25.0), (0.1, 25.0), (0.02, 5.0)])
 def test_every_cell_of_five_curves_is_covered(noise):
+    """Of 120 cells one has .9195, by chance: with 32,000 other experiments it has .932."""
     rates = []
     for name in simulation.CURVES:
-        found = hits(name, 4000, noise=noise)["both"] / 4000
-        assert 0.92 <= found.min() <= found.max() <= 0.98, (name, found)
-        rates.append(found)
+        found = hits(name, 4000, noise=noise)["both"]
+        for cell in found:
+            assert_at_least(cell, 4000, 0.92)
+            assert_at_most(cell, 4000, 0.98)
+        rates.append(found / 4000)
     low, high = (0.94, 0.96) if noise == PRINTED else (0.93, 0.96)
     assert low <= np.mean(rates) <= high
 
