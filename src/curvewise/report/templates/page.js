@@ -257,7 +257,7 @@
     const size = { width: isLong ? 1100 : 900, height: Math.max(520, isLong ? 20 * n + 140 : 0) };
     const url = await Plotly.toImage({ data, layout: { ...layout, ...size } }, { format: "svg", ...size });
     const svg = decodeURIComponent(url.slice(url.indexOf(",") + 1));
-    return svg.replaceAll("]]>", "]]&gt;"); // which plotly.js 3 leaves, and no XML may have
+    return svg.replaceAll("]]>", "]]&gt;"); // which no XML may have, and older drawers leave
   }
 
   // As the reader has zoomed it.
