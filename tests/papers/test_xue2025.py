@@ -194,19 +194,19 @@ def test_stars_are_where_the_print_is_bold():
     """The lower RMSE, both where they are alike; DoC above .95 and not at it."""
     found = tables.claims(Results.read(KEPT))
     table2 = [c for c in found if c.table in {f"Table 2, {w}" for w in WORDS.values()}]
-    starred = [c for c in table2 if c.bold in ("printed", "both")]
+    starred = [c for c in table2 if c.printed_bold]
     rows = [c.row.split(", ")[1] for c in starred]
     wins = wins_of(2)
     assert rows.count("matrices") == wins["better"] + wins["tie"]
     assert rows.count("POW3") == wins["worse"] + wins["tie"]
     # One of two at least has a star in each of the 96 cells, of ours too.
-    low = [c for c in table2 if c.bold in ("ours", "both")]
+    low = [c for c in table2 if c.ours_bold]
     ours = {(c.table, c.row.split(", ")[0], c.column) for c in low}
     assert len(ours) == 96
     shares = [c for c in found if c.table == "Table 3, matrices" and "DoC" in c.row]
     for claim in shares:
-        assert (claim.bold in ("printed", "both")) == (claim.printed > 0.95)
-        assert (claim.bold in ("ours", "both")) == (round(claim.ours, 2) > 0.95)
+        assert claim.printed_bold == (claim.printed > 0.95)
+        assert claim.ours_bold == (round(claim.ours, 2) > 0.95)
     means = [
         np.mean([said_in(4, row, metric) for metric in METRICS])
         for row in ("POW3", "matrices")

@@ -7,22 +7,10 @@ from typing import Literal, TypeAlias
 from curvewise.errors import CurvewiseError
 
 Verdict: TypeAlias = Literal["agrees", "differs", "unchecked"]
-Bold: TypeAlias = Literal["", "printed", "ours", "both"]
 
 VERDICTS: tuple[Verdict, ...] = ("agrees", "differs", "unchecked")
 _ERRORS = 3  # standard errors that chance may take
 _STAR = "*"  # which terminals, Markdown and pages show alike
-
-
-def bold(printed: bool, ours: bool) -> Bold:
-    """Return which of two numbers are in bold.
-
-    >>> bold(printed=True, ours=False)
-    'printed'
-    """
-    return (
-        "both" if printed and ours else "printed" if printed else "ours" if ours else ""
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +45,8 @@ class Claim:
         Why the two differ, or why ours cannot be had.
     digits : int
         Decimals of the print.
-    bold : {"", "printed", "ours", "both"}
-        Which of the two is in bold by the paper's own rule.
+    printed_bold, ours_bold : bool
+        Whether each of the two is in bold by the paper's own rule.
 
     Examples
     --------
@@ -82,7 +70,8 @@ class Claim:
     reason: str = ""
     why: str = ""
     digits: int = 3
-    bold: Bold = ""
+    printed_bold: bool = False
+    ours_bold: bool = False
 
     def __post_init__(self) -> None:
         for name in ("error", "printed_error", "gap"):
@@ -145,8 +134,9 @@ class Claim:
     @property
     def printed_text(self) -> str:
         """The printed number, with its digits, and a star if it is in bold."""
-        star = _STAR if self.bold in ("printed", "both") else ""
-        return "" if self.printed is None else f"{self.printed:.{self.digits}f}{star}"
+        if self.printed is None:
+            return ""
+        return f"{self.printed:.{self.digits}f}{_STAR * self.printed_bold}"
 
     @property
     def ours_text(self) -> str:
@@ -157,6 +147,5 @@ class Claim:
         if self.ours is None:
             return ""
         places = self.digits + (1 if self.error else 0)
-        star = _STAR if self.bold in ("ours", "both") else ""
-        text = f"{self.ours:.{places}f}{star}"
+        text = f"{self.ours:.{places}f}{_STAR * self.ours_bold}"
         return f"{text} ± {self.error:.{places}f}" if self.error else text

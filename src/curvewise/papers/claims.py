@@ -61,7 +61,8 @@ class Claims(Answer):
                 "verdict": claim.verdict,
                 "reason": claim.reason,
                 "explanation": claim.explanation,
-                "bold": claim.bold,
+                "printed_bold": claim.printed_bold,
+                "ours_bold": claim.ours_bold,
             }
             for claim in self.claims
         ]
@@ -126,7 +127,11 @@ class Claims(Answer):
             "apart than three standard errors (of ours and, where its number of runs is "
             "known, of the print) plus a gap that is stated beforehand: half of the last "
             "digit that is printed, or what a setting that the paper leaves out is worth.",
-            *([_BOLD] if any(claim.bold for claim in self.claims) else []),
+            *(
+                [_BOLD]
+                if any(c.printed_bold or c.ours_bold for c in self.claims)
+                else []
+            ),
             *dict.fromkeys(
                 f"{claim.table}: {claim.reason}"
                 for claim in self.claims

@@ -146,7 +146,7 @@ def _held(table: Table) -> Chart:
         x_label="size over N, the largest that was used",
         y_label="share of bounds",
         series=tuple(series),
-        caption="Dashed: the 95 % that are promised.",
+        caption="Grey: the 95 % that are promised.",
         axis="log",
         shape="line",
         level=0.95,

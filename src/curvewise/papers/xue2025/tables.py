@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from curvewise.papers.claim import Claim, bold
+from curvewise.papers.claim import Claim
 from curvewise.papers.results import Results
 from curvewise.papers.xue2025.answers import METRICS
 from curvewise.papers.xue2025.beyond import forms, promised
@@ -63,12 +63,14 @@ def _table2(kept: Kept, metric: str) -> Iterator[Claim]:
         }
         said = {row: said_in(2, row, metric)[learner] for row in ROWS}
         ours = [cell.rmse for cell in cells.values() if cell is not None]
-        lowest = _lowest([*said.values()]), _lowest(ours)
+        print_lowest, ours_lowest = _lowest([*said.values()]), _lowest(ours)
         for place, (row, cell) in enumerate(cells.items()):
             for k, number in enumerate(said[row]):
                 claim = _missed(kept, cell, number, k, learner, row, metric)
                 yield replace(
-                    claim, bold=bold(*(is_low[place, k] for is_low in lowest))
+                    claim,
+                    printed_bold=bool(print_lowest[place, k]),
+                    ours_bold=bool(ours_lowest[place, k]),
                 )
 
 
@@ -258,7 +260,8 @@ def _table3(kept: Kept) -> Iterator[Claim]:
                 f"RMSE is {cell.rmse[k]:.2f} here, and "
                 f"{said_in(2, 'matrices', 'error')[learner][k]:.2f} in print.",
                 digits=2,
-                bold=bold(said > _PROMISED, _is_above(cell.covered[k])),
+                printed_bold=said > _PROMISED,
+                ours_bold=bool(_is_above(cell.covered[k])),
             )
         for k, said in enumerate(said_in(3, "matrices", "il")[learner]):
             names = "Table 3, matrices", f"{learner}, IL x 10", str(SIZES[k])

@@ -19,7 +19,7 @@ from curvewise.zoo.pendulum.playing import (
 )
 
 _WARM = {"actor_rate": 0.1, "critic_rate": 0.1, "lambda": 0.5}
-_WARM |= {"critic_independent": 0, "critic_dependent": 0}
+_WARM |= dict.fromkeys(CRITIC, 0)
 
 
 def actor_critic(

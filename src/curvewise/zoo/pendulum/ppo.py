@@ -19,7 +19,7 @@ from curvewise.zoo.pendulum.playing import (
 )
 
 _WARM = {"rate": 1e-3, "clip": 0.2, "lambda": 0.5, "epochs": 1, "batch": 1, "steps": 1}
-_WARM |= {"critic_independent": 0, "critic_dependent": 0}
+_WARM |= dict.fromkeys(CRITIC, 0)
 _REMEMBERED = 6  # numbers of a step
 
 
