@@ -123,6 +123,19 @@ def test_the_command_runs_and_writes(paper, tmp_path):
     assert len(json.loads(again.output)["rows"]) == 4
 
 
+def test_a_page_that_cannot_be_written_is_refused_before_anything_is_run(
+    paper, tmp_path
+):
+    taken = tmp_path / "results.csv"
+    taken.write_text("somebody's results")
+    store = tmp_path / "runs"
+    done = invoke("toy", "--store", str(store), "--quiet", "--report", str(taken))
+    assert done.exit_code == 1
+    assert "is there already and is no HTML page" in done.output
+    assert not store.exists()
+    assert taken.read_text() == "somebody's results"
+
+
 def test_unknown_names_are_answered_with_those_there_are(paper):
     assert "There is no paper 'jordan'" in invoke("jordan").output
     assert (

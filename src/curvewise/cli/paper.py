@@ -113,9 +113,12 @@ def _show(
     **options: Any,
 ) -> None:
     from curvewise.papers import find
+    from curvewise.report.page import refuse_to_replace
 
     own = find(name)
     studies = tuple(map(own.study, chosen)) or own.studies
+    if report is not None:
+        refuse_to_replace(report)  # before hours of work, and not after
     found = []
     for one in _reproduced(own, studies, **options):
         found.append(one)
