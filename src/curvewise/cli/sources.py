@@ -32,6 +32,18 @@ def source_options(command: _F) -> _F:
             type=click.Choice(["fraction", "percent"]),
             help="What rates are written in.",
         ),
+        click.option(
+            "--roles",
+            metavar="PATTERN",
+            help="What names of runs say, such as '{algorithm}-{task}-s{seed}'; or "
+            "ROLE=NAME for what all runs share, such as algorithm=ppo.",
+        ),
+        click.option(
+            "--tool",
+            metavar="TOOL",
+            help="Whose results these are, where a folder holds those of several: mlflow, "
+            "optuna, wandb, tensorboard, sb3, ray.",
+        ),
     )
 
 
@@ -114,6 +126,8 @@ def read_source(source: str, **keywords: Any) -> "Trials":
         stated["trial"] = [column for column in stated["trial"] if column != "[]"]
     if "metrics" in stated:
         stated["metrics"] = _metrics(stated["metrics"])
+    if "roles" in stated:
+        stated["roles"] = _roles(stated["roles"])
     with working(f"reading {source}"), warnings_as_lines():
         return read(source, **stated)
 
@@ -128,6 +142,14 @@ def _metrics(texts: tuple[str, ...]) -> Any:
     for name, _, direction in pairs:
         out[name] = direction or find(name) or "higher"
     return out
+
+
+def _roles(text: str) -> Any:
+    """Return a pattern as it is, and ``algorithm=ppo,task=Hopper`` as a dict."""
+    if "{" in text or "=" not in text:
+        return text
+    pairs = (part.partition("=") for part in text.split(","))
+    return {role.strip(): name.strip() for role, _, name in pairs}
 
 
 def number_or_word(text: str) -> Any:

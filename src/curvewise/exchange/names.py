@@ -52,7 +52,8 @@ _STATUS_WORDS = {
     "failed": "failed fail failure error diverged nan errored",
     "crashed": "crashed crash killed oom out_of_memory node_fail preempted terminated",
     "timeout": "timeout timed_out timedout",
-    "cancelled": "cancelled canceled pruned stopped aborted running waiting pending queued",
+    "cancelled": "cancelled canceled pruned stopped aborted running waiting pending queued "
+    "scheduled",
 }
 STATUSES = {word: s for s, words in _STATUS_WORDS.items() for word in words.split()}
 

@@ -33,8 +33,8 @@ def details(
         attempts = np.nan_to_num(numbers(per_run, "attempts"), nan=1).astype(np.int64)
     counts, classes = _counts(table, roles, kept, lengths)
     return Details(
-        _as_json(per_run, roles.params),
-        _as_json(per_run, roles.labels),
+        as_json(per_run, roles.params),
+        as_json(per_run, roles.labels),
         from_texts(texts) if any(texts) else none.error,
         seconds,
         attempts,
@@ -44,7 +44,8 @@ def details(
     )
 
 
-def _as_json(table: pa.Table, columns: Mapping[str, str]) -> Ragged:
+def as_json(table: pa.Table, columns: Mapping[str, str]) -> Ragged:
+    """Return some columns as canonical JSON, one text per row, under new names."""
     if not columns:
         return empty_rows(table.num_rows, "uint8")
     names = list(columns.values())

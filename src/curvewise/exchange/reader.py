@@ -6,22 +6,23 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from curvewise.errors import CurvewiseError, CurvewiseWarning, listed, shortened
-from curvewise.exchange.grouping import group_codes, nulls, row_of
+from curvewise.errors import CurvewiseError, CurvewiseWarning
+from curvewise.exchange.columns import codes, meanings, numbers_of, scaled, statuses
+from curvewise.exchange.from_runs import told, trials_of, with_labels
+from curvewise.exchange.grouping import nulls, row_of
 from curvewise.exchange.joining import joined
-from curvewise.exchange.names import STATUSES as WORDS
-from curvewise.exchange.names import metric_name, status_of
+from curvewise.exchange.names import metric_name
 from curvewise.exchange.per_run import details as details_of
 from curvewise.exchange.per_run import numbers
-from curvewise.exchange.roles import Metrics, Roles, Unit, assign
+from curvewise.exchange.roles import Metrics, Roles, Unit, assign, stated_metrics
+from curvewise.exchange.run_names import NamedRoles, rows_with_roles
+from curvewise.exchange.runs import Asked, Runs, Sheet
+from curvewise.exchange.sources import found_in
 from curvewise.exchange.tables import load
-from curvewise.metrics import Metric, declared
-from curvewise.trials import STATUSES, Trials
+from curvewise.trials import Trials
 from curvewise.trials.columns import Core
 from curvewise.trials.ragged import starts
-from curvewise.trials.trial import ONLY
 
 
 def read_results(
@@ -31,36 +32,75 @@ def read_results(
     on: str | Sequence[str] | None = None,
     metrics: Metrics | None = None,
     unit: Unit | None = None,
+    roles: NamedRoles | None = None,
+    tool: str | None = None,
     **stated: Any,
 ) -> tuple[Trials, Roles]:
-    """Return the trials of a table of results, and what its columns were taken for.
+    """Return the trials of results, and what their columns were taken for.
 
     `stated` are the roles that `curvewise.read` documents.
     """
     if unit not in (None, "fraction", "percent"):
         raise CurvewiseError(f"unit is {unit!r}. Pass 'fraction' or 'percent'.")
-    table, name = load(source)
-    run_level: list[str] = []
-    if runs is not None:
-        labels, runs_name = load(runs)
-        table, run_level = joined(table, labels, on, name, runs_name)
-        name = f"{name} + {runs_name}"
-    elif on is not None:
+    if on is not None and runs is None:
         raise CurvewiseError(
             "on= names the column that joins two tables. Pass runs= too."
         )
-    roles = assign(table, metrics=metrics, unit=unit, run_level=run_level, **stated)
-    return _trials(table, roles, unit, name), roles
+    asked = _asked(stated, metrics)
+    found = found_in(source, asked, tool)
+    labels = None if runs is None else load(runs)
+    stated |= {"metrics": metrics, "unit": unit}
+    if isinstance(found, Runs):
+        if labels is not None:
+            found = with_labels(found, labels[0], on, labels[1])
+        stated.pop("step", None)  # whoever read the runs has counted by it
+        trials, assigned, found = trials_of(found, roles=roles, **stated)
+    else:
+        trials, assigned = _of_sheet(found, labels, on, roles, stated)
+    _tell(found)
+    return trials, assigned
+
+
+def _asked(stated: dict[str, Any], metrics: Metrics | None) -> Asked:
+    known: Mapping[str, Any] | None = None
+    if isinstance(stated.get("params"), Mapping):
+        known = stated.pop("params")
+        stated["params"] = None
+    names = None if metrics is None else tuple(stated_metrics(metrics, None))
+    bare = None if names is None else (*names, *map(metric_name, names))
+    return Asked(stated.get("step"), bare, known)
+
+
+def _of_sheet(
+    sheet: Sheet, labels: Any, on: Any, roles: NamedRoles | None, stated: dict[str, Any]
+) -> tuple[Trials, Roles]:
+    table, name = sheet.table, sheet.source
+    run_level: list[str] = []
+    if labels is not None:
+        table, run_level = joined(table, labels[0], on, name, labels[1])
+        name = f"{name} + {labels[1]}"
+    if roles is not None:
+        table = rows_with_roles(table, roles, name)
+    known = {k: v for k, v in sheet.stated.items() if stated.get(k) is None}
+    unit = stated["unit"]
+    assigned = assign(table, run_level=run_level, **(stated | known))
+    return _trials(table, assigned, unit, name), assigned
+
+
+def _tell(found: Runs | Sheet) -> None:
+    for text in (*found.remarks, told(found.left_out)):
+        if text:
+            warnings.warn(f"{found.source}: {text}", CurvewiseWarning, stacklevel=4)
 
 
 # --- one table ---------------------------------------------------------------------------
 
 
 def _trials(table: pa.Table, roles: Roles, unit: Unit | None, name: str) -> Trials:
-    task, tasks = _names(table, roles.task)
-    algorithm, algorithms = _names(table, roles.algorithm)
+    task, tasks = codes(table, roles.task)
+    algorithm, algorithms = codes(table, roles.algorithm)
     step = _steps(table, roles)
-    number = _numbers(table, roles, task, algorithm, step)
+    number = numbers_of(table, roles, task, algorithm, step)
     order = np.lexsort((step, number, algorithm, task))
     table = table.take(pa.array(order))
     task, algorithm, number, step = (c[order] for c in (task, algorithm, number, step))
@@ -81,10 +121,10 @@ def _trials(table: pa.Table, roles: Roles, unit: Unit | None, name: str) -> Tria
     # How a run ended, its last row tells.
     last = np.append(first[1:], len(new)) - 1
     is_cut = np.bincount(owner[blank], minlength=len(first)) > 0
-    status, errors = _status(table, roles, last, is_cut | (lengths == 0))
+    status, errors = statuses(table, roles, last, is_cut | (lengths == 0))
     # "metrics.acc" is another tool's, "metric.step" our own way to say: a metric.
     name_of = {c: metric_name(c) for c in roles.metrics}
-    meant = _meanings({name_of[c]: m for c, m in roles.metrics.items()}, unit)
+    meant = meanings({name_of[c]: m for c, m in roles.metrics.items()}, unit)
     core = Core(
         task[first].astype(np.int32),
         algorithm[first].astype(np.int32),
@@ -92,70 +132,12 @@ def _trials(table: pa.Table, roles: Roles, unit: Unit | None, name: str) -> Tria
         status,
         starts(lengths),
         np.nan_to_num(step[kept]),
-        {n: _scaled(values[c][kept], meant[n], unit) for c, n in name_of.items()},
+        {n: scaled(values[c][kept], meant[n], unit) for c, n in name_of.items()},
         {name_of[c]: known for c, known in recorded.items()},
     )
     details = details_of(table, roles, first, kept, errors, lengths)
     origin = f"{name}: {roles}"
     return Trials.from_columns(tasks, algorithms, meant, core, details, origin=origin)
-
-
-def _names(table: pa.Table, column: str | None) -> tuple[Any, list[str]]:
-    """Return each row's code and the names, in order of first appearance."""
-    if column is None:
-        return np.zeros(table.num_rows, np.int64), [ONLY]
-    texts = table.column(column).cast(pa.string()).combine_chunks().dictionary_encode()
-    if texts.null_count or "" in (names := texts.dictionary.to_pylist()):
-        raise CurvewiseError(
-            f"Column '{column}' is empty in some rows. Every run needs a name there."
-        )
-    return texts.indices.to_numpy().astype(np.int64), names
-
-
-def _numbers(
-    table: pa.Table, roles: Roles, task: Any, algorithm: Any, step: Any
-) -> Any:
-    """Return the replicate of each row: whole numbers as they are, else counted."""
-    if len(roles.trial) == 1:
-        whole = _whole_numbers(table.column(roles.trial[0]), roles.trial[0])
-        if whole is not None:
-            return whole
-    if roles.trial:
-        # Counted over all algorithms, so that equal labels stay pairs.
-        codes = group_codes(table, roles.trial)
-        _, first, which = np.unique(codes, return_index=True, return_inverse=True)
-        return np.argsort(np.argsort(first))[which].astype(np.int64)
-    group = task * (algorithm.max() + 1) + algorithm
-    if roles.step is not None:
-        pairs = np.stack([group, np.nan_to_num(step)])
-        if np.unique(pairs, axis=1).shape[1] == len(group):
-            return np.zeros(len(group), np.int64)  # one curve per algorithm
-    order = np.argsort(group, kind="stable")
-    begin = np.searchsorted(group[order], group[order])
-    number = np.empty(len(group), np.int64)
-    number[order] = np.arange(len(group)) - begin
-    return number
-
-
-def _whole_numbers(column: pa.ChunkedArray, name: str) -> Any:
-    """Return a column as 64-bit integers, or None where it holds something else."""
-    if column.null_count:
-        return None
-    if pa.types.is_floating(column.type):
-        values = column.to_numpy()
-        if (np.abs(values) >= 2**53).any():
-            raise CurvewiseError(
-                f"Column '{name}' holds numbers such as {values.max():.0f}, too large to "
-                f"be told apart. Write them as text, with a letter before the digits."
-            )
-        same = (values == np.rint(values)).all()
-        return values.astype(np.int64) if same else None
-    if not pa.types.is_integer(column.type):
-        return None
-    try:
-        return column.cast(pa.int64()).to_numpy()
-    except pa.ArrowInvalid:  # beyond 64 bits with a sign: they are names, then
-        return None
 
 
 def _steps(table: pa.Table, roles: Roles) -> Any:
@@ -257,70 +239,3 @@ def _recorded(
         if not known.all():
             out[name] = known
     return out
-
-
-def _status(table: pa.Table, roles: Roles, last: Any, silent: Any) -> tuple[Any, Any]:
-    """Return each trial's status code, and what went wrong; a silent one has failed."""
-    status = np.zeros(len(last), np.int8)
-    if roles.status is not None:
-        words = table.column(roles.status).take(pa.array(last))
-        texts = words.cast(pa.string()).combine_chunks()
-        encoded = pc.dictionary_encode(texts, null_encoding="encode")
-        codes = [_status_code(w, roles.status) for w in encoded.dictionary.to_pylist()]
-        status = np.array(codes, np.int8)[
-            encoded.indices.to_numpy(zero_copy_only=False)
-        ]
-    silent = silent & (status == 0)
-    status[silent] = STATUSES.index("failed")
-    return status, ["no score in the source" if s else "" for s in silent]
-
-
-def _status_code(word: str | None, column: str) -> int:
-    if not word:
-        return 0
-    ours = status_of(word)
-    if ours is None:
-        raise CurvewiseError(
-            f"Column '{column}' says '{shortened(word)}'. curvewise knows "
-            f"{listed(WORDS, most=99)}. Rename it, or pass status=<another column>."
-        )
-    return STATUSES.index(ours)
-
-
-def _meanings(
-    metrics: Mapping[str, Metric | None], unit: Unit | None
-) -> dict[str, Metric]:
-    stated = [metric for metric in metrics.values() if metric is not None]
-    meant = declared(metrics, stated, hint="read(..., metrics=...)", stacklevel=6)
-    meant = {n: m if m.name == n else _renamed(m, n) for n, m in meant.items()}
-    if unit == "percent":  # what nobody described is a rate, then
-        meant |= {
-            n: Metric(n, "higher", (0, 1)) for n, m in metrics.items() if m is None
-        }
-    return meant
-
-
-def _renamed(metric: Metric, name: str) -> Metric:
-    return Metric(name, metric.direction, metric.range, metric.unit, metric.label)
-
-
-def _scaled(values: Any, metric: Metric, unit: Unit | None) -> Any:
-    if unit != "percent" or not metric.is_rate:
-        return values
-    outside = (values < 0) | (values > 100)
-    if outside.any():
-        raise CurvewiseError(
-            f"unit='percent', but '{metric.name}' holds {values[np.argmax(outside)]:g}. "
-            f"Percent lie between 0 and 100; declare other scales with metrics=, such as "
-            f"{{'{metric.name}': Metric('{metric.name}', '{metric.direction}')}}."
-        )
-    small = (values > 0) & (values <= 1)
-    if metric.direction == "higher" and small.any() and (values > 1).any():
-        warnings.warn(
-            f"unit='percent', and {small.sum()} of {len(values)} values of '{metric.name}' "
-            f"are at most 1, such as {values[np.argmax(small)]:g}: taken as percent too. "
-            f"Are fractions mixed in?",
-            CurvewiseWarning,
-            stacklevel=6,
-        )
-    return values / 100

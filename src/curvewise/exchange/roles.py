@@ -100,9 +100,9 @@ def assign(
     run_level : iterable of str
         Columns that come from a table of runs: no metrics among them unless stated.
     """
-    chosen = _stated_metrics(metrics, unit)
-    stated_params = _several(params, "params")
-    trials = _several(trial, "trial")
+    chosen = stated_metrics(metrics, unit)
+    stated_params = several(params, "params")
+    trials = several(trial, "trial")
     single = {"task": task, "algorithm": algorithm, "step": step, "status": status}
     left = _unstated(table, single, (*trials, *chosen, *stated_params))
     stated = table.num_columns - len(left)
@@ -144,7 +144,8 @@ def assign(
 # --- what was stated ---------------------------------------------------------------------
 
 
-def _several(value: str | Sequence[str] | None, keyword: str) -> tuple[str, ...]:
+def several(value: str | Sequence[str] | None, keyword: str) -> tuple[str, ...]:
+    """Return one name or several as a tuple."""
     if value is None or isinstance(value, str):
         return () if value is None else (value,)
     if not isinstance(value, Iterable) or any(not isinstance(c, str) for c in value):
@@ -177,11 +178,12 @@ def _taken(column: str | None, left: dict[str, None]) -> str | None:
     return column
 
 
-def _stated_metrics(
+def stated_metrics(
     metrics: Metrics | None, unit: Unit | None
 ) -> dict[str, Metric | None]:
+    """Return the metrics that the caller named, and what they mean where that is known."""
     if metrics is None or not isinstance(metrics, Mapping):
-        return {c: find(names.metric_name(c)) for c in _several(metrics, "metrics")}
+        return {c: find(names.metric_name(c)) for c in several(metrics, "metrics")}
     out: dict[str, Metric | None] = {}
     for column, meant in metrics.items():
         if isinstance(meant, Metric):

@@ -57,7 +57,7 @@ def load(source: object) -> tuple[pa.Table, str]:
 
 
 def _from_file(source: str | Path) -> pa.Table:
-    path = _existing(source)
+    path = existing(source)
     suffixes = [s.lower() for s in path.suffixes if s.lower() not in _PACKED]
     kind = _FILES.get(suffixes[-1] if suffixes else "")
     if kind is None:
@@ -76,13 +76,16 @@ def _from_file(source: str | Path) -> pa.Table:
         ) from problem
 
 
-def _existing(source: str | Path) -> Path:
+def existing(source: str | Path, *, folder: bool = False) -> Path:
+    """Return a path that is there and not empty; a folder only where one may be."""
     if "://" in str(source):
         raise CurvewiseError(f"{source} is an address. Download it and pass the file.")
     if not str(source) or "\0" in str(source):
         raise CurvewiseError(f"The path is {source!r}. Pass the path of a file.")
     path = Path(source).expanduser()
     if path.is_dir():
+        if folder:
+            return path
         raise CurvewiseError(f"{path} is a folder. Pass a file of results.")
     if not path.exists():
         near = sorted(p.name for p in path.parent.glob("*") if p.suffix in _FILES)

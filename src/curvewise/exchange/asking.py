@@ -1,0 +1,189 @@
+"""Which label of a tool's runs is what; what the tool cannot say is asked for."""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Any
+
+import pyarrow as pa
+
+from curvewise._text import count
+from curvewise.errors import CurvewiseError, listed, shortened, unknown
+from curvewise.exchange import names
+from curvewise.exchange.grouping import rows_per_run
+from curvewise.exchange.roles import Metrics, Roles, Unit, several, stated_metrics
+from curvewise.exchange.runs import Runs
+from curvewise.metrics import Metric, find
+
+# Where tools keep what people say about a run: tags.model, config/env, user_attrs_seed.
+_PREFIX = re.compile(
+    r"^(params?|config|hparams?|hyperparameters|tags?|labels?|user_attrs?|attrs)[._/]",
+    re.IGNORECASE,
+)
+_OURS = {"run", "status", "seconds", "error_text", "attempts"}
+
+
+def assign_runs(
+    runs: Runs,
+    *,
+    task: str | None,
+    algorithm: str | None,
+    trial: str | Sequence[str] | None,
+    status: str | None,
+    metrics: Metrics | None,
+    params: Sequence[str] | None,
+    unit: Unit | None,
+) -> Roles:
+    """Return the roles of the columns of runs.
+
+    What the caller states goes first, then a usual name, then what the tool itself says.
+    """
+    table = runs.table
+    chosen = _metrics(runs, metrics, unit)
+    stated_params = several(params, "params")
+    trials = several(trial, "trial")
+    left = [c for c in table.column_names if c not in _OURS]
+    single = (task, algorithm, status)
+    for column in (*filter(None, single), *trials, *stated_params):
+        if column not in table.column_names:
+            raise unknown("label", column, table.column_names)
+    given = [c for c in (*single, *trials, *stated_params) if c]
+    if twice := [c for c in given if given.count(c) > 1]:
+        raise CurvewiseError(f"Label '{twice[0]}' was given two roles. Name it once.")
+    free = [c for c in left if c not in given]
+    task = task or _usual(names.TASK, free, runs.usual.get("task"))
+    free = [c for c in free if c != task]
+    algorithm = algorithm or _usual(names.ALGORITHM, free, runs.usual.get("algorithm"))
+    free = [c for c in free if c != algorithm]
+    if algorithm is None and table.num_rows > 1:
+        raise _which_algorithm(runs)
+    who = [c for c in (task, algorithm) if c]
+    if trial is None:
+        trials = _trial_columns(runs, who, free)
+    elif rows_per_run(table, [*who, *trials]) > 1:
+        raise _repeated(runs, who, trials)
+    left = [c for c in left if c not in (*who, *trials)]
+    kept = stated_params or [c for c in left if params is None and _is_param(c)]
+    labels = ["run", *trials, *left]
+    return Roles(
+        *(task, algorithm, trials, runs.steps or None),
+        status or ("status" if "status" in table.column_names else None),
+        chosen,
+        {c: names.param_name(c) for c in kept},
+        {
+            c: c.removeprefix("label.")
+            for c in dict.fromkeys(labels)
+            if c not in kept and c != status and c in table.column_names
+        },
+        *({}, (), True),
+    )
+
+
+def _is_param(column: str) -> bool:
+    return names.has_param_prefix(column)
+
+
+def _metrics(
+    runs: Runs, metrics: Metrics | None, unit: Unit | None
+) -> dict[str, Metric | None]:
+    known = {name: _meaning(name, meant) for name, meant in runs.meant.items()}
+    logged = runs.scalars.names
+    if metrics is None:
+        if not logged:
+            raise CurvewiseError(
+                f"{runs.source} holds no scores in {count(runs.table.num_rows, 'run')}. "
+                f"Pass a source whose runs have logged numbers."
+            )
+        return {name: known.get(name) or find(name) for name in logged}
+    out: dict[str, Metric | None] = {}
+    for column, meant in stated_metrics(metrics, unit).items():
+        name = column if column in logged else names.metric_name(column)
+        if name not in logged:
+            raise unknown("metric", column, logged)
+        out[name] = meant or known.get(name)
+    if not out:
+        raise CurvewiseError("metrics is empty. Name at least one metric.")
+    return out
+
+
+def _meaning(name: str, meant: Any) -> Metric:
+    if isinstance(meant, Metric):
+        return meant
+    usual = find(name)
+    agrees = usual is not None and usual.direction == meant
+    return usual if usual is not None and agrees else Metric(name, meant)
+
+
+# --- who ---------------------------------------------------------------------------------
+
+
+def _usual(words: Iterable[str], columns: Sequence[str], own: str | None) -> str | None:
+    return next(iter(_every(words, columns)), own)
+
+
+def _every(words: Iterable[str], columns: Sequence[str]) -> list[str]:
+    bare: dict[str, str] = {}
+    for column in columns:
+        bare.setdefault(_PREFIX.sub("", column), column)
+    return [bare[name] for name in names.every(words, bare)]
+
+
+def _trial_columns(
+    runs: Runs, who: Sequence[str], columns: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the fewest usual labels that tell the runs apart; none to count them."""
+    table = runs.table
+    candidates = _every(names.TRIAL, columns)
+    for size in (1, 2, 3):
+        for some in combinations(candidates, size):
+            if rows_per_run(table, [*who, *some]) == 1:
+                return some
+    seeds = [c for c in _every(names.TRIAL[1:6], columns) if _varies(table, c)]
+    if seeds:
+        raise _repeated(runs, who, seeds[:1])
+    own = runs.usual.get("trial")
+    if own is not None and rows_per_run(table, [*who, own]) == 1:
+        return (own,)
+    return ()
+
+
+def _varies(table: pa.Table, column: str) -> bool:
+    return len(table.column(column).unique()) > 1
+
+
+# --- questions ---------------------------------------------------------------------------
+
+
+def _which_algorithm(runs: Runs) -> CurvewiseError:
+    return CurvewiseError(
+        f"Which label names the algorithm? {runs.source} holds "
+        f"{count(runs.table.num_rows, 'run')} and does not say. {found_in(runs)} "
+        f"Pass algorithm=<label>; or roles='{{algorithm}}-{{task}}-s{{seed}}' with a "
+        f"pattern of the names of runs; or roles={{'algorithm': 'mine'}} if all runs are "
+        f"of one."
+    )
+
+
+def _repeated(runs: Runs, who: Sequence[str], columns: Sequence[str]) -> CurvewiseError:
+    times = rows_per_run(runs.table, [*who, *columns])
+    which = " and ".join(f"'{c}'" for c in columns)
+    return CurvewiseError(
+        f"Which label tells the runs of one algorithm apart? {which} should, and has the "
+        f"same value in up to {times} runs of {runs.source}. {found_in(runs)} Pass "
+        f"trial=[...] with the labels that do, or trial='run' if every run stands for "
+        f"itself."
+    )
+
+
+def found_in(runs: Runs, most: int = 12) -> str:
+    """Return what labels there are, how many values each has, and some of them."""
+    table = runs.table
+    shown = [_shown(table, c) for c in table.column_names if c not in _OURS - {"run"}]
+    more = f"; and {len(shown) - most} more" if len(shown) > most else ""
+    return f"Found: {'; '.join(shown[:most])}{more}."
+
+
+def _shown(table: pa.Table, column: str) -> str:
+    values = [v for v in table.column(column).unique().to_pylist() if v is not None]
+    some = listed([shortened(v, 40) for v in values], most=3)
+    return f"{shortened(column)} ({count(len(values), 'value')}: {some or 'none'})"

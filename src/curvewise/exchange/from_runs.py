@@ -1,0 +1,210 @@
+"""From runs of another tool to trials."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from curvewise._text import count
+from curvewise.errors import CurvewiseError
+from curvewise.exchange.asking import assign_runs
+from curvewise.exchange.columns import codes, meanings, numbers_of, scaled, statuses
+from curvewise.exchange.joining import joined
+from curvewise.exchange.per_run import as_json, numbers
+from curvewise.exchange.roles import Roles, Unit
+from curvewise.exchange.run_names import NamedRoles, roles_of, with_columns
+from curvewise.exchange.runs import LeftOut, Runs, Scalars
+from curvewise.metrics import Metric
+from curvewise.trials import Trials
+from curvewise.trials.columns import Bools, Core, Details, Ints, no_details
+from curvewise.trials.ragged import from_texts, starts
+
+_GOING_ON = ("running", "waiting", "scheduled", "pending", "queued")
+
+
+def trials_of(
+    runs: Runs, *, roles: NamedRoles | None, unit: Unit | None, **stated: Any
+) -> tuple[Trials, Roles, Runs]:
+    """Return trials, what the labels were taken for, and the runs that were used."""
+    if roles is not None:
+        runs = _named(runs, roles)
+    if runs.table.num_rows == 0:
+        raise CurvewiseError(
+            f"{runs.source} holds no run that can be used. {told(runs.left_out)}"
+        )
+    assigned = assign_runs(runs, unit=unit, **stated)
+    meant = meanings(assigned.metrics, unit)
+    core, repeated = _core(runs, meant, unit)
+    remarks = [*runs.remarks, *_repeated(repeated), *_unfinished(runs, assigned)]
+    runs = replace(runs, remarks=tuple(remarks))
+    n = runs.table.num_rows
+    tasks = codes(runs.table, assigned.task)
+    algorithms = codes(runs.table, assigned.algorithm)
+    status, errors = statuses(
+        runs.table, assigned, np.arange(n), np.diff(core.offsets) == 0
+    )
+    core = replace(
+        core,
+        task=tasks[0].astype(np.int32),
+        algorithm=algorithms[0].astype(np.int32),
+        number=_numbers(runs.table, assigned, tasks[0], algorithms[0]),
+        status=status,
+    )
+    out = sum(one.n for one in runs.left_out if one.what == "run")
+    origin = f"{runs.source}: {count(n, 'run')}, {out or 'none'} left out; {assigned}"
+    details = _details(runs.table, assigned, errors)
+    trials = Trials.from_columns(
+        tasks[1], algorithms[1], meant, core, details, origin=origin
+    )
+    return trials, assigned, runs
+
+
+def told(left_out: Sequence[LeftOut]) -> str:
+    """Return what was left out, and why, as a sentence.
+
+    >>> told([LeftOut(2, "without scores"), LeftOut(1, "deleted", ("a",))])
+    "Left out: 2 runs without scores; 1 run deleted (such as 'a')."
+    """
+    return f"Left out: {'; '.join(map(str, left_out))}." if left_out else ""
+
+
+def with_labels(runs: Runs, labels: pa.Table, on: Any, name: str) -> Runs:
+    """Return runs with a table of labels beside them; one only there has no scores."""
+    table, _ = joined(runs.table, labels, on or "run", runs.source, name)
+    return replace(runs, table=table, source=f"{runs.source} + {name}")
+
+
+# --- names -------------------------------------------------------------------------------
+
+
+def _named(runs: Runs, roles: NamedRoles) -> Runs:
+    names = runs.table.column("run").to_pylist()
+    kept, columns = roles_of(names, roles)
+    table = runs.table
+    if len(kept) < len(names):
+        out = [name for i, name in enumerate(names) if i not in set(kept)]
+        left = LeftOut(len(out), "for which roles= returned None", tuple(out[:2]))
+        runs = _chosen(runs, np.array(kept, np.int64))
+        table = runs.table
+        runs = replace(runs, left_out=(*runs.left_out, left))
+    return replace(runs, table=with_columns(table, columns))
+
+
+def _chosen(runs: Runs, kept: Ints) -> Runs:
+    new = np.full(runs.table.num_rows, -1)
+    new[kept] = np.arange(len(kept))
+    old = runs.scalars
+    scalars = _rows(replace(old, run=new[old.run]), new[old.run] >= 0)
+    return replace(runs, table=runs.table.take(pa.array(kept)), scalars=scalars)
+
+
+def _rows(scalars: Scalars, rows: Bools) -> Scalars:
+    return Scalars(
+        scalars.run[rows],
+        scalars.metric[rows],
+        scalars.step[rows],
+        scalars.value[rows],
+        scalars.names,
+    )
+
+
+def _numbers(table: pa.Table, roles: Roles, task: Ints, algorithm: Ints) -> Ints:
+    whole = replace(roles, step=None)
+    out: Ints = numbers_of(table, whole, task, algorithm, np.zeros(len(task)))
+    return out
+
+
+# --- curves ------------------------------------------------------------------------------
+
+
+def _core(
+    runs: Runs, meant: Mapping[str, Metric], unit: Unit | None
+) -> tuple[Core, int]:
+    """Return the curves of all runs, and how many scores were written over."""
+    n, scalars = runs.table.num_rows, _wanted(runs.scalars, meant)
+    run, step = scalars.run, scalars.step
+    new = (run[1:] > run[:-1]) | ((run[1:] == run[:-1]) & (step[1:] >= step[:-1]))
+    order = slice(None) if new.all() else np.lexsort((step, run))
+    run, step = run[order], step[order]
+    is_new = np.ones(len(run), bool)
+    is_new[1:] = (run[1:] != run[:-1]) | (step[1:] != step[:-1])
+    place = np.cumsum(is_new) - 1
+    metric, value = scalars.metric[order], scalars.value[order]
+    size = int(is_new.sum())
+    values, recorded, repeated = {}, {}, 0
+    # In order of writing: of two scores at one step the last one counts.
+    by_metric = np.argsort(metric, kind="stable")
+    ends = np.searchsorted(metric[by_metric], np.arange(len(scalars.names) + 1))
+    for i, name in enumerate(scalars.names):
+        if name not in meant:
+            continue
+        rows = by_metric[ends[i] : ends[i + 1]]
+        flat, known = np.full(size, np.nan), np.zeros(size, bool)
+        flat[place[rows]], known[place[rows]] = value[rows], True
+        repeated += len(rows) - int(known.sum())
+        values[name] = scaled(flat, meant[name], unit)
+        if not known.all():
+            recorded[name] = known
+    lengths = np.bincount(run[is_new], minlength=n).astype(np.int64)
+    nobody = np.zeros(n, np.int64)
+    core = Core(
+        *(nobody.astype(np.int32), nobody.astype(np.int32), nobody),
+        *(nobody.astype(np.int8), starts(lengths), step[is_new].copy()),
+        *(values, recorded),
+    )
+    return core, repeated
+
+
+def _wanted(scalars: Scalars, metrics: Mapping[str, Any]) -> Scalars:
+    wanted = np.array([name in metrics for name in scalars.names], bool)
+    if wanted.all():
+        return scalars
+    rows: Bools = wanted[scalars.metric]
+    return _rows(scalars, rows)
+
+
+# --- the rest ----------------------------------------------------------------------------
+
+
+def _details(table: pa.Table, roles: Roles, errors: Sequence[str]) -> Details:
+    none = no_details(table.num_rows)
+    columns = set(table.column_names)
+    said = table.column("error_text").to_pylist() if "error_text" in columns else errors
+    texts = [own or other or "" for own, other in zip(errors, said, strict=True)]
+    seconds = numbers(table, "seconds") if "seconds" in columns else none.seconds
+    return replace(
+        none,
+        params=as_json(table, roles.params),
+        labels=as_json(table, roles.labels),
+        error=from_texts(texts) if any(texts) else none.error,
+        seconds=np.array(seconds, np.float64),
+    )
+
+
+def _repeated(n: int) -> list[str]:
+    if not n:
+        return []
+    return [
+        f"{count(n, 'score')} came at a step that had one already, as resumed runs leave "
+        f"them: the last one written counts."
+    ]
+
+
+def _unfinished(runs: Runs, roles: Roles) -> list[str]:
+    if roles.status is None:
+        return []
+    words = runs.table.column(roles.status).cast(pa.string()).to_pylist()
+    names = runs.table.column("run").to_pylist()
+    going = [
+        str(name)
+        for name, word in zip(names, words, strict=True)
+        if word and word.rpartition(".")[2].casefold() in _GOING_ON
+    ]
+    if not going:
+        return []
+    return [
+        f"{count(len(going), 'run')} of {len(words)} had not ended ('{going[0]}'): kept as "
+        f"cancelled, with what was recorded so far."
+    ]

@@ -1,0 +1,172 @@
+"""Roles from the name of a run: a pattern, a function, or the same for all."""
+
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from curvewise.errors import CurvewiseError, CurvewiseWarning, listed, shortened
+from curvewise.exchange.names import first
+from curvewise.exchange.runs import LeftOut
+
+NamedRoles: TypeAlias = (
+    str | Mapping[str, object] | Callable[[str], Mapping[str, object] | None]
+)
+_RUN = ("run", "run_name", "name", "run_id", "experiment", "trial", "id")
+_FIELD = re.compile(r"\{([^\W\d]\w*)(:d)?\}|\*")
+
+
+def roles_of(
+    runs: Sequence[str], roles: NamedRoles
+) -> tuple[list[int], dict[str, list[Any]]]:
+    """Return which runs to keep, and what their names say, as columns.
+
+    Parameters
+    ----------
+    runs : sequence of str
+        Names of runs.
+    roles : str, mapping or callable
+        A pattern such as ``"{algorithm}-{task}-s{seed}"``, in which ``{name}`` stands for
+        any text without a slash, ``{name:d}`` for digits and ``*`` for anything; what all
+        runs share; or a function from a name to a mapping, or None for a run to leave out.
+
+    Examples
+    --------
+    >>> roles_of(["ppo-Hopper-s3"], "{algorithm}-{task}-s{seed}")
+    ([0], {'algorithm': ['ppo'], 'task': ['Hopper'], 'seed': [3]})
+    """
+    told: list[dict[str, Any] | None]
+    if isinstance(roles, str):
+        told = _by_pattern(runs, roles)
+    elif isinstance(roles, Mapping):
+        told = [dict(roles) for _ in runs]
+    elif callable(roles):
+        told = [_called(roles, run) for run in runs]
+    else:
+        raise CurvewiseError(
+            f"roles is {shortened(repr(roles))}. Pass a pattern such as "
+            f"'{{algorithm}}-{{task}}-s{{seed}}', a function from the name of a run to a "
+            f"dict, or a dict of what all runs share."
+        )
+    kept = [i for i, one in enumerate(told) if one is not None]
+    names = dict.fromkeys(str(n) for one in told if one is not None for n in one)
+    columns = {n: [_told(told[i], n) for i in kept] for n in names}
+    return kept, {n: _whole(cells) for n, cells in columns.items()}
+
+
+def with_columns(table: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
+    """Return a table with columns put in front, in place of those of the same name."""
+    for name in columns:
+        if name in table.column_names:
+            table = table.drop_columns([name])
+    ours = {name: _array(cells) for name, cells in columns.items()}
+    return pa.table(ours | {c: table.column(c) for c in table.column_names})
+
+
+def rows_with_roles(table: pa.Table, roles: NamedRoles, name: str) -> pa.Table:
+    """Return a table with what the names of its runs say, as columns of their own."""
+    column = first(_RUN, table.column_names)
+    if column is None and not isinstance(roles, Mapping):
+        raise CurvewiseError(
+            f"roles= looks at names of runs, and {name} has no column of them; it has "
+            f"{listed(table.column_names)}. Call one 'run'."
+        )
+    cells = (
+        pa.array([""] * table.num_rows)
+        if column is None
+        else table.column(column).cast(pa.string()).combine_chunks().fill_null("")
+    )
+    encoded = cells.dictionary_encode()
+    runs = encoded.dictionary.to_pylist()
+    kept, columns = roles_of(runs, roles)
+    if len(kept) < len(runs):
+        out = [run for i, run in enumerate(runs) if i not in set(kept)]
+        left = LeftOut(len(out), "for which roles= returned None", tuple(out[:2]))
+        warnings.warn(f"{name}: Left out: {left}.", CurvewiseWarning, stacklevel=5)
+    place = np.full(len(runs), -1)
+    place[kept] = np.arange(len(kept))
+    where = place[encoded.indices.to_numpy()]
+    rows = np.flatnonzero(where >= 0)
+    told = {
+        n: _array(cells).take(pa.array(where[rows])) for n, cells in columns.items()
+    }
+    return with_columns(table.take(pa.array(rows)), told)
+
+
+def _array(cells: Any) -> pa.Array:
+    try:
+        return pa.array(cells)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return pa.array([None if cell is None else str(cell) for cell in cells])
+
+
+def _by_pattern(runs: Sequence[str], pattern: str) -> list[dict[str, Any] | None]:
+    expression = _compiled(pattern)
+    found = [expression.fullmatch(run) for run in runs]
+    strangers = [run for run, match in zip(runs, found, strict=True) if not match]
+    if strangers:
+        raise CurvewiseError(
+            f"{len(strangers)} of {len(runs)} names of runs do not fit the pattern "
+            f"'{shortened(pattern)}', such as {listed(strangers, most=3)}. Change the "
+            f"pattern, or pass a function, which may return None for a run to leave out."
+        )
+    return [match.groupdict() for match in found if match]
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    parts, end, fields = [], 0, []
+    for found in _FIELD.finditer(pattern):
+        parts.append(re.escape(pattern[end : found.start()]))
+        end = found.end()
+        if found[1] is None:
+            parts.append(".*?")
+            continue
+        fields.append(found[1])
+        fits = r"\d+" if found[2] else "[^/]+?"
+        parts.append(f"(?P<{found[1]}>{fits})")
+    if not fields:
+        raise CurvewiseError(
+            f"The pattern '{shortened(pattern)}' names no role. Write it as names of runs "
+            f"look, with roles in braces: '{{algorithm}}-{{task}}-s{{seed}}'."
+        )
+    if len(set(fields)) < len(fields):
+        raise CurvewiseError(
+            f"The pattern '{shortened(pattern)}' names a role twice. Name each once, and "
+            f"write * for what may be anything."
+        )
+    parts.append(re.escape(pattern[end:]))
+    return re.compile("".join(parts), re.DOTALL)
+
+
+def _called(
+    roles: Callable[[str], Mapping[str, object] | None], run: str
+) -> dict[str, Any] | None:
+    try:
+        told = roles(run)
+    except Exception as problem:
+        raise CurvewiseError(
+            f"The function of roles= raised {type(problem).__name__} for run "
+            f"'{shortened(run)}': {shortened(problem)}. Return None for a run to leave out."
+        ) from problem
+    if told is None or isinstance(told, Mapping):
+        return None if told is None else dict(told)
+    raise CurvewiseError(
+        f"The function of roles= returned {shortened(repr(told))} for run "
+        f"'{shortened(run)}'. Return a dict such as {{'algorithm': 'ppo', 'seed': 3}}."
+    )
+
+
+def _told(one: dict[str, Any] | None, name: str) -> Any:
+    return None if one is None else one.get(name)
+
+
+def _whole(cells: list[Any]) -> list[Any]:
+    """Return texts of digits as numbers: seeds, most of the time."""
+    digits = all(isinstance(c, str) and re.fullmatch(r"\d{1,18}", c) for c in cells)
+    # "07" and "7" in one place are two names.
+    if not digits or len({int(c) for c in cells}) < len(set(cells)):
+        return cells
+    return [int(c) for c in cells]

@@ -1,0 +1,179 @@
+"""Runs as another tool kept them, before anybody said what its names mean."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from curvewise._text import count
+from curvewise.errors import listed
+from curvewise.metrics import Direction, Floats, Metric
+from curvewise.trials.columns import Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the caller asked for, as far as it helps to read less.
+
+    Parameters
+    ----------
+    step : str or None
+        What to count steps by, where a tool keeps several clocks.
+    metrics : tuple of str or None
+        The only metrics that are wanted; None for all.
+    params : mapping or None
+        Values of hyperparameters for outputs that do not hold them.
+    """
+
+    step: str | None = None
+    metrics: tuple[str, ...] | None = None
+    params: Mapping[str, Any] | None = None
+
+    def wants(self, metric: str) -> bool:
+        """Return whether a metric is among those asked for.
+
+        >>> Asked(metrics=("acc",)).wants("loss"), Asked().wants("loss")
+        (False, True)
+        """
+        return self.metrics is None or metric in self.metrics
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scalars:
+    """Scores as tools log them, one per place; later ones were written later.
+
+    Parameters
+    ----------
+    run : array of int
+        The row in the table of runs.
+    metric : array of int
+        The place in `names`.
+    step, value : array of float
+    names : tuple of str
+    """
+
+    run: Ints
+    metric: Ints
+    step: Floats
+    value: Floats
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Runs, or other things, that could not be used, and why.
+
+    Parameters
+    ----------
+    n : int
+    why : str
+        Ends a sentence that begins with the number: "deleted in MLflow".
+    examples : tuple of str
+        Names of some of them.
+    what : str
+        What was left out, in the singular.
+    """
+
+    n: int
+    why: str
+    examples: tuple[str, ...] = ()
+    what: str = "run"
+
+    def __str__(self) -> str:
+        such = f" (such as {listed(self.examples, most=2)})" if self.examples else ""
+        return f"{count(self.n, self.what)} {self.why}{such}"
+
+
+Meant: TypeAlias = Mapping[str, "Metric | Direction"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs:
+    """Runs as another tool kept them.
+
+    Parameters
+    ----------
+    source : str
+        What was read, for messages: "MLflow store mlflow.db".
+    table : pyarrow.Table
+        One row per run, plain columns. "run" is the name that people know it by. A
+        column that begins with "params." (or another usual prefix) is a hyperparameter;
+        "status", in the tool's own words; "seconds" and "error_text" where known. All
+        other columns become labels.
+    scalars : Scalars
+    usual : mapping of str to str
+        The column that the tool itself gives a role, unless a better one is found:
+        "task", "algorithm" or "trial".
+    meant : mapping of str to Metric, "higher" or "lower"
+        What the tool knows about its metrics.
+    steps : str
+        What steps count; empty where a run has one score.
+    left_out : sequence of LeftOut
+    remarks : sequence of str
+        Sentences that the reader should know of: gaps, damage, assumptions.
+    """
+
+    source: str
+    table: pa.Table
+    scalars: Scalars
+    usual: Mapping[str, str] = field(default_factory=dict)
+    meant: Meant = field(default_factory=dict)
+    steps: str = "step"
+    left_out: Sequence[LeftOut] = ()
+    remarks: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sheet:
+    """Results of another tool as one table whose roles are known.
+
+    Parameters
+    ----------
+    source : str
+        What was read, for messages.
+    table : pyarrow.Table
+        As `curvewise.read` takes it.
+    stated : mapping of str
+        Keywords of `curvewise.read`; what the caller states goes before.
+    left_out, remarks
+        As in `Runs`.
+    """
+
+    source: str
+    table: pa.Table
+    stated: Mapping[str, Any] = field(default_factory=dict)
+    left_out: Sequence[LeftOut] = ()
+    remarks: Sequence[str] = ()
+
+
+def no_scalars() -> Scalars:
+    """Return the scores of runs that logged nothing."""
+    return joined_scalars([])
+
+
+def joined_scalars(
+    parts: Iterable[tuple[int, str, Floats, Floats]],
+) -> Scalars:
+    """Return scores that came curve by curve: row of the run, metric, steps, values.
+
+    >>> joined_scalars([(0, "acc", np.array([1.0, 2.0]), np.array([0.5, 0.6]))]).names
+    ('acc',)
+    """
+    places: dict[str, int] = {}
+    runs, metrics, steps, values = [], [], [], []
+    for run, name, step, value in parts:
+        place = places.setdefault(name, len(places))
+        runs.append(np.full(len(step), run, np.int64))
+        metrics.append(np.full(len(step), place, np.int64))
+        steps.append(np.asarray(step, np.float64))
+        values.append(np.asarray(value, np.float64))
+    whole, real = np.empty(0, np.int64), np.empty(0)
+    return Scalars(
+        np.concatenate([whole, *runs]),
+        np.concatenate([whole, *metrics]),
+        np.concatenate([real, *steps]),
+        np.concatenate([real, *values]),
+        tuple(places),
+    )

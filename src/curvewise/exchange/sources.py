@@ -1,0 +1,34 @@
+"""Whose results these are: another tool's, or a table of the caller's own."""
+
+from pathlib import Path
+
+from curvewise.errors import CurvewiseError
+from curvewise.exchange import tools
+from curvewise.exchange.runs import Asked, Runs, Sheet
+from curvewise.exchange.tables import existing, load
+from curvewise.exchange.tools.seeing import seen_at
+
+_SQLITE = "sqlite:///"
+
+
+def found_in(source: object, asked: Asked, tool: str | None) -> Runs | Sheet:
+    """Return the runs that another tool kept, or a table as it stands."""
+    tools.must_be_tool(tool)
+    if isinstance(source, str | Path):
+        path = existing(str(source).removeprefix(_SQLITE), folder=True)
+        found = tools.from_path(path, asked, tool)
+        if found is None and path.is_dir():
+            raise tools.refused(path, seen_at(path), tool)
+        source = path
+    else:
+        found = tools.from_object(source, asked, tool)
+    if found is None:
+        table, name = load(source)
+        found = tools.from_table(table, name, asked, tool)
+        if found is None and tool is not None:
+            raise CurvewiseError(
+                f"{name} does not look like results of {tool}. Leave out tool=, or pass "
+                f"what {tool} wrote."
+            )
+        found = found or Sheet(name, table)
+    return found

@@ -1,0 +1,117 @@
+"""Results of other tools, read from their own files; one file per tool.
+
+A module here says what it recognises and how it is read. Each pair of functions may be
+absent:
+
+``fits_path(seen)``, ``read_path(seen, asked)``
+    Of a file or a folder.
+``fits_table(table)``, ``read_table(table, name, asked)``
+    Of a frame, or of a file that holds a table.
+``fits_object(source)``, ``read_object(source, asked)``
+    Of arrays and objects in memory.
+
+Those that read return `Runs`, or a `Sheet` where one table says it all.
+"""
+
+import importlib
+from pathlib import Path
+from types import ModuleType
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.exchange.runs import Asked, Runs, Sheet
+from curvewise.exchange.tools.seeing import Seen, seen_at
+
+Found: TypeAlias = Runs | Sheet
+
+# The first that fits a folder reads it: Ray Tune keeps TensorBoard's files too.
+_MODULES = {
+    "ray": "ray_tune",
+    "mlflow": "mlflow",
+    "optuna": "optuna",
+    "sb3": "stable_baselines",
+    "tensorboard": "tensorboard",
+    "wandb": "wandb",
+    "sklearn": "sklearn_results",
+    "rliable": "rliable",
+}
+TOOLS = tuple(_MODULES)
+
+
+def from_path(path: Path, asked: Asked, tool: str | None) -> Found | None:
+    """Return the runs of another tool's file or folder, or None if it is nobody's."""
+    seen = seen_at(path)
+    fitting = [t for t in _candidates(tool, "path") if _module(t).fits_path(seen)]
+    if not fitting:
+        return None
+    found: Found = _module(fitting[0]).read_path(seen, asked)
+    return _with_others(found, fitting[1:])
+
+
+def from_table(
+    table: pa.Table, name: str, asked: Asked, tool: str | None
+) -> Found | None:
+    """Return the runs of a table that another tool made, or None if it is nobody's."""
+    for candidate in _candidates(tool, "table"):
+        module = _module(candidate)
+        if module.fits_table(table):
+            found: Found = module.read_table(table, name, asked)
+            return found
+    return None
+
+
+def from_object(source: object, asked: Asked, tool: str | None) -> Found | None:
+    """Return the runs of arrays and objects in memory, or None if nobody knows them."""
+    for candidate in _candidates(tool, "object"):
+        module = _module(candidate)
+        if module.fits_object(source):
+            found: Found = module.read_object(source, asked)
+            return found
+    return None
+
+
+def is_foreign_database(path: Path) -> bool:
+    """Return whether an SQLite file is another tool's, and not a store of ours."""
+    seen = seen_at(path)
+    return bool(seen.tables) and any(
+        _module(tool).fits_path(seen) for tool in _candidates(None, "path")
+    )
+
+
+def must_be_tool(tool: object) -> None:
+    """Raise for the name of a tool that nobody reads."""
+    if tool is not None and tool not in _MODULES:
+        raise unknown("tool", tool, TOOLS)
+
+
+def refused(source: object, seen: Seen, tool: str | None) -> CurvewiseError:
+    """Return the error for a path that no tool fits."""
+    asked = f" of {tool}" if tool else ""
+    return CurvewiseError(
+        f"{source} is a folder without results{asked} that can be read: it has "
+        f"{seen.summary()}. Pass a file of results, or a folder that one of "
+        f"{listed(TOOLS[:6])} wrote."
+    )
+
+
+def _candidates(tool: str | None, kind: str) -> list[str]:
+    asked = list(_MODULES) if tool is None else [tool]
+    return [name for name in asked if hasattr(_module(name), f"fits_{kind}")]
+
+
+def _module(tool: str) -> ModuleType:
+    return importlib.import_module(f"curvewise.exchange.tools.{_MODULES[tool]}")
+
+
+def _with_others(found: Found, others: list[str]) -> Found:
+    from dataclasses import replace
+
+    if not others:
+        return found
+    remark = (
+        f"{found.source} also holds results of {listed(others)}; tool={others[0]!r} reads "
+        f"those instead."
+    )
+    return replace(found, remarks=(*found.remarks, remark))

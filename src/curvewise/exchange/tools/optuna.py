@@ -1,0 +1,1 @@
+"""optuna: not yet."""

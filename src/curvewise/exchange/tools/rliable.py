@@ -1,0 +1,1 @@
+"""rliable: not yet."""

@@ -1,0 +1,1 @@
+"""stable_baselines: not yet."""

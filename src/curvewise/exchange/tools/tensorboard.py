@@ -1,0 +1,1 @@
+"""tensorboard: not yet."""

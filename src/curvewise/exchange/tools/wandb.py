@@ -1,0 +1,1 @@
+"""wandb: not yet."""
