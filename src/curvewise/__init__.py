@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from curvewise.errors import CurvewiseError, CurvewiseWarning
     from curvewise.examples import example
     from curvewise.exchange.check import check
+    from curvewise.exchange.writing import write
     from curvewise.flow.explaining import Explanation, explain
     from curvewise.flow.reading import read
     from curvewise.flow.replaying import replay
@@ -105,6 +106,7 @@ __all__ = [
     "until",
     "variance_shares",
     "when",
+    "write",
     "zoo",
 ]
 
@@ -167,6 +169,7 @@ _HOMES = {
     "until": "curvewise.flow.until",
     "variance_shares": "curvewise.analyses.variance",
     "when": "curvewise.engine.spaces",
+    "write": "curvewise.exchange.writing",
 }
 
 

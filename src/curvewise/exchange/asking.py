@@ -60,7 +60,7 @@ def assign_runs(
     who = [c for c in (task, algorithm) if c]
     if trial is None:
         trials = _trial_columns(runs, who, free)
-    elif rows_per_run(table, [*who, *trials]) > 1:
+    elif trials and rows_per_run(table, [*who, *trials]) > 1:
         raise _repeated(runs, who, trials)
     left = [c for c in left if c not in (*who, *trials)]
     kept = stated_params or [c for c in left if params is None and _is_param(c)]

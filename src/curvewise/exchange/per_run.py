@@ -79,8 +79,15 @@ def _counts(
         return empty_rows(n, "int64"), np.zeros(n, np.int64)
     k = max(max(place) for place in roles.counts.values()) + 1
     cells = np.zeros((int(kept.sum()), k, k))
+    nothing = np.ones(len(cells), bool)
     for column, place in roles.counts.items():
         cells[:, *place] = numbers(table, column)[kept]
+        nothing &= np.isnan(cells[:, *place])
+    # A run without any counts among others that have them has none; it did not fail.
+    owner = np.repeat(np.arange(n), lengths)
+    has = np.zeros(n, bool)
+    has[owner[~nothing]] = True
+    cells = cells[has[owner]]
     is_count = np.isfinite(cells) & (cells == np.floor(cells)) & (cells >= 0)
     if not is_count.all():
         odd = cells[~is_count][0]
@@ -90,7 +97,7 @@ def _counts(
             f"numbers >= 0; leave all of them empty where a run failed."
         )
     flat = cells.astype(np.int64).ravel()
-    return Ragged(starts(lengths * k * k), flat), np.where(lengths > 0, k, 0)
+    return Ragged(starts(lengths * has * k * k), flat), np.where(has, k, 0)
 
 
 def numbers(table: pa.Table, column: str) -> Any:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,17 +10,26 @@ import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, CurvewiseWarning
 from curvewise.exchange.columns import codes, meanings, numbers_of, scaled, statuses
+from curvewise.exchange.exact import read_exact
 from curvewise.exchange.from_runs import told, trials_of, with_labels
 from curvewise.exchange.grouping import nulls, row_of
+from curvewise.exchange.head import head_of, meant_in
 from curvewise.exchange.joining import joined
 from curvewise.exchange.names import metric_name
 from curvewise.exchange.per_run import details as details_of
 from curvewise.exchange.per_run import numbers
-from curvewise.exchange.roles import Metrics, Roles, Unit, assign, stated_metrics
+from curvewise.exchange.roles import (
+    Metrics,
+    Roles,
+    Unit,
+    assign,
+    several,
+    stated_metrics,
+)
 from curvewise.exchange.run_names import NamedRoles, rows_with_roles
 from curvewise.exchange.runs import Asked, Runs, Sheet
 from curvewise.exchange.sources import found_in
-from curvewise.exchange.tables import load
+from curvewise.exchange.tables import load, without_head
 from curvewise.trials import Trials
 from curvewise.trials.columns import Core
 from curvewise.trials.ragged import starts
@@ -35,8 +45,8 @@ def read_results(
     roles: NamedRoles | None = None,
     tool: str | None = None,
     **stated: Any,
-) -> tuple[Trials, Roles]:
-    """Return the trials of results, and what their columns were taken for.
+) -> tuple[Trials, bool]:
+    """Return the trials of results, and whether anything was not stated.
 
     `stated` are the roles that `curvewise.read` documents.
     """
@@ -48,8 +58,14 @@ def read_results(
         )
     asked = _asked(stated, metrics)
     found = found_in(source, asked, tool)
+    _must_have_names(asked, found)
     labels = None if runs is None else load(runs)
     stated |= {"metrics": metrics, "unit": unit}
+    if isinstance(found, Sheet) and (head := head_of(found.table)) is not None:
+        if not any(v is not None for v in (runs, roles, *stated.values())):
+            return read_exact(found.table, head, found.source), False
+        plain = without_head(found.table, found.source)
+        found = replace(found, table=plain, stated={"known": meant_in(head)})
     if isinstance(found, Runs):
         if labels is not None:
             found = with_labels(found, labels[0], on, labels[1])
@@ -58,7 +74,7 @@ def read_results(
     else:
         trials, assigned = _of_sheet(found, labels, on, roles, stated)
     _tell(found)
-    return trials, assigned
+    return trials, assigned.guessed
 
 
 def _asked(stated: dict[str, Any], metrics: Metrics | None) -> Asked:
@@ -68,7 +84,20 @@ def _asked(stated: dict[str, Any], metrics: Metrics | None) -> Asked:
         stated["params"] = None
     names = None if metrics is None else tuple(stated_metrics(metrics, None))
     bare = None if names is None else (*names, *map(metric_name, names))
-    return Asked(stated.get("step"), bare, known)
+    tasks = stated.get("task")
+    if tasks is None or isinstance(tasks, str):
+        return Asked(stated.get("step"), bare, known)
+    stated["task"] = None
+    return Asked(stated.get("step"), bare, known, several(tasks, "task"))
+
+
+def _must_have_names(asked: Asked, found: Runs | Sheet) -> None:
+    named = isinstance(found, Sheet) and "task" in found.stated
+    if asked.tasks is not None and not named:
+        raise CurvewiseError(
+            f"task is {list(asked.tasks)}, and {found.source} has columns. Name the one "
+            f"with the tasks; a list is for arrays of rliable, whose tasks have no names."
+        )
 
 
 def _of_sheet(
@@ -181,7 +210,7 @@ def _blank(
     absent: Mapping[str, Any],
 ) -> Any:
     """Return which rows hold no step of a curve: a run that never scored."""
-    counted = [nulls(table, c) for c in roles.counts]
+    counted = [np.isnan(numbers(table, c)) for c in roles.counts]
     if roles.step is None:
         return np.logical_and.reduce([*absent.values(), *counted])
     without_step = np.isnan(step)

@@ -89,6 +89,7 @@ def assign(
     params: str | Sequence[str] | None = None,
     unit: Unit | None = None,
     run_level: Iterable[str] = (),
+    known: Mapping[str, Metric] | None = None,
 ) -> Roles:
     """Return the roles of a table's columns.
 
@@ -99,13 +100,18 @@ def assign(
         What the caller states; the rest is guessed.
     run_level : iterable of str
         Columns that come from a table of runs: no metrics among them unless stated.
+    known : mapping of str to Metric, optional
+        What columns are known to mean, where they are there.
     """
+    known = known or {}
     chosen = stated_metrics(metrics, unit)
+    if not isinstance(metrics, Mapping):  # names without meanings
+        chosen = {c: known.get(c) or meant for c, meant in chosen.items()}
     stated_params = several(params, "params")
     trials = several(trial, "trial")
     single = {"task": task, "algorithm": algorithm, "step": step, "status": status}
     left = _unstated(table, single, (*trials, *chosen, *stated_params))
-    stated = table.num_columns - len(left)
+    n_stated = table.num_columns - len(left)
     task = task or _taken(names.first(names.TASK, left), left)
     algorithm = algorithm or _taken(names.first(names.ALGORITHM, left), left)
     status = status or _taken(_status_column(table, left), left)
@@ -121,7 +127,8 @@ def assign(
     curves = step is not None and rows_per_run(table, [*who, *trials]) > 1
     varying = columns_varying(table, [*who, *trials], left) if curves else []
     if metrics is None:
-        chosen = _guessed_metrics(table, left, varying, run_level, bool(counts))
+        likely = [c for c in left if c not in set(run_level)]
+        chosen = _guessed_metrics(table, likely, varying, known, bool(counts))
     if not chosen and not counts:
         raise CurvewiseError("metrics is empty. Name at least one column of scores.")
     for column in chosen:
@@ -137,7 +144,7 @@ def assign(
         {c: c.removeprefix("label.") for c in labels},
         counts,
         tuple(c for c in varying if c in left),
-        stated < len(used),
+        n_stated < len(used),
     )
 
 
@@ -261,12 +268,11 @@ def _refuse_unknown_runs(
 
 def _guessed_metrics(
     table: pa.Table,
-    left: Iterable[str],
+    free: Sequence[str],
     varying: Sequence[str],
-    run_level: Iterable[str],
+    known: Mapping[str, Metric],
     has_counts: bool,
 ) -> dict[str, Metric | None]:
-    free = [c for c in left if c not in set(run_level)]
     _refuse_text_scores(table, free)
     other = {*names.every(names.STEP, free), *names.every(names.TRIAL, free)}
     numeric = [
@@ -278,7 +284,7 @@ def _guessed_metrics(
         and not names.has_param_prefix(c)
         and not c.startswith("label.")
     ]
-    usual = [c for c in numeric if names.is_score(c)]
+    usual = [c for c in numeric if c in known or names.is_score(c)]
     # What changes along a run was measured; what does not, may be anything.
     found = [c for c in numeric if c in varying or c in usual]
     if not found:
@@ -295,7 +301,7 @@ def _guessed_metrics(
             f"Which columns are scores? None has a usual name. {have} "
             f"Pass metrics=[...] or metrics={{'name': 'higher'}}."
         )
-    return {c: find(names.metric_name(c)) for c in found}
+    return {c: known.get(c) or find(names.metric_name(c)) for c in found}
 
 
 def _refuse_text_scores(table: pa.Table, columns: Iterable[str]) -> None:

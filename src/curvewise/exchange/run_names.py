@@ -16,6 +16,7 @@ NamedRoles: TypeAlias = (
     str | Mapping[str, object] | Callable[[str], Mapping[str, object] | None]
 )
 _RUN = ("run", "run_name", "name", "run_id", "experiment", "trial", "id")
+_NUMBERED = ("seed", "trial", "number", "fold")
 _FIELD = re.compile(r"\{([^\W\d]\w*)(:d)?\}|\*")
 
 
@@ -104,8 +105,9 @@ def _array(cells: Any) -> pa.Array:
 
 
 def _by_pattern(runs: Sequence[str], pattern: str) -> list[dict[str, Any] | None]:
-    expression = _compiled(pattern)
-    found = [expression.fullmatch(run) for run in runs]
+    # Seeds are digits wherever that fits: in "ppo-s-s-s3" the seed is 3, not "-s3".
+    strict, loose = _compiled(pattern, digits=True), _compiled(pattern, digits=False)
+    found = [strict.fullmatch(run) or loose.fullmatch(run) for run in runs]
     strangers = [run for run, match in zip(runs, found, strict=True) if not match]
     if strangers:
         raise CurvewiseError(
@@ -116,7 +118,7 @@ def _by_pattern(runs: Sequence[str], pattern: str) -> list[dict[str, Any] | None
     return [match.groupdict() for match in found if match]
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compiled(pattern: str, *, digits: bool) -> re.Pattern[str]:
     parts, end, fields = [], 0, []
     for found in _FIELD.finditer(pattern):
         parts.append(re.escape(pattern[end : found.start()]))
@@ -125,7 +127,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
             parts.append(".*?")
             continue
         fields.append(found[1])
-        fits = r"\d+" if found[2] else "[^/]+?"
+        whole = found[2] or (digits and found[1] in _NUMBERED)
+        fits = r"\d+" if whole else "[^/]+?"
         parts.append(f"(?P<{found[1]}>{fits})")
     if not fields:
         raise CurvewiseError(

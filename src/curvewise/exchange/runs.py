@@ -25,11 +25,14 @@ class Asked:
         The only metrics that are wanted; None for all.
     params : mapping or None
         Values of hyperparameters for outputs that do not hold them.
+    tasks : tuple of str or None
+        Names of tasks, in order, for arrays that have tasks without names.
     """
 
     step: str | None = None
     metrics: tuple[str, ...] | None = None
     params: Mapping[str, Any] | None = None
+    tasks: tuple[str, ...] | None = None
 
     def wants(self, metric: str) -> bool:
         """Return whether a metric is among those asked for.

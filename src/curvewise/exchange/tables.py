@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.exchange.head import COLUMN, column_types, head_of, parsed
 
 # An empty cell is missing; "nan" and "inf" are numbers that somebody recorded.
 _MISSING = ["", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>", "#N/A"]
@@ -44,7 +45,8 @@ def load(source: object) -> tuple[pa.Table, str]:
     else:
         library = type(source).__module__.split(".")[0]
         table, name = _from_frame(source), f"a {library} frame"
-    table = _plain(table, name)
+    if head_of(table) is None:
+        table = _plain(table, name)
     if table.num_rows == 0:
         raise CurvewiseError(
             f"{name} has no rows; its columns are {listed(table.column_names)}. "
@@ -109,8 +111,8 @@ def _csv(path: Path) -> pa.Table:
     delimiter = max(
         _DELIMITERS, key=first.count
     )  # the first one wins a draw: the comma
-    convert = csv.ConvertOptions(null_values=_MISSING)
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    convert = _csv_options(path, first, parse)
     with pa.input_stream(path) as stream:
         try:
             table = csv.read_csv(stream, parse_options=parse, convert_options=convert)
@@ -123,6 +125,27 @@ def _csv(path: Path) -> pa.Table:
             f"Put the names of the columns there."
         )
     return _without_padding(table) if any(n != n.strip() for n in names) else table
+
+
+def _csv_options(path: Path, first: str, parse: Any) -> Any:
+    """Return how cells are read; of a table of ours, as it says itself."""
+    from pyarrow import csv
+
+    if first.rstrip().endswith(f'"{COLUMN}"'):
+        only = csv.ConvertOptions(
+            include_columns=[COLUMN], column_types={COLUMN: pa.string()}
+        )
+        with pa.input_stream(path) as stream:
+            said = csv.read_csv(stream, parse_options=parse, convert_options=only)
+        head = head_of(said)
+        if head is not None:
+            return csv.ConvertOptions(
+                column_types=column_types(head),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            )
+    return csv.ConvertOptions(null_values=_MISSING)
 
 
 def is_float(text: str) -> bool:
@@ -172,11 +195,26 @@ def _json(path: Path) -> pa.Table:
         names = dict.fromkeys(name for record in records for name in record)
         rows = [{name: record.get(name) for name in names} for record in records]
         return pa.Table.from_pylist(rows)
-    table = arrow_json.read_json(pa.BufferReader(text))
+    read, parse = _json_options(text)
+    table = arrow_json.read_json(pa.BufferReader(text), read, parse)
     kinds = [field.type for field in table.schema]
     if table.num_rows == 1 and all(pa.types.is_nested(kind) for kind in kinds):
         raise _no_records(path)
     return table
+
+
+def _json_options(text: bytes) -> tuple[Any, Any]:
+    """Return how records are read; of a table of ours, as it says itself."""
+    from pyarrow import json as arrow_json
+
+    line = text[: text.find(b"\n")] if b"\n" in text else text
+    if f'"{COLUMN}": '.encode() in line:
+        head = parsed(json.loads(line).get(COLUMN))
+        if head is not None:
+            schema = pa.schema(list(column_types(head).items()))
+            read = arrow_json.ReadOptions(block_size=max(1 << 20, 2 * len(line)))
+            return read, arrow_json.ParseOptions(explicit_schema=schema)
+    return None, None
 
 
 def _no_records(path: Path) -> CurvewiseError:
@@ -263,6 +301,11 @@ def _unreadable(problem: Exception) -> CurvewiseError:
 
 
 # --- plain columns -----------------------------------------------------------------------
+
+
+def without_head(table: pa.Table, name: str) -> pa.Table:
+    """Return a table of ours as if it were anybody's."""
+    return _plain(table.drop_columns([COLUMN]), name)
 
 
 def _plain(table: pa.Table, name: str) -> pa.Table:

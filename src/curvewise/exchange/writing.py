@@ -12,29 +12,45 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from curvewise.errors import CurvewiseError, unknown
-from curvewise.trials import Trials
+from curvewise.exchange.exact import with_exact
+from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.columns import was_recorded
 
 
-def write_table(trials: Trials, path: str | Path, *, force: bool = False) -> int:
-    """Write one row per trial and step; return how many rows there are.
+def write(trials: Trials, path: str | Path, *, force: bool = False) -> int:
+    """Write trials as a table with one row per trial and step; return how many rows.
+
+    `read` makes the same trials of it again, with their metrics' meanings, hyperparameters
+    of any kind, confusion counts and per-example correctness. What a plain table cannot
+    say stands in one cell of the column ``curvewise``; all other columns are for anybody.
 
     Parameters
     ----------
     trials : Trials
     path : str or Path
-        The file; its ending says in which form.
+        The file; its ending says in which form: ``.parquet``, ``.csv`` or ``.jsonl``.
     force : bool
         Replace a file that is there.
+
+    Examples
+    --------
+    >>> from curvewise import Trial, read
+    >>> path = getfixture("tmp_path") / "runs.csv"
+    >>> trials = Trials([Trial("moons", "svm", 7, {"error": [0.3, 0.2]})])
+    >>> write(trials, path)
+    2
+    >>> read(path) == trials
+    True
     """
+    must_be_trials(trials)
     path = Path(path)
-    write = _writer(path, force=force)
-    table = long_table(trials)
+    save = writer(path, force=force)
+    table = with_exact(long_table(trials), trials)
     # Beside the file, so that what is there is replaced whole or not at all.
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     os.close(handle)
     try:
-        write(table, name)
+        save(table, name)
         Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(path)
     except BaseException:
@@ -43,7 +59,8 @@ def write_table(trials: Trials, path: str | Path, *, force: bool = False) -> int
     return int(table.num_rows)
 
 
-def _writer(path: Path, *, force: bool) -> Callable[[Any, str], None]:
+def writer(path: Path, *, force: bool) -> Callable[[Any, str], None]:
+    """Return what writes a table in the form that a path's ending asks for."""
     suffix = path.suffix.casefold()
     if suffix not in _WRITERS:
         problem = unknown("way to write a file that ends in", suffix, _WRITERS)

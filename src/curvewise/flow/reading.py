@@ -19,7 +19,7 @@ def read(
     *,
     runs: object = None,
     on: str | Sequence[str] | None = None,
-    task: str | None = None,
+    task: str | Sequence[str] | None = None,
     algorithm: str | None = None,
     trial: str | Sequence[str] | None = None,
     step: str | None = None,
@@ -49,7 +49,7 @@ def read(
     on : str or list of str, optional
         The columns that join the two; the one they share if left out.
     task, algorithm, step, status : str, optional
-        Columns.
+        Columns. For arrays of rliable, `task` is a list with the name of each task.
     trial : str or list of str, optional
         The columns that tell the replicates of an algorithm apart, such as ``"seed"`` or
         ``["seed", "fold"]``. Trials of two algorithms with the same value form a pair.
@@ -103,8 +103,8 @@ def read(
         return store.read(cast("str | Path", source))
     from curvewise.exchange.reader import read_results
 
-    trials, assigned = read_results(source, **stated)
-    if assigned.guessed:
+    trials, guessed = read_results(source, **stated)
+    if guessed:
         sys.stderr.write(f"curvewise read {trials.origin}\n")
     return trials
 

@@ -3,6 +3,7 @@
 import importlib
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -84,25 +85,45 @@ def to_frame(trials: "Trials", backend: Backend | None) -> "IntoDataFrame":
     table |= _unfolded("label", to_texts(details.labels), owner)
     table |= _unfolded("param", to_texts(details.params), owner)
     table["step"] = along(core.steps)
-    table |= {_free(name): along(flat) for name, flat in core.values.items()}
+    table |= {column_of_metric(name): along(flat) for name, flat in core.values.items()}
     table |= _counts(trials, owner, empty)
     table["status"] = np.array(STATUSES, object)[core.status[owner]]
     table["seconds"] = details.seconds[owner]
     table["attempts"] = details.attempts[owner]
     table["error_text"] = np.array(to_texts(details.error), object)[owner]
-    return frame(table, backend)
+    made: IntoDataFrame = _noted(frame(table, backend), trials)
+    return made
+
+
+NOTE = "curvewise"
+
+
+def _noted(made: Any, trials: "Trials") -> Any:
+    """Return a frame with what its metrics mean noted beside it, where there is a place."""
+    note = json.dumps({name: asdict(m) for name, m in trials.metrics.items()})
+    library = type(made).__module__.partition(".")[0]
+    if library == "pandas":
+        made.attrs[NOTE] = note
+    elif library == "pyarrow":
+        made = made.replace_schema_metadata({NOTE: note})
+    return made
 
 
 # The text is not called "error": that is the name of a metric.
 _OURS = (
     *("task", "algorithm", "number", "step"),
-    *("status", "seconds", "attempts", "error_text"),
+    *("status", "seconds", "attempts", "error_text", "curvewise"),
 )
+_PREFIXES = ("param.", "label.", "count.", "example.", "metric.")
 
 
-def _free(metric: str) -> str:
-    """Return the column of a metric; one that we use ourselves gets a prefix."""
-    ours = metric in _OURS or metric.startswith(("param.", "label.", "count."))
+def column_of_metric(metric: str) -> str:
+    """Return the column of a metric; one that we use ourselves gets a prefix.
+
+    >>> column_of_metric("accuracy"), column_of_metric("step")
+    ('accuracy', 'metric.step')
+    """
+    ours = metric in _OURS or metric.startswith(_PREFIXES)
     return f"metric.{metric}" if ours else metric
 
 

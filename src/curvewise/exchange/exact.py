@@ -1,0 +1,238 @@
+"""Tables that we write ourselves, and read back to the same trials."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from curvewise.errors import CurvewiseError, shortened
+from curvewise.exchange.head import COLUMN, FORM, TYPES, as_metric
+from curvewise.exchange.per_run import numbers
+from curvewise.trials import STATUSES, Trials
+from curvewise.trials.columns import Core, Details, Ints, packed, unpacked
+from curvewise.trials.ragged import Ragged, from_rows, from_texts, starts, to_texts
+from curvewise.trials.trial import canonical
+from curvewise.trials.view import column_of_metric
+
+# --- writing -----------------------------------------------------------------------------
+
+
+def with_exact(table: pa.Table, trials: Trials) -> pa.Table:
+    """Return the long table of trials with all that reads back to the same trials."""
+    core, details = trials.core, trials.details()
+    owner = np.repeat(np.arange(len(core)), np.maximum(core.lengths, 1))
+    kinds: dict[str, str] = {}
+    for prefix in ("param", "label"):
+        dicts = _loaded(getattr(details, f"{prefix}s"))
+        for name in dict.fromkeys(name for one in dicts for name in one):
+            column = f"{prefix}.{name}"
+            kinds[column], cells = _cells([one.get(name, _ABSENT) for one in dicts])
+            values = pa.array(cells, TYPES[kinds[column]]).take(pa.array(owner))
+            table = table.set_column(table.column_names.index(column), column, values)
+    if details.example_sets:
+        table = _with_correct(table, core, details, owner)
+    head = {
+        "form": FORM,
+        "metrics": {n: asdict(m) for n, m in trials.metrics.items()},
+        "kinds": kinds,
+        "spaces": dict(trials.spaces),
+        "about": dict(trials.about),
+        "example_sets": [ids.tolist() for ids in details.example_sets],
+    }
+    cell = pa.array([json.dumps(head)] * (len(owner) > 0), pa.string())
+    rest = pa.nulls(max(len(owner) - 1, 0), pa.string())
+    return table.append_column(COLUMN, pa.chunked_array([cell, rest]))
+
+
+_ABSENT = object()
+
+
+def _cells(values: Sequence[Any]) -> tuple[str, list[Any]]:
+    """Return how a column is written, and its cells; None where a trial has no value."""
+    there = [v for v in values if v is not _ABSENT]
+    types = {type(v) for v in there}
+    kind = "json"
+    if types == {str}:
+        kind = "text"
+    elif types == {bool}:
+        kind = "bool"
+    elif types == {float}:
+        kind = "float"
+    elif types == {int} and all(abs(v) < 2**63 for v in there):
+        kind = "int"
+    if kind == "json":
+        return kind, [None if v is _ABSENT else json.dumps(v) for v in values]
+    return kind, [None if v is _ABSENT else v for v in values]
+
+
+def _with_correct(
+    table: pa.Table, core: Core, details: Details, owner: Ints
+) -> pa.Table:
+    cells: list[str | None] = []
+    for row, code in enumerate(details.example_set.tolist()):
+        n = int(core.lengths[row])
+        if code < 0:
+            cells += [None] * max(n, 1)
+            continue
+        size = len(details.example_sets[code])
+        signs = np.where(unpacked(details.correct[row], n, size), "1", "0")
+        if len(details.asked[row]):
+            signs = np.where(unpacked(details.asked[row], n, size), signs, "-")
+        cells += ["".join(line) for line in signs] or [None]
+    table = table.append_column("example.correct", pa.array(cells, pa.string()))
+    return table.append_column("example.set", pa.array(details.example_set[owner]))
+
+
+# --- reading -----------------------------------------------------------------------------
+
+
+def read_exact(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
+    """Return the trials that a table of ours was written from."""
+    try:
+        return _read(table, head, origin)
+    except (KeyError, pa.ArrowException, ValueError, TypeError) as problem:
+        raise CurvewiseError(
+            f"{origin} was written by curvewise and changed since: "
+            f"{type(problem).__name__}: {shortened(problem, 200)}. Remove the column "
+            f"'{COLUMN}' to read it as any other table."
+        ) from problem
+
+
+def _read(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
+    task, tasks = _names(table.column("task"))
+    algorithm, algorithms = _names(table.column("algorithm"))
+    number = table.column("number").cast(pa.int64()).to_numpy()
+    step = numbers(table, "step")
+    order = np.lexsort((step, number, algorithm, task))
+    table = table.take(pa.array(order))
+    task, algorithm, number, step = (c[order] for c in (task, algorithm, number, step))
+    new = np.ones(len(step), bool)
+    new[1:] = (np.diff(task) != 0) | (np.diff(algorithm) != 0) | (np.diff(number) != 0)
+    first, kept = np.flatnonzero(new), ~np.isnan(step)
+    lengths = np.bincount((np.cumsum(new) - 1)[kept], minlength=len(first))
+    curves, runs = table.filter(pa.array(kept)), table.take(pa.array(first))
+    values, recorded = {}, {}
+    for name in head["metrics"]:
+        column = column_of_metric(name)
+        if column not in table.column_names:
+            continue
+        known = np.asarray(curves.column(column).is_valid())
+        values[name] = numbers(curves, column)
+        if not known.all():
+            recorded[name] = known
+    words = runs.column("status").to_pylist()
+    core = Core(
+        task[first].astype(np.int32),
+        algorithm[first].astype(np.int32),
+        number[first],
+        np.array([STATUSES.index(word) for word in words], np.int8),
+        starts(lengths),
+        step[kept],
+        values,
+        recorded,
+    )
+    return Trials.from_columns(
+        tasks,
+        algorithms,
+        {n: as_metric(told) for n, told in head["metrics"].items()},
+        core,
+        _details(runs, curves, head, lengths),
+        origin=origin,
+        spaces=head["spaces"],
+        about=head["about"],
+    )
+
+
+def _names(column: pa.ChunkedArray) -> tuple[Any, list[str]]:
+    encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
+    names: list[str] = encoded.dictionary.to_pylist()
+    return encoded.indices.to_numpy().astype(np.int64), names
+
+
+def _details(
+    runs: pa.Table, curves: pa.Table, head: Mapping[str, Any], lengths: Ints
+) -> Details:
+    n = runs.num_rows
+    counts, classes = _counts(runs, curves, lengths)
+    sets = tuple(np.array(ids, np.int64) for ids in head["example_sets"])
+    code = np.full(n, -1, np.int64)
+    correct: list[Any] = [np.empty(0, np.uint8)] * n
+    asked = list(correct)
+    if sets:
+        code = np.asarray(runs.column("example.set").cast(pa.int64()), np.int64)
+        lines = curves.column("example.correct").to_pylist()
+        ends = starts(lengths)
+        for row in np.flatnonzero((code >= 0) & (lengths > 0)).tolist():
+            signs = np.array([list(s) for s in lines[ends[row] : ends[row + 1]]])
+            correct[row] = packed(signs == "1")
+            if (signs == "-").any():
+                asked[row] = packed(signs != "-")
+    errors = runs.column("error_text").fill_null("").to_pylist()
+    attempts = runs.column("attempts").cast(pa.int64()).to_numpy()
+    return Details(
+        _texts(runs, head["kinds"], "param."),
+        _texts(runs, head["kinds"], "label."),
+        from_texts(errors),
+        np.array(numbers(runs, "seconds")),
+        np.array(attempts),
+        counts,
+        classes,
+        from_rows(correct, "uint8"),
+        from_rows(asked, "uint8"),
+        code,
+        sets,
+    )
+
+
+def _counts(runs: pa.Table, curves: pa.Table, lengths: Ints) -> tuple[Ragged, Ints]:
+    n, most = runs.num_rows, 0
+    while f"count.{most}.{most}" in runs.column_names:
+        most += 1
+    classes = np.zeros(n, np.int64)
+    for k in range(most):
+        classes += np.asarray(runs.column(f"count.{k}.{k}").is_valid())
+    if not most:
+        return from_rows([np.empty(0, np.int64)] * n, "int64"), classes
+    cells = np.stack(
+        [
+            np.stack([numbers(curves, f"count.{i}.{j}") for j in range(most)], axis=-1)
+            for i in range(most)
+        ],
+        axis=1,
+    )
+    owner = np.repeat(np.arange(n), lengths)
+    inside = np.arange(most) < classes[owner][:, None]
+    flat = cells[inside[:, :, None] & inside[:, None, :]].astype(np.int64)
+    return Ragged(starts(lengths * classes**2), flat), classes
+
+
+def _texts(runs: pa.Table, kinds: Mapping[str, str], prefix: str) -> Ragged:
+    names, columns = [], []
+    for column, kind in kinds.items():
+        if column.startswith(prefix) and column in runs.column_names:
+            cells = runs.column(column).cast(TYPES[kind]).to_pylist()
+            names.append(column.removeprefix(prefix))
+            columns.append([_value(cell, kind) for cell in cells])
+    if not names:
+        return from_texts([""] * runs.num_rows)
+    return from_texts(
+        _canonical(zip(names, row, strict=True)) for row in zip(*columns, strict=True)
+    )
+
+
+def _value(cell: Any, kind: str) -> Any:
+    if cell is None:
+        return _ABSENT
+    return json.loads(cell) if kind == "json" else cell
+
+
+def _canonical(pairs: Iterable[tuple[str, Any]]) -> str:
+    told = {name: value for name, value in pairs if value is not _ABSENT}
+    return canonical(told) if told else ""
+
+
+def _loaded(texts: Ragged) -> list[dict[str, Any]]:
+    return [json.loads(text) if text else {} for text in to_texts(texts)]

@@ -1,0 +1,220 @@
+"""Roles from the names of runs: a pattern, a function, what all share."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import curvewise as cw
+from curvewise import CurvewiseError, CurvewiseWarning
+from curvewise.exchange.asking import assign_runs
+from curvewise.exchange.from_runs import trials_of
+from curvewise.exchange.run_names import roles_of
+from curvewise.exchange.runs import LeftOut, Runs, joined_scalars
+
+NAMES = ["ppo-Hopper-s0", "ppo-Hopper-s1", "sac-Hopper-s0", "sac-Hopper-s1"]
+NOTHING = dict.fromkeys(("task", "algorithm", "trial", "status", "metrics", "params"))
+
+
+def runs_of(names=NAMES, **columns):
+    curves = [
+        (i, "return", np.arange(3.0), np.arange(3.0) + i) for i in range(len(names))
+    ]
+    table = pa.table({"run": names, **columns})
+    return Runs("MLflow store x.db", table, joined_scalars(curves))
+
+
+def made(runs, roles=None, **stated):
+    return trials_of(runs, roles=roles, unit=None, **(NOTHING | stated))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "said"),
+    [
+        ("{algorithm}-{task}-s{seed}", "ppo-Hopper-s12", ("ppo", "Hopper", 12)),
+        ("{algorithm}_{task}_{seed}", "dqn_Pong_7", ("dqn", "Pong", 7)),
+        ("{algorithm}/{task}/seed_{seed}", "a.b/c-d/seed_1", ("a.b", "c-d", 1)),
+        ("*/{task}/{algorithm}-{seed:d}*", "x/y/t/net-30-late", ("net", "t", 30)),
+        ("{algorithm}-{task}-s{seed}", "ppo-s-s-s3", ("ppo", "s-s", 3)),
+        ("{algorithm}-{task}-s{seed}", "ppo-s-sx", ("ppo", "s", "x")),
+        ("{algorithm}-{task}-s{seed:d}", "ppo-s-s-s3", ("ppo", "s-s", 3)),
+        ("({algorithm})+{task}.{seed}", "(a)+b.x", ("a", "b", "x")),
+    ],
+    ids=range(8),
+)
+def test_a_pattern(pattern, name, said):
+    kept, columns = roles_of([name], pattern)
+    assert kept == [0]
+    assert tuple(columns[n][0] for n in ("algorithm", "task", "seed")) == said
+
+
+def test_digits_become_numbers_unless_two_names_would_become_one():
+    assert roles_of(["s07", "s8"], "s{seed}")[1]["seed"] == [7, 8]
+    assert roles_of(["s07", "s7"], "s{seed}")[1]["seed"] == ["07", "7"]
+
+
+def test_a_name_that_does_not_fit_is_shown():
+    with pytest.raises(CurvewiseError, match=r"1 of 2 names .* such as 'b'\. Change"):
+        roles_of(["a-1", "b"], "{algorithm}-{seed}")
+
+
+@pytest.mark.parametrize(
+    ("roles", "words"),
+    [
+        ("ppo", "names no role"),
+        ("{a}-{a}", "names a role twice"),
+        (7, "Pass a pattern such as"),
+        (lambda name: name, "returned 'ppo-Hopper-s0' .* Return a dict"),
+        (lambda name: 1 / 0, "raised ZeroDivisionError .* Return None"),
+    ],
+    ids=["none", "twice", "number", "text", "raises"],
+)
+def test_what_is_no_pattern(roles, words):
+    with pytest.raises(CurvewiseError, match=words):
+        roles_of(NAMES, roles)
+
+
+def test_a_function_may_leave_runs_out_and_they_are_counted():
+    def roles(name):
+        algorithm, task, seed = name.split("-")
+        if seed == "s1":
+            return None
+        return {"algorithm": algorithm, "task": task, "seed": int(seed[1:])}
+
+    trials, _, runs = made(runs_of(), roles)
+    assert [t.key for t in trials] == [("Hopper", "ppo", 0), ("Hopper", "sac", 0)]
+    assert [t.metrics["return"][-1] for t in trials] == [2.0, 4.0]
+    assert str(runs.left_out[0]) == (
+        "2 runs for which roles= returned None (such as 'ppo-Hopper-s1', 'sac-Hopper-s1')"
+    )
+    assert "2 runs, 2 left out" in trials.origin
+
+
+def test_what_all_runs_share():
+    trials, _, _ = made(runs_of(), {"algorithm": "mine"})
+    assert trials.algorithms == ("mine",)
+    assert [t.number for t in trials] == [0, 1, 2, 3]
+    assert [t.labels["run"] for t in trials] == NAMES
+
+
+def test_silent_runs_are_a_question_that_shows_what_was_found():
+    runs = runs_of(**{"params.lr": [0.1, 0.2, 0.3, 0.3], "status": ["FINISHED"] * 4})
+    with pytest.raises(CurvewiseError) as raised:
+        made(runs)
+    text = str(raised.value)
+    assert "MLflow store x.db holds 4 runs and does not say" in text
+    assert "run (4 values: 'ppo-Hopper-s0', 'ppo-Hopper-s1', 'sac-Hopper-s0'" in text
+    assert "params.lr (3 values: '0.1', '0.2', '0.3')" in text
+    assert "roles='{algorithm}-{task}-s{seed}'" in text
+    assert "status" not in text
+
+
+@pytest.mark.parametrize(
+    "column", ["params.model", "tags.algo", "model", "config/agent"]
+)
+def test_usual_labels_are_found_behind_their_prefix(column):
+    runs = runs_of(**{column: list("aabb"), "params.seed": [5, 6, 5, 6]})
+    trials, assigned, _ = made(runs)
+    assert assigned.algorithm == column
+    assert assigned.trial == ("params.seed",)
+    assert [(t.algorithm, t.number) for t in trials] == [
+        *(("a", 5), ("a", 6), ("b", 5), ("b", 6))
+    ]
+
+
+def test_seeds_that_do_not_tell_runs_apart_are_a_question():
+    runs = runs_of(model=list("aaaa"), seed=[1, 1, 2, 2])
+    with pytest.raises(
+        CurvewiseError, match=r"'seed' should.* up to 2 runs.*trial='run'"
+    ):
+        made(runs)
+    trials, _, _ = made(runs, trial="run")
+    assert len(trials) == 4
+    trials, _, _ = made(runs_of(model=list("aaaa"), seed=[42] * 4))
+    assert [t.number for t in trials] == [0, 1, 2, 3]  # one seed for all tells nothing
+    twice = runs_of(["x", "x", "y", "z"], model=list("aaaa"))
+    with pytest.raises(CurvewiseError, match=r"'run' should, and has the same value"):
+        made(twice, trial="run")
+
+
+def test_what_the_tool_says_counts_where_no_label_does():
+    runs = runs_of(study=list("aabb"), position=[3, 4, 3, 4])
+    usual = {"algorithm": "study", "trial": "position"}
+    runs = Runs(runs.source, runs.table, runs.scalars, usual)
+    trials, assigned, _ = made(runs)
+    assert (assigned.algorithm, assigned.trial) == ("study", ("position",))
+    assert [t.number for t in trials] == [3, 4, 3, 4]
+
+
+def test_stated_labels_must_be_there_and_have_one_role():
+    runs = runs_of(model=list("aabb"))
+    with pytest.raises(CurvewiseError, match=r"no label 'modle'. Did you mean 'model'"):
+        made(runs, algorithm="modle")
+    with pytest.raises(CurvewiseError, match=r"'model' was given two roles"):
+        made(runs, algorithm="model", task="model")
+    with pytest.raises(
+        CurvewiseError, match=r"no metric 'retrun'. Did you mean 'return'"
+    ):
+        made(runs, algorithm="model", metrics=["retrun"])
+    with pytest.raises(CurvewiseError, match="metrics is empty"):
+        made(runs, algorithm="model", metrics=[])
+
+
+def test_runs_without_a_score_fail_and_are_kept():
+    table = pa.table(
+        {"run": ["a", "b"], "model": ["m", "m"], "status": ["FINISHED"] * 2}
+    )
+    curves = joined_scalars([(0, "acc", np.zeros(1), np.ones(1))])
+    trials, _, _ = made(Runs("x", table, curves))
+    assert [t.status for t in trials] == ["ok", "failed"]
+    with pytest.raises(CurvewiseError, match=r"x holds no scores in 2 runs"):
+        made(Runs("x", table, joined_scalars([])))
+    none = Runs("x", table.slice(0, 0), curves, left_out=[LeftOut(3, "deleted")])
+    with pytest.raises(
+        CurvewiseError, match=r"no run that can be used. Left out: 3 runs"
+    ):
+        made(none)
+
+
+def test_of_two_scores_at_one_step_the_last_counts_and_it_is_said():
+    curves = joined_scalars(
+        [
+            (0, "acc", np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.3])),
+            (0, "acc", np.array([2.0, 3.0, 4.0]), np.array([0.5, 0.6, 0.7])),
+            (0, "loss", np.array([4.0]), np.array([9.0])),
+        ]
+    )
+    trials, _, runs = made(Runs("x", pa.table({"run": ["a"]}), curves))
+    (trial,) = trials
+    assert trial.metrics["acc"].tolist() == [0.1, 0.5, 0.6, 0.7]
+    assert trial.metrics["loss"].mask.tolist() == [True, True, True, False]
+    assert "2 scores came at a step that had one already" in runs.remarks[0]
+
+
+def test_runs_that_go_on_are_kept_as_cancelled_and_said():
+    words = ["FINISHED", "RUNNING", "SCHEDULED", "KILLED"]
+    trials, _, runs = made(runs_of(model=list("aaaa"), status=words))
+    assert [t.status for t in trials] == ["ok", "cancelled", "cancelled", "crashed"]
+    assert "2 runs of 4 had not ended ('ppo-Hopper-s1')" in runs.remarks[0]
+
+
+def test_a_table_of_names_of_runs_takes_roles_too(capsys):
+    table = {"run": [*NAMES, *NAMES], "step": [0] * 4 + [1] * 4, "return": range(8)}
+    trials = cw.read(table, roles="{algorithm}-{task}-s{seed}")
+    assert trials.algorithms == ("ppo", "sac")
+    assert [t.metrics["return"].tolist() for t in trials][1] == [1.0, 5.0]
+    with pytest.warns(CurvewiseWarning, match=r"Left out: 3 runs for which"):
+        one = cw.read(
+            table, roles=lambda name: {"algorithm": "x"} if name == NAMES[0] else None
+        )
+    assert len(one) == 1
+    with pytest.raises(CurvewiseError, match=r"no column of them.*Call one 'run'"):
+        cw.read({"acc": [0.5]}, roles="{algorithm}")
+    assert cw.read({"acc": [0.5]}, roles={"algorithm": "a"}).algorithms == ("a",)
+
+
+def test_roles_are_assigned_without_touching_the_runs():
+    runs = runs_of(model=list("aabb"))
+    before = runs.table
+    assigned = assign_runs(runs, unit=None, **NOTHING)
+    assert runs.table is before
+    assert assigned.labels == {"run": "run"}

@@ -1,0 +1,90 @@
+"""Whose results these are, and what happens where nobody knows."""
+
+import sqlite3
+import time
+
+import pytest
+
+import curvewise as cw
+from curvewise import CurvewiseError
+from curvewise.exchange.tools import TOOLS
+from curvewise.exchange.tools.seeing import seen_at
+
+
+def test_a_folder_without_results_says_what_it_holds(tmp_path):
+    (tmp_path / "sub").mkdir()
+    for name in ("a.txt", "sub/b.txt", "sub/c.png", "sub/noend"):
+        (tmp_path / name).write_text("x")
+    with pytest.raises(CurvewiseError) as raised:
+        cw.read(tmp_path)
+    text = str(raised.value)
+    assert "4 files (2 '.txt', 1 '.png', 1 without an ending)" in text
+    assert "'mlflow'" in text
+    with pytest.raises(CurvewiseError, match="without results of tensorboard"):
+        cw.read(tmp_path, tool="tensorboard")
+
+
+def test_an_empty_folder(tmp_path):
+    with pytest.raises(CurvewiseError, match="it has no files"):
+        cw.read(tmp_path)
+
+
+def test_a_tool_that_nobody_reads():
+    with pytest.raises(
+        CurvewiseError, match=r"no tool 'tensorbord'. Did you mean 'tens"
+    ):
+        cw.read({"acc": [0.5]}, tool="tensorbord")
+
+
+@pytest.mark.parametrize("tool", ["mlflow", "optuna", "wandb"])
+def test_a_table_that_is_not_of_the_tool_asked_for(tmp_path, tool):
+    (tmp_path / "x.csv").write_text("model,seed,acc\na,0,0.5\n")
+    with pytest.raises(CurvewiseError, match=f"does not look like results of {tool}"):
+        cw.read(tmp_path / "x.csv", tool=tool)
+
+
+def test_a_database_of_nobody(tmp_path):
+    with sqlite3.connect(tmp_path / "x.db") as database:
+        database.execute("CREATE TABLE mine (a)")
+    with pytest.raises(CurvewiseError, match=r"x\.db"):
+        cw.read(tmp_path / "x.db")
+
+
+def test_a_damaged_database(tmp_path):
+    (tmp_path / "x.db").write_bytes(b"SQLite format 3\0" + b"garbage" * 1000)
+    with pytest.raises(CurvewiseError, match=r"x\.db .*(damaged|not a database)"):
+        cw.read(tmp_path / "x.db")
+
+
+def test_a_store_of_ours_is_still_a_store(tmp_path):
+    trials = cw.Trials([cw.Trial("t", "a", 0, {"acc": 0.5})])
+    cw.store.write(trials, tmp_path / "x.db")
+    assert cw.read(tmp_path / "x.db") == trials
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_files(tmp_path):
+    for i in range(100):
+        folder = tmp_path / f"{i:02}"
+        folder.mkdir()
+        for j in range(1000):
+            (folder / f"{j}.bin").touch()
+    start = time.process_time()
+    seen = seen_at(tmp_path)
+    assert len(seen.files) == 100_000
+    with pytest.raises(CurvewiseError, match=r"100,000 files \(100,000 '\.bin'\)"):
+        cw.read(tmp_path)
+    print(f"{time.process_time() - start:.1f} s")
+
+
+def test_every_tool_says_how_it_is_recognised():
+    import importlib
+
+    from curvewise.exchange.tools import _MODULES
+
+    assert set(TOOLS) == set(_MODULES)
+    for name in _MODULES.values():
+        module = importlib.import_module(f"curvewise.exchange.tools.{name}")
+        kinds = [k for k in ("path", "table", "object") if hasattr(module, f"fits_{k}")]
+        assert kinds, name
+        assert all(hasattr(module, f"read_{k}") for k in kinds), name

@@ -1,0 +1,203 @@
+"""What is written is read again: the same trials, in every form."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import curvewise as cw
+from curvewise import CurvewiseError, Metric, Trial, Trials
+
+FORMS = ["x.parquet", "x.csv", "x.jsonl"]
+
+
+def rich(*, big=False):
+    """Return trials with everything that a trial may have, and names that mislead."""
+    rng = np.random.default_rng(0)
+    trials = [
+        Trial(
+            *("moons ", name, number),
+            {
+                "accuracy": np.ma.masked_array([0.5, 0.6, np.nan], [0, 1, 0]),
+                "cost": np.array([1.0, np.inf, 1 / 3]),
+            },
+            steps=[1, 2, 10.5],
+            params={
+                "lr": 1.0 * number,
+                "kind": "1" if name == "svm" else "rbf",
+                "flag": True,
+                "layers": [1, {"a": 2}],
+                "none": None,
+                **({"only": "here"} if number else {}),
+                **({"big": 2**70} if big else {}),
+            },
+            labels={"host": 'a,b\n"c"', "seed": number, "mixed": number or "zero"},
+            counts=rng.integers(0, 5, (3, 2, 2)),
+            correct=np.ma.masked_array(
+                rng.random((3, 5)) < 0.5, rng.random((3, 5)) < 0.2
+            ),
+            examples=[3, 1, 4, 15, 9],
+            seconds=1 / 7,
+            attempts=2,
+        )
+        for name in ("svm", "NA", "007")
+        for number in (0, 3, 9)
+    ]
+    trials += [
+        Trial("moons ", "svm", 10, {}, status="timeout", error=" too long\nline "),
+        Trial("rings", "svm", 0, {"accuracy": 0.3}, status="failed"),
+        Trial("rings", "svm", 1, steps=[5], counts=rng.integers(0, 5, (1, 3, 3))),
+    ]
+    return Trials(trials, [Metric("cost", "lower", (0, float("inf")), "s", "Cost (s)")])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_everything_comes_back(tmp_path, form):
+    trials = rich(big=True)
+    rows = cw.write(trials, tmp_path / form)
+    again = cw.read(tmp_path / form)
+    assert rows == 9 * 3 + 3
+    assert again == trials
+    assert dict(again.metrics) == dict(trials.metrics)
+    assert [(t.error, t.attempts) for t in again] == [
+        (t.error, t.attempts) for t in trials
+    ]
+    np.testing.assert_array_equal(
+        [t.seconds for t in again], [t.seconds for t in trials]
+    )
+    first = next(iter(again))
+    assert first.params["layers"] == [1, {"a": 2}]
+    assert first.correct.shape == (3, 5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_known_of_the_experiment_comes_back(tmp_path, form):
+    algorithm = cw.Algorithm(
+        "a", {"x": cw.uniform(0, 1)}, lambda params, data, rng: 0.5
+    )
+    experiment = cw.Experiment([cw.Task("t", lambda rng: None)], [algorithm], 3, 1)
+    trials = cw.run(experiment, executor="serial", progress=False)
+    cw.write(trials, tmp_path / form)
+    again = cw.read(tmp_path / form)
+    assert again == trials
+    assert dict(again.spaces) == dict(trials.spaces) != {}
+    assert dict(again.about) == dict(trials.about) != {}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_one_changed_number_is_noticed(tmp_path, form):
+    trials = rich()
+    cw.write(trials, tmp_path / form)
+    other = Trials(
+        [*list(trials)[1:], Trial("moons ", "svm", 0, {"accuracy": [0.5, 0.6, 0.7]})],
+        trials.metrics.values(),
+    )
+    assert cw.read(tmp_path / form) != other
+
+
+def test_others_read_the_plain_columns(tmp_path):
+    trials = rich()
+    for form in FORMS:
+        cw.write(trials, tmp_path / form)
+    frames = [
+        pd.read_csv(tmp_path / "x.csv"),
+        pd.read_parquet(tmp_path / "x.parquet"),
+        pl.read_csv(tmp_path / "x.csv").to_pandas(),
+    ]
+    for frame in frames:
+        assert len(frame) == 30
+        assert frame["cost"][2] == 1 / 3
+        assert frame["curvewise"].notna().sum() == 1
+
+
+def test_a_file_of_ours_that_went_through_pandas_keeps_its_meaning(tmp_path):
+    trials = rich().where(task="moons ", algorithm="svm", number=[0, 3, 9])
+    cw.write(trials, tmp_path / "x.csv")
+    again = cw.read(pd.read_csv(tmp_path / "x.csv"))
+    assert again.metrics["cost"] == trials.metrics["cost"]
+    np.testing.assert_array_equal(
+        again.scores("cost")["svm"], trials.scores("cost")["svm"]
+    )
+
+
+def test_stated_roles_go_before_what_the_file_says(tmp_path):
+    trials = rich().where(task="moons ", number=[0, 3, 9])
+    cw.write(trials, tmp_path / "x.csv")
+    names = {"algorithm": "param.kind", "trial": ["algorithm", "number"]}
+    again = cw.read(tmp_path / "x.csv", metrics=["cost"], **names)
+    assert set(again.algorithms) == {"rbf", "1"}
+    assert list(again.metrics) == ["cost"]
+    assert again.metrics["cost"] == trials.metrics["cost"]
+
+
+@pytest.mark.parametrize("backend", ["pandas", "pyarrow"])
+def test_a_frame_remembers_what_its_metrics_mean(backend):
+    trials = Trials(
+        [Trial("t", a, i, {"odd": [1, 2, i]}) for a in "ab" for i in range(3)],
+        [Metric("odd", "lower", (0, 10), "s")],
+    )
+    frame = trials.to_frame(backend)
+    assert cw.read(frame) == trials
+    if backend == "pandas":
+        frame = frame.assign(new=1.0 * frame["step"])
+        with pytest.warns(cw.CurvewiseWarning, match="'new'"):
+            more = cw.read(frame)
+        assert more.metrics["odd"] == trials.metrics["odd"]
+        frame.attrs["curvewise"] = "mine"
+        with pytest.warns(cw.CurvewiseWarning, match="'odd'"):
+            cw.read(frame)
+
+
+def test_polars_has_no_place_for_that():
+    trials = Trials(
+        [Trial("t", "a", i, {"odd": [1, 2, i]}) for i in range(3)],
+        [Metric("odd", "lower")],
+    )
+    with pytest.warns(cw.CurvewiseWarning, match="Nobody said what 'odd'"):
+        cw.read(trials.to_frame("polars"))
+    assert cw.read(trials.to_frame("polars"), metrics=trials.metrics) == trials
+
+
+def test_a_table_of_ours_that_somebody_changed(tmp_path):
+    cw.write(rich(), tmp_path / "x.parquet")
+    table = pa.parquet.read_table(tmp_path / "x.parquet")
+    cut = table.drop_columns(["seconds"])
+    pa.parquet.write_table(cut, tmp_path / "x.parquet")
+    with pytest.raises(CurvewiseError, match=r"changed since.*seconds.*Remove the col"):
+        cw.read(tmp_path / "x.parquet")
+
+
+def test_a_table_of_a_newer_version(tmp_path):
+    (tmp_path / "x.csv").write_text(
+        '"task","acc","curvewise"\n"t",0.5,"'
+        + json.dumps({"form": 2}).replace('"', '""')
+        + '"\n'
+    )
+    with pytest.raises(CurvewiseError, match=r"newer curvewise.*Upgrade"):
+        cw.read(tmp_path / "x.csv")
+
+
+def test_somebody_elses_column_of_that_name(tmp_path):
+    (tmp_path / "x.csv").write_text("task,acc,curvewise\nt,0.5,yes\nt,0.6,no\n")
+    assert cw.read(tmp_path / "x.csv").scores("acc")
+
+
+def test_only_trials_are_written(tmp_path):
+    with pytest.raises(CurvewiseError, match="Trials"):
+        cw.write([1], tmp_path / "x.csv")
+    assert not (tmp_path / "x.csv").exists()
+
+
+@pytest.mark.slow
+def test_a_million_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    trials = Trials(
+        Trial("t", "ab"[i % 2], i, {"accuracy": rng.random(1000)}, params={"lr": i / 7})
+        for i in range(1000)
+    )
+    for form in FORMS:
+        assert cw.write(trials, tmp_path / form) == 1_000_000
+        assert cw.read(tmp_path / form) == trials
