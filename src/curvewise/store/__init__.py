@@ -1,4 +1,4 @@
-"""Keeps trials, in a SQLite file or in PostgreSQL. Nothing else knows SQL.
+"""Keeps trials, in a SQLite file or in PostgreSQL. No other trials meet SQL.
 
 A store can be read while it is written. One run at a time fills a SQLite file; several,
 on as many machines, share a plan in PostgreSQL.
