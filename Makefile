@@ -16,6 +16,9 @@ export PYTHONPYCACHEPREFIX := $(CACHE)/pycache
 export NUMBA_CACHE_DIR := $(CACHE)/numba
 export PIP_CACHE_DIR := $(CACHE)/pip
 export HYPOTHESIS_STORAGE_DIRECTORY := $(CACHE)/hypothesis
+export IPYTHONDIR := $(CACHE)/ipython
+export JUPYTER_CONFIG_DIR := $(CACHE)/jupyter
+export JUPYTER_DATA_DIR := $(CACHE)/jupyter
 unexport PYTHONDONTWRITEBYTECODE  # with the prefix above it would only make us slow
 
 # pip still finds its user's configuration (an index, a proxy), and compiles in place.
@@ -71,7 +74,7 @@ release-check: .venv/ready-release ## Build wheel and sdist, and test the wheel 
 	@$(PIP_ENV) sh scripts/release_check.sh
 
 clean: ## Remove all that the targets above have made, but benchmarks/RESULTS.md
-	rm -rf .venv dist docs/_build runs/demo
+	rm -rf .venv dist docs/_build docs/figures runs/demo
 
 # Set-up. An empty file says when each part was last done.
 

@@ -1,6 +1,7 @@
 """One of each kind of answer, with names of one's choice."""
 
 import functools
+from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
@@ -145,6 +146,21 @@ def audited(suffix=""):
     return cw.audit(curved(suffix).where(task=f"hill{suffix}"), repetitions=20)
 
 
+def versions(suffix=""):
+    """Three algorithms on two tasks; the new version of one of them is worse."""
+    base = searched(suffix)
+    new = cw.Trials(
+        (
+            replace(one, metrics={n: 0.6 * z for n, z in one.metrics.items()})
+            if one.algorithm == f"forest{suffix}"
+            else one
+            for one in base
+        ),
+        metrics=[accuracy(suffix)],
+    )
+    return cw.compare_versions(base, new, failed="worst")
+
+
 def claimed(suffix=""):
     return Claims(
         (
@@ -176,6 +192,7 @@ ANSWERS = {
     "TopPlan": lambda _s="": cw.plan.top(0.05),
     "LinesPlan": planned_lines,
     "Telling": lambda _s="": cw.plan.tell(200),
+    "Versions": versions,
     "Findings": lambda s="": cw.check(searched(s)),
     "Reached": reached,
     "Explanation": lambda s="": cw.explain(searched(s)),

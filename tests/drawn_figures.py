@@ -130,6 +130,22 @@ def audited():
     return cw.audit(curves, repetitions=20)
 
 
+@functools.cache
+def versions():
+    """Two algorithms on three tasks: better, worse, and open."""
+    rng = np.random.default_rng(3)
+
+    def version(sac):
+        return cw.Trials(
+            cw.Trial(task, name, i, {"return": height + shift + 20 * rng.normal()})
+            for task, height in (("Hopper", 400), ("Walker", 800), ("Ant", 1200))
+            for name, shift in (("ppo", 0), ("sac", sac))
+            for i in range(10)
+        )
+
+    return cw.compare_versions(version(0), version(-40))
+
+
 FIGURES = {
     "plot_audit": lambda: figures.plot_audit(audited()),
     "plot_best": lambda: figures.plot_best(searched(), task="rings"),
@@ -155,6 +171,7 @@ FIGURES = {
     "plot_slices": lambda: figures.plot_slices(sliced()),
     "plot_tuning": lambda: figures.plot_tuning(searched(), task="rings"),
     "plot_variance_shares": lambda: figures.plot_variance_shares(crossed()),
+    "plot_versions": lambda: figures.plot_versions(versions()),
     "plot_where": lambda: figures.plot_where(compared(), task="hill"),
     # The same functions with more to show.
     "learning on log scales": lambda: figures.plot_learning(learnt(), scale="log"),

@@ -1,19 +1,38 @@
 """Pages of the documentation: they say what comes out, and their links lead somewhere."""
 
+import contextlib
+import io
 import re
 import shlex
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 from click.testing import CliRunner
-from test_docs_curves import run_blocks
 
 from curvewise.cli import main
 
 ROOT = Path(__file__).parents[1]
+BLOCK = re.compile(r"```(python|text)\n(.*?)```", re.S)
 
 
 def text_of(page):
     return (ROOT / page).read_text()
+
+
+def run_blocks(text, page):
+    """Run a page's Python in order; return what was printed beside what it says was."""
+    names, said, pairs = {"__name__": "__main__"}, None, []
+    for kind, block in BLOCK.findall(text):
+        if kind == "text":
+            assert said is not None, f"{page}: nothing was run before {block[:60]!r}"
+            pairs.append((said.getvalue(), block))
+            said = None
+            continue
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(compile(block, page, "exec"), names)
+    plt.close("all")
+    return pairs
 
 
 def assert_says_what_comes_out(page, printed, pictures, folder):

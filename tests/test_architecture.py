@@ -3,6 +3,7 @@
 import ast
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -169,7 +170,7 @@ def test_no_page_has_a_place_that_nobody_filled():
     pages = [*(root / "docs").rglob("*.md"), *root.glob("*.md")]
     assert len(pages) > 20
     for page in pages:
-        assert "@@" not in page.read_text(encoding="utf-8"), page
+        assert not re.search(r"@@\S", page.read_text(encoding="utf-8")), page
 
 
 def own_members(name):

@@ -1,33 +1,14 @@
-import contextlib
-import io
 import json
 import re
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from pages import run_blocks
 
 import curvewise as cw
 
 ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(r"```(python|text)\n(.*?)```", re.S)
-
-
-def run_blocks(text, page):
-    """Run a page's Python in order; return what was printed beside what it says was."""
-    names, said, pairs = {"__name__": "__main__"}, None, []
-    for kind, block in BLOCK.findall(text):
-        if kind == "text":
-            assert said is not None, f"{page}: nothing was run before {block[:60]!r}"
-            pairs.append((said.getvalue(), block))
-            said = None
-            continue
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            exec(compile(block, page, "exec"), names)
-    plt.close("all")
-    return pairs
 
 
 @pytest.mark.parametrize(
@@ -35,7 +16,7 @@ def run_blocks(text, page):
     [
         pytest.param(
             "docs/explanation/curves.md",
-            6,
+            3,
             {"effect-types.png"},
             marks=pytest.mark.slow,
         ),

@@ -3,8 +3,7 @@
 import re
 
 from click.testing import CliRunner
-from pages import ROOT, followed_anchors, text_of
-from test_docs_curves import run_blocks
+from pages import ROOT, followed_anchors, run_blocks, text_of
 
 from curvewise.cli import main
 from curvewise.examples import example_text

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from curvewise.analyses.robustness import Robustness, robustness
     from curvewise.analyses.slices import Slices
     from curvewise.analyses.variance import VarianceShares, variance_shares
+    from curvewise.analyses.versions import Versions, compare_versions
     from curvewise.engine.experiment import Algorithm, Experiment, Task
     from curvewise.engine.spaces import (
         choice,
@@ -67,10 +68,12 @@ __all__ = [
     "Trial",
     "Trials",
     "VarianceShares",
+    "Versions",
     "__version__",
     "audit",
     "check",
     "choice",
+    "compare_versions",
     "confusion",
     "difference",
     "example",
@@ -138,9 +141,11 @@ _HOMES = {
     "Trial": "curvewise.trials",
     "Trials": "curvewise.trials",
     "VarianceShares": "curvewise.analyses.variance",
+    "Versions": "curvewise.analyses.versions",
     "audit": "curvewise.analyses.audit",
     "check": "curvewise.exchange.check",
     "choice": "curvewise.engine.spaces",
+    "compare_versions": "curvewise.analyses.versions",
     "confusion": "curvewise.analyses.confusion",
     "difference": "curvewise.analyses.difference",
     "example": "curvewise.examples",

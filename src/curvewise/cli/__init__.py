@@ -18,6 +18,7 @@ from curvewise.cli import (
     robustness,
     run,
     status,
+    versions,
     watch,
 )
 from curvewise.cli.showing import INTERRUPTED
@@ -25,7 +26,7 @@ from curvewise.cli.typed import as_typed
 from curvewise.errors import CurvewiseError
 
 EPILOG = """Exit status: 0 fine, 1 error, 2 wrong usage, 3 finished, but some trials
-failed, 130 stopped by Ctrl-C.
+failed, 130 stopped by Ctrl-C. Of compare-versions: 0 no worse, 3 worse, 4 cannot tell.
 
 Start with your own file, or let 'curvewise example search > results.csv' show what
 one looks like."""
@@ -45,6 +46,7 @@ SECTIONS = {
         difference.difference,
         learning.learning,
         confusion.confusion,
+        versions.compare_versions,
         plan.plan,
         results.report,
         results.example,

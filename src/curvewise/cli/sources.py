@@ -20,6 +20,23 @@ def source_options(command: _F) -> _F:
         click.argument("source", type=click.Path()),
         click.option("--runs", metavar="FILE", help="A second table, of the runs."),
         _column("--on", "joins the two tables", several=True),
+        *_reading(),
+    )
+
+
+def two_source_options(command: _F) -> _F:
+    """Add two sources, BASE and NEW, that are read with the same keywords."""
+    return _with(
+        command,
+        click.argument("base", type=click.Path()),
+        click.argument("new", type=click.Path()),
+        *_reading(),
+    )
+
+
+def _reading() -> "tuple[Callable[[_F], _F], ...]":
+    """Return the options that say what is what in a source."""
+    return (
         _column("--task", "names the task"),
         _column("--algorithm", "names the algorithm"),
         _column("--trial", "tells runs apart (seed, fold)", several=True),

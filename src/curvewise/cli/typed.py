@@ -7,7 +7,7 @@ _KEYWORDS = (
     "|executor|timeout|memory|workers|retries|experiment|force|alpha|confidence|band"
     "|margin|threshold|tail|family|of|seed|half_width|over_tasks|grid|fill|windows|level"
     "|null|noise|shuffles|power|effect|shift|stretch|size|method|target"
-    "|test_size|average|positive|classes"
+    "|test_size|average|positive|classes|paired|looks|tool"
 )
 # What a command cannot be told stays Python; it is set aside by this sign meanwhile.
 _ASIDE = "\0"
@@ -18,6 +18,7 @@ _MEANING = re.compile(
 _OF_TOML = re.compile(r"with metrics=, such as \[Metric\('(.+)', 'lower'\)\]")
 _PAIRS = re.compile(r"pairs=\{'(.*)': (<.*?>)\}")
 _MAPPING = re.compile(r"\bmetrics=\{'([^']*)': '(\w+)'\}")
+_ROLES = re.compile(r"\broles=('[^']*'|\{'([^']*)': '([^']*)'\})?")
 _LIST = re.compile(rf"\b({_KEYWORDS})=\[((?:'[^']*'(?:, )?)+)\]")
 _OPTION = re.compile(rf"\b({_KEYWORDS})=(?:'([^']*)'|True\b|\.\.\.)?(?!=)")
 
@@ -37,6 +38,8 @@ def as_typed(message: str) -> str:
     'Say --trial seed --trial fold, or --metrics loss=lower.'
     >>> as_typed("Pass pairs={'svm': <its tuned one>}.")
     'Pass --pair "svm=<its tuned one>".'
+    >>> as_typed("Pass roles='{algorithm}-s{seed}', or roles={'algorithm': 'mine'}.")
+    "Pass --roles '{algorithm}-s{seed}', or --roles algorithm=mine."
     >>> as_typed("Say metrics={'r': Metric('r', 'lower', (0, 1))}.")
     "Say read(..., metrics={'r': Metric('r', 'lower', (0, 1))}) in Python."
     """
@@ -47,11 +50,19 @@ def as_typed(message: str) -> str:
     message = _PAIRS.sub(r'--pair "\1=\2"', message)
     message = _MEANING.sub(r"with --metrics, such as --metrics \1=\2", message)
     message = _MAPPING.sub(r"--metrics \1=\2", message)
+    message = message.replace("trial=[...]", "--trial NAME --trial NAME")
     message = _LIST.sub(_repeated, message)
     message = _OPTION.sub(_option, message)
+    message = _ROLES.sub(_roles, message)
     for text in kept:
         message = message.replace(_ASIDE, text, 1)
     return message
+
+
+def _roles(found: re.Match[str]) -> str:
+    if found[2]:
+        return f"--roles {found[2]}={found[3]}"
+    return f"--roles {found[1]}" if found[1] else "--roles"
 
 
 def _repeated(found: re.Match[str]) -> str:

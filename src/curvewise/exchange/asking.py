@@ -51,9 +51,12 @@ def assign_runs(
     if twice := [c for c in given if given.count(c) > 1]:
         raise CurvewiseError(f"Label '{twice[0]}' was given two roles. Name it once.")
     free = [c for c in left if c not in given]
-    task = task or _usual(names.TASK, free, runs.usual.get("task"))
+    if runs.closed:
+        free = [c for c in free if not _PREFIX.match(c)]
+    usual = {role: c for role, c in runs.usual.items() if c not in given}
+    task = task or _usual(names.TASK, free, usual.get("task"))
     free = [c for c in free if c != task]
-    algorithm = algorithm or _usual(names.ALGORITHM, free, runs.usual.get("algorithm"))
+    algorithm = algorithm or _usual(names.ALGORITHM, free, usual.get("algorithm"))
     free = [c for c in free if c != algorithm]
     if algorithm is None and table.num_rows > 1:
         raise _which_algorithm(runs)

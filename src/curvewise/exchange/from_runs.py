@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from curvewise._text import count
+from curvewise._text import joined as listing
 from curvewise.errors import CurvewiseError
 from curvewise.exchange.asking import assign_runs
 from curvewise.exchange.columns import codes, meanings, numbers_of, scaled, statuses
@@ -52,9 +54,9 @@ def trials_of(
         number=_numbers(runs.table, assigned, tasks[0], algorithms[0]),
         status=status,
     )
-    out = sum(one.n for one in runs.left_out if one.what == "run")
-    origin = f"{runs.source}: {count(n, 'run')}, {out or 'none'} left out; {assigned}"
-    details = _details(runs.table, assigned, errors)
+    out = how_many(runs.left_out)
+    origin = f"{runs.source}: {count(n, 'run')}, {out} left out; {assigned}"
+    details = partial(_details, runs.table, assigned, errors)  # when somebody asks
     trials = Trials.from_columns(
         tasks[1], algorithms[1], meant, core, details, origin=origin
     )
@@ -74,6 +76,19 @@ def with_labels(runs: Runs, labels: pa.Table, on: Any, name: str) -> Runs:
     """Return runs with a table of labels beside them; one only there has no scores."""
     table, _ = joined(runs.table, labels, on or "run", runs.source, name)
     return replace(runs, table=table, source=f"{runs.source} + {name}")
+
+
+def how_many(left_out: Sequence[LeftOut]) -> str:
+    """Return how many runs, and things of other kinds, were left out.
+
+    >>> how_many([LeftOut(2, "deleted"), LeftOut(1, "cut", what="file")]), how_many([])
+    ('2 and 1 file', 'none')
+    """
+    n: dict[str, int] = {}
+    for one in left_out:
+        n[one.what] = n.get(one.what, 0) + one.n
+    parts = [f"{k:,}" if what == "run" else count(k, what) for what, k in n.items()]
+    return listing(parts) if parts else "none"
 
 
 # --- names -------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, CurvewiseWarning
+from curvewise.exchange import tools
 from curvewise.exchange.columns import codes, meanings, numbers_of, scaled, statuses
 from curvewise.exchange.exact import read_exact
 from curvewise.exchange.from_runs import told, trials_of, with_labels
@@ -68,13 +69,19 @@ def read_results(
         found = replace(found, table=plain, stated={"known": meant_in(head)})
     if isinstance(found, Runs):
         if labels is not None:
-            found = with_labels(found, labels[0], on, labels[1])
+            found = with_labels(found, _as_labels(*labels), on, labels[1])
         stated.pop("step", None)  # whoever read the runs has counted by it
         trials, assigned, found = trials_of(found, roles=roles, **stated)
     else:
         trials, assigned = _of_sheet(found, labels, on, roles, stated)
     _tell(found)
     return trials, assigned.guessed
+
+
+def _as_labels(table: pa.Table, name: str) -> pa.Table:
+    """Return a table of runs that another tool exported, under our names of columns."""
+    found = tools.from_table(table, name, Asked(), None)
+    return found.table if isinstance(found, Runs) else table
 
 
 def _asked(stated: dict[str, Any], metrics: Metrics | None) -> Asked:

@@ -116,6 +116,9 @@ class Runs:
     left_out : sequence of LeftOut
     remarks : sequence of str
         Sentences that the reader should know of: gaps, damage, assumptions.
+    closed : bool
+        Whether params and attributes, which a search drew or wrote, take a role only if
+        the caller says so: a drawn "classifier" is no algorithm of its own.
     """
 
     source: str
@@ -126,6 +129,7 @@ class Runs:
     steps: str = "step"
     left_out: Sequence[LeftOut] = ()
     remarks: Sequence[str] = ()
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

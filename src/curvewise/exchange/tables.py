@@ -76,6 +76,11 @@ def _from_file(source: str | Path) -> pa.Table:
             f"{path} cannot be read as {kind}: {shortened(problem, 300)} "
             f"The file may be damaged, cut short or of another kind."
         ) from problem
+    except MemoryError as problem:
+        raise CurvewiseError(
+            f"{path} has {path.stat().st_size:,} bytes, which do not fit into memory. Keep "
+            f"the columns and rows that are needed, or write it as Parquet."
+        ) from problem
 
 
 def existing(source: str | Path, *, folder: bool = False) -> Path:
@@ -85,17 +90,24 @@ def existing(source: str | Path, *, folder: bool = False) -> Path:
     if not str(source) or "\0" in str(source):
         raise CurvewiseError(f"The path is {source!r}. Pass the path of a file.")
     path = Path(source).expanduser()
-    if path.is_dir():
+    try:
+        is_folder, exists = path.is_dir(), path.exists()
+    except OSError as problem:
+        raise CurvewiseError(
+            f"{shortened(path, 200)} cannot be looked at: {problem.strerror}. Check the "
+            f"path, and its permissions."
+        ) from problem
+    if is_folder:
         if folder:
             return path
         raise CurvewiseError(f"{path} is a folder. Pass a file of results.")
-    if not path.exists():
+    if not exists:
         near = sorted(p.name for p in path.parent.glob("*") if p.suffix in _FILES)
         raise CurvewiseError(
             f"There is no file {path}."
             + (f" Beside it are: {listed(near)}." if near else " Check the path.")
         )
-    if path.stat().st_size == 0:
+    if path.is_file() and path.stat().st_size == 0:
         raise CurvewiseError(f"{path} is empty. Pass a file of results.")
     return path
 

@@ -36,6 +36,7 @@ from curvewise.figures.robustness import plot_gains, plot_gains_by_task
 from curvewise.figures.slices import plot_slices
 from curvewise.figures.styles import style
 from curvewise.figures.variance import plot_variance_shares
+from curvewise.figures.versions import plot_versions
 
 __all__ = [
     "plot_audit",
@@ -62,6 +63,7 @@ __all__ = [
     "plot_slices",
     "plot_tuning",
     "plot_variance_shares",
+    "plot_versions",
     "plot_where",
     "style",
 ]

@@ -158,6 +158,8 @@ def _connected(path: Path) -> sqlite3.Connection:
 def is_sqlite(path: str | Path) -> bool:
     """Return whether a file begins as SQLite files do."""
     try:
+        if not Path(path).is_file():  # a pipe would keep us waiting
+            return False
         with Path(path).open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
     except (OSError, ValueError):  # ValueError: no system has such a path

@@ -38,6 +38,8 @@ _MODULES = {
     "rliable": "rliable",
 }
 TOOLS = tuple(_MODULES)
+# Ray Tune writes the same numbers for TensorBoard too: nobody need be told.
+_SAME_NUMBERS = {("ray", "tensorboard")}
 
 
 def from_path(path: Path, asked: Asked, tool: str | None) -> Found | None:
@@ -47,7 +49,8 @@ def from_path(path: Path, asked: Asked, tool: str | None) -> Found | None:
     if not fitting:
         return None
     found: Found = _module(fitting[0]).read_path(seen, asked)
-    return _with_others(found, fitting[1:])
+    others = [t for t in fitting[1:] if (fitting[0], t) not in _SAME_NUMBERS]
+    return _with_others(found, others)
 
 
 def from_table(

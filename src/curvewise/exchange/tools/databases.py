@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from curvewise.errors import CurvewiseError, shortened
 
+Connection = sqlite3.Connection  # for those who may not import sqlite3
 _PATIENCE = 5.0  # seconds to wait for somebody who is writing
 
 
@@ -29,7 +30,8 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
         with contextlib.closing(_connected(path)) as database:
             database.execute("BEGIN")
             yield database
-    except sqlite3.Error as problem:
+    except (sqlite3.Error, UnicodeDecodeError) as problem:
+        # SQLite quotes damaged texts in its own errors, which Python then cannot decode.
         raise CurvewiseError(f"{path} {_said(problem)}") from problem
 
 
@@ -53,14 +55,15 @@ def _tried(address: str) -> sqlite3.Connection:
     return sqlite3.connect(address, uri=True, timeout=_PATIENCE, isolation_level=None)
 
 
-def _said(problem: sqlite3.Error) -> str:
+def _said(problem: Exception) -> str:
     text = str(problem)
     if "locked" in text or "busy" in text:
         return (
             f"is locked: somebody is writing to it and did not finish in {_PATIENCE:g} s. "
             f"Try again, or copy the file and read the copy."
         )
-    if "malformed" in text or "not a database" in text or "disk I/O" in text:
+    signs = ("malformed", "not a database", "disk I/O", "decode")
+    if any(sign in text for sign in signs):
         return (
             f"is damaged: {shortened(text)}. Restore it from a copy, or rescue what is in "
             f"it with: sqlite3 FILE .recover | sqlite3 rescued.db"

@@ -1,1 +1,46 @@
-"""mlflow: not yet."""
+"""MLflow: its database, its store of files, and frames of `mlflow.search_runs`.
+
+The experiment is the task, unless a label such as ``params.dataset`` names one. Tags that
+MLflow sets for itself (user, source, commit, ...) are not read, but for the name of a run
+and its parent, which becomes the label "parent".
+"""
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from curvewise.exchange.runs import Asked, Runs
+from curvewise.exchange.tools import mlflow_database, mlflow_files, mlflow_frame
+from curvewise.exchange.tools.seeing import Seen
+
+_FILE = "mlflow.db"  # what MLflow itself calls the database beside its mlruns
+
+
+def fits_path(seen: Seen) -> bool:
+    """Return whether this is a store of MLflow's: a database, or a folder of runs."""
+    if not seen.is_folder:
+        return seen.tables >= mlflow_database.TABLES
+    return _FILE in seen.files or mlflow_files.holds_runs(seen)
+
+
+def read_path(seen: Seen, asked: Asked) -> Runs:
+    """Return the runs of a store, each metric with all its steps."""
+    if not seen.is_folder:
+        return mlflow_database.read(seen.path, asked)
+    if not mlflow_files.holds_runs(seen):
+        return mlflow_database.read(seen.path / _FILE, asked)
+    found = mlflow_files.read(seen, asked)
+    if _FILE not in seen.files:
+        return found
+    beside = f"{_FILE} lies there too, and was not read: pass it to read its runs."
+    return replace(found, remarks=(*found.remarks, beside))
+
+
+def fits_table(table: pa.Table) -> bool:
+    """Return whether a table came from `mlflow.search_runs`."""
+    return mlflow_frame.fits(table)
+
+
+def read_table(table: pa.Table, name: str, asked: Asked) -> Runs:
+    """Return the runs of a table of `mlflow.search_runs`, each with its last scores."""
+    return mlflow_frame.read(table, name, asked)

@@ -1,1 +1,286 @@
-"""ray_tune: not yet."""
+"""Ray Tune: folders of experiments, one folder per trial, or one ``result.json``."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import PurePosixPath
+from typing import Any, TypeGuard
+
+import numpy as np
+import pyarrow as pa
+
+from curvewise._text import count
+from curvewise.errors import CurvewiseError, listed
+from curvewise.exchange.runs import Asked, LeftOut, Runs, joined_scalars
+from curvewise.exchange.tools._ray_tune_files import (
+    Stated,
+    flattened,
+    last_line,
+    loaded,
+    reported,
+    stated_in,
+)
+from curvewise.exchange.tools.seeing import Seen
+from curvewise.metrics import Floats
+
+_RESULT, _TABLE, _PARAMS, _ERROR = (
+    "result.json",
+    "progress.csv",
+    "params.json",
+    "error.txt",
+)
+_STATE = re.compile(r"(?:.*/)?experiment_state-[^/]*\.json")
+_USUAL_STEP = "training_iteration"
+# What Ray adds to every report. The caller may count by these, or ask for them by name.
+_KEPT_BY_RAY = frozenset(
+    (
+        *("training_iteration", "timesteps_total", "time_total_s", "time_this_iter_s"),
+        *("time_since_restore", "timesteps_since_restore", "iterations_since_restore"),
+        *("timestamp", "date", "pid", "hostname", "node_ip", "trial_id", "done"),
+        *("experiment_id", "experiment_tag", "checkpoint_dir_name", "warmup_time"),
+        *("should_checkpoint", "timesteps_this_iter", "episodes_this_iter"),
+    )
+)
+# Ray calls every trial that ended well TERMINATED, and so others call those killed.
+_ENDED = {"TERMINATED": "finished", "ERROR": "failed"}
+_LARGEST = 10**300  # of whole numbers that can be floats
+_FOLDER = re.compile(r"(.+?)_[0-9a-f]{5,8}_\d{5}(?:_|$)")
+
+
+@dataclass(slots=True)
+class _Trial:
+    """A trial of Ray's: where it is, what it reported, how it ended."""
+
+    folder: str
+    curves: list[tuple[str, Floats, Floats]]
+    params: dict[str, Any]
+    status: str
+    error: str
+    trainable: str | None
+    seconds: float
+    broken: int = 0
+
+
+@dataclass(slots=True)
+class _Told:
+    """What all reports together say.
+
+    Names of what is a number at least once, and of what is none at least once; how many
+    reports lack the step that was asked for.
+    """
+
+    numbers: set[str] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
+    without_step: int = 0
+
+
+def fits_path(seen: Seen) -> bool:
+    """Return whether there are results of trials of Ray Tune."""
+    if not seen.is_folder:
+        return seen.path.name == _RESULT and _is_report(seen.head)
+    results = seen.named(_RESULT, _TABLE)
+    if not results:
+        return False
+    files = set(seen.files)
+    siblings = (f"{_parent(file)}{_PARAMS}" in files for file in results)
+    return any(siblings) or any(_STATE.fullmatch(file) for file in seen.files)
+
+
+def read_path(seen: Seen, asked: Asked) -> Runs:
+    """Return the trials of a folder, or of one ``result.json``."""
+    stated = stated_in([seen.place(f) for f in seen.files if _STATE.fullmatch(f)])
+    told = _Told()
+    trials, closed = _trials(seen, stated, asked, told)
+    step = asked.step or _USUAL_STEP
+    if told.numbers and step not in told.numbers:
+        raise CurvewiseError(
+            f"step is '{step}', and no trial of {seen.path} reports such a number. Count "
+            f"by one of {listed(sorted(told.numbers), most=20)}."
+        )
+    known = all(trial.trainable for trial in trials)
+    return Runs(
+        f"Ray Tune {'folder' if seen.is_folder else 'file'} {seen.path}",
+        _table(trials, seen),
+        joined_scalars((i, *one) for i, t in enumerate(trials) for one in t.curves),
+        usual={"algorithm": "trainable"} if known and trials else {},
+        steps=step,
+        left_out=tuple(_left_out(seen, trials, stated, closed)),
+        remarks=tuple(_remarks(trials, told, step)),
+    )
+
+
+def _is_report(head: bytes) -> bool:
+    return head.lstrip().startswith(b"{") and b'"training_iteration"' in head
+
+
+def _parent(file: str) -> str:
+    return file[: file.rfind("/") + 1]
+
+
+def _home(seen: Seen) -> str:
+    """Return the name of the folder itself, or of the one that a file is in."""
+    path = seen.path.resolve()
+    return path.name if seen.is_folder else path.parent.name
+
+
+# --- trials ------------------------------------------------------------------------------
+
+
+def _trials(
+    seen: Seen, stated: dict[str, Stated], asked: Asked, told: _Told
+) -> tuple[list[_Trial], list[str]]:
+    """Return the trials, and the files that may not be read."""
+    files = set(seen.files)
+    experiments = {_parent(file) for file in seen.files if _STATE.fullmatch(file)}
+    folders = {_parent(file) for file in seen.named(_RESULT, _TABLE)}
+    # A trial that failed before its first report has params or an error, and no result.
+    for file in seen.named(_PARAMS, _ERROR):
+        if _parent(_parent(file)[:-1]) in experiments and _parent(file):
+            folders.add(_parent(file))
+    trials, closed = [], []
+    for folder in sorted(folders - experiments):
+        try:
+            trials.append(_trial(seen, folder, files, stated, asked, told))
+        except OSError:
+            closed.append(folder.rstrip("/") or seen.path.name)
+    return trials, closed
+
+
+def _trial(
+    seen: Seen,
+    folder: str,
+    files: set[str],
+    stated: dict[str, Stated],
+    asked: Asked,
+    told: _Told,
+) -> _Trial:
+    def place(name: str) -> Any:
+        file = f"{folder}{name}"
+        return seen.place(file) if file in files else None
+
+    own = folder.rstrip("/")
+    name = PurePosixPath(own).name or _home(seen)
+    rows, broken = reported(place(_RESULT), place(_TABLE))
+    last = rows[-1] if rows else {}
+    params = loaded(place(_PARAMS)) or last.get("config") or {}
+    state = stated.get(name, Stated("", None))
+    error = last_line(place(_ERROR))
+    status = _ENDED.get(state.status, "")
+    if not status and last.get("done") in (True, "True"):
+        status = "finished"
+    if not status:
+        status = "failed" if error else "running"
+    found = _FOLDER.match(name)
+    spent = last.get("time_total_s")
+    return _Trial(
+        own,
+        list(_curves(rows, asked, told)),
+        dict(flattened(params)) if isinstance(params, dict) else {},
+        status,
+        error if status == "failed" else "",
+        state.trainable or (found[1] if found else None),
+        float(spent) if _is_number(spent) else np.nan,
+        broken,
+    )
+
+
+# --- columns -----------------------------------------------------------------------------
+
+
+def _curves(
+    rows: Sequence[dict[str, Any]], asked: Asked, told: _Told
+) -> Iterator[tuple[str, Floats, Floats]]:
+    """Return metrics with their steps and values."""
+    flat = [
+        dict(flattened({k: v for k, v in row.items() if k != "config"})) for row in rows
+    ]
+    told.numbers.update(key for row in flat for key in row if _is_number(row[key]))
+    clock = asked.step or _USUAL_STEP
+    counted = [
+        row for row in flat if _is_number(row.get(clock)) and isfinite(row[clock])
+    ]
+    told.without_step += len(flat) - len(counted)
+    steps = np.array([row[clock] for row in counted], np.float64)
+    for name in dict.fromkeys(key for row in counted for key in row):
+        is_rays = asked.metrics is None and name in _KEPT_BY_RAY
+        if is_rays or not asked.wants(name):
+            continue
+        cells = [row.get(name) for row in counted]
+        which = [i for i, cell in enumerate(cells) if _is_number(cell)]
+        if len(which) < sum(cell is not None for cell in cells):
+            told.texts.add(name)
+        if which:
+            yield name, steps[which], np.array([cells[i] for i in which], np.float64)
+
+
+def _is_number(cell: object) -> TypeGuard[float]:
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        return abs(cell) < _LARGEST
+    return isinstance(cell, float)
+
+
+def _table(trials: Sequence[_Trial], seen: Seen) -> pa.Table:
+    paths = [PurePosixPath(trial.folder) for trial in trials]
+    names = [path.name or _home(seen) for path in paths]
+    experiments = [path.parent.name or _home(seen) for path in paths]
+    if len(set(names)) < len(names):
+        names = [trial.folder for trial in trials]
+    columns: dict[str, list[Any]] = {"run": names}
+    for name in dict.fromkeys(p for trial in trials for p in trial.params):
+        columns[f"params.{name}"] = [trial.params.get(name) for trial in trials]
+    columns["trainable"] = [trial.trainable for trial in trials]
+    if len(set(experiments)) > 1:
+        columns["experiment"] = experiments
+    columns["status"] = [trial.status for trial in trials]
+    columns["error_text"] = [trial.error for trial in trials]
+    columns["seconds"] = [trial.seconds for trial in trials]
+    return pa.table({name: _array(cells) for name, cells in columns.items()})
+
+
+def _array(cells: list[Any]) -> pa.Array:
+    try:
+        return pa.array(cells)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return pa.array([None if cell is None else str(cell) for cell in cells])
+
+
+# --- what to know ------------------------------------------------------------------------
+
+
+def _left_out(
+    seen: Seen,
+    trials: Sequence[_Trial],
+    stated: dict[str, Stated],
+    closed: Sequence[str],
+) -> Iterator[LeftOut]:
+    there = {PurePosixPath(trial.folder).name for trial in trials}
+    there |= {PurePosixPath(folder).name for folder in closed}
+    gone = {name: own for name, own in stated.items() if name not in there}
+    waiting = [n for n, own in gone.items() if own.status == "PENDING"]
+    lost = [n for n in gone if n not in waiting]
+    for names, why, what in (
+        (waiting, "that Ray never started", "run"),
+        (lost, "that Ray knows of, without results here", "run"),
+        (list(closed), "whose files cannot be opened", "run"),
+        (list(seen.unreadable), "without permission to look in", "folder"),
+    ):
+        if names:
+            yield LeftOut(len(names), why, tuple(names[:2]), what)
+
+
+def _remarks(trials: Sequence[_Trial], told: _Told, step: str) -> Iterator[str]:
+    broken = [trial for trial in trials if trial.broken]
+    if broken:
+        yield (
+            f"Left out: {count(sum(t.broken for t in broken), 'line')} of "
+            f"{count(len(broken), 'run')} that cannot be read, as killed runs leave them, "
+            f"such as in '{broken[0].folder or _RESULT}'."
+        )
+    if told.without_step:
+        yield f"Left out: {count(told.without_step, 'report')} without '{step}'."
+    if told.texts:
+        yield (
+            f"Left out: what is no number, of {count(len(told.texts), 'reported value')}: "
+            f"{listed(sorted(told.texts), most=4)}."
+        )

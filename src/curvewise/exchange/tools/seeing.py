@@ -5,7 +5,9 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from curvewise._text import count
 from curvewise.errors import CurvewiseError, shortened
+from curvewise.exchange.runs import LeftOut
 
 _HEAD = 65_536
 _SQLITE = b"SQLite format 3\0"
@@ -51,14 +53,26 @@ class Seen:
         >>> Seen(Path("x"), True, files=("a.txt", "b.txt", "c")).summary()
         "3 files (2 '.txt', 1 without an ending)"
         """
+        closed = len(self.unreadable)
+        shut = (
+            f", and {count(closed, 'folder')} that may not be opened" if closed else ""
+        )
         if not self.files:
-            return "no files"
+            return f"no files{shut}"
         ends = Counter(Path(file).suffix for file in self.files).most_common(4)
         kinds = ", ".join(f"{n:,} {_ending(end)}" for end, n in ends)
         more = len(self.files) - sum(n for _, n in ends)
         rest = f", {more:,} others" if more else ""
         s = "s" if len(self.files) > 1 else ""
-        return f"{len(self.files):,} file{s} ({kinds}{rest})"
+        return f"{len(self.files):,} file{s} ({kinds}{rest}){shut}"
+
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Return the folders that may not be opened, as something left out."""
+        if not self.unreadable:
+            return ()
+        some = self.unreadable[:2]
+        why = "without permission to look in"
+        return (LeftOut(len(self.unreadable), why, some, "folder"),)
 
 
 def _ending(end: str) -> str:
@@ -67,9 +81,14 @@ def _ending(end: str) -> str:
 
 def seen_at(path: Path) -> Seen:
     """Return what lies at a path that exists."""
+    if path.is_dir():
+        return _folder(path)
+    if not path.is_file():  # reading a pipe would wait, and could not be done twice
+        raise CurvewiseError(
+            f"{path} is no file but a pipe or a device. Save what comes out of it as a "
+            f"file, and pass that."
+        )
     try:
-        if path.is_dir():
-            return _folder(path)
         with path.open("rb") as file:
             head = file.read(_HEAD)
     except OSError as problem:
@@ -87,19 +106,60 @@ def seen_at(path: Path) -> Seen:
 def _folder(path: Path) -> Seen:
     files: list[str] = []
     closed: list[str] = []
-    base = str(path)
-
-    def refused(problem: OSError) -> None:
-        closed.append(os.path.relpath(problem.filename, base))
-
-    for folder, below, names in os.walk(base, onerror=refused):
-        below.sort()
-        inside = os.path.relpath(folder, base).replace(os.sep, "/")
-        before = "" if inside == "." else f"{inside}/"
-        files += [f"{before}{name}" for name in names]
+    homes = [os.path.realpath(path)]
+    waiting = [(str(path), "")]
+    while waiting:
+        folder, before = waiting.pop()
+        try:
+            with os.scandir(folder) as entries:
+                found = list(entries)
+        except OSError:
+            closed.append(before.rstrip("/") or ".")
+            continue
+        for entry in found:
+            kind = _kind(entry, homes)
+            if kind == "folder":
+                waiting.append((entry.path, f"{before}{entry.name}/"))
+            elif kind == "file":
+                files.append(f"{before}{entry.name}")
     return Seen(
         path,
         is_folder=True,
         files=tuple(sorted(files)),
         unreadable=tuple(sorted(closed)),
     )
+
+
+def _kind(entry: os.DirEntry[str], homes: list[str]) -> str:
+    """Return "file", "folder", or nothing for what is not looked at.
+
+    Pipes and devices would keep a reader waiting. A link to nothing is called a file:
+    whoever would read it says what is wrong.
+    """
+    try:
+        if entry.is_symlink() and _is_second_name(Path(entry.path), homes):
+            return ""
+        if entry.is_dir():
+            return "folder"
+        return "file" if entry.is_file() or not Path(entry.path).exists() else ""
+    except OSError:
+        return "file"
+
+
+def _is_second_name(link: Path, homes: list[str]) -> bool:
+    """Return whether a link leads to what is looked at anyway, or around in a circle.
+
+    A link to a folder elsewhere becomes one of the homes.
+    """
+    real = os.path.realpath(link)
+    if not link.exists():
+        return False
+    if any(_is_below(real, home) or _is_below(home, real) for home in homes):
+        return True
+    if link.is_dir():
+        homes.append(real)
+    return False
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -1,0 +1,647 @@
+"""MLflow's stores, as MLflow itself wrote them, against what its own client says."""
+
+import contextlib
+import gzip
+import json
+import math
+import shutil
+import sqlite3
+import tarfile
+import threading
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import curvewise as cw
+from curvewise import CurvewiseError, CurvewiseWarning
+from curvewise.exchange.tools import databases
+from curvewise.exchange.tools.mlflow_meta import meta_of
+
+ASSETS = Path(__file__).parents[2] / "assets/foreign/mlflow"
+VERSIONS = ("1.30.1", "3.17.2")
+KINDS = ("db", "files")
+OURS = {
+    "FINISHED": "ok",
+    "FAILED": "failed",
+    "KILLED": "crashed",
+    "RUNNING": "cancelled",
+}
+
+
+def database(version, folder):
+    path = folder / "mlflow.db"
+    path.write_bytes(gzip.decompress((ASSETS / version / "mlflow.db.gz").read_bytes()))
+    return path
+
+
+def files(version, folder):
+    with tarfile.open(ASSETS / version / "mlruns.tar.gz") as tar:
+        tar.extractall(folder, filter="data")
+    return folder / "mlruns"
+
+
+def store(version, kind, folder):
+    return (database if kind == "db" else files)(version, folder)
+
+
+def expected(version, kind="db"):
+    """Return what MLflow says of each run that is neither deleted nor a mere parent."""
+    told = json.loads((ASSETS / version / "expected.json").read_text())[kind]
+    return {run["run_id"]: run for run in told if not run["name"].startswith("search-")}
+
+
+def quietly(source, **stated):
+    """Read a source; return its trials, and what was warned of as one text."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        trials = cw.read(source, **stated)
+    assert all(issubclass(w.category, CurvewiseWarning) for w in caught)
+    return trials, "\n".join(str(w.message) for w in caught)
+
+
+@contextlib.contextmanager
+def changed(path):
+    """Open a database to change it by hand."""
+    db = sqlite3.connect(path)
+    yield db
+    db.commit()
+    db.close()
+
+
+def run_folders(root):
+    """Return the folders of runs by their names; those of deleted experiments too."""
+    return {
+        (found / "tags/mlflow.runName").read_text(): found
+        for found in sorted(root.glob("[0-9]*/*"))
+        if (found / "meta.yaml").exists()
+    }
+
+
+def n_recorded(trials):
+    """Return how many scores there are."""
+    everywhere = np.ones(len(trials.core.steps), bool)
+    recorded = trials.core.recorded
+    return sum(int(recorded.get(m, everywhere).sum()) for m in trials.metrics)
+
+
+def same(value, stored):
+    """Return whether a score is what MLflow says; an infinite one it says as a number."""
+    if math.isnan(stored):
+        return math.isnan(value)
+    if math.isinf(value):
+        return abs(stored) > 1e308 and (stored > 0) == (value > 0)
+    return value == stored
+
+
+# --- what MLflow wrote -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_score_and_step_is_what_mlflow_says(version, kind, tmp_path):
+    trials, _ = quietly(store(version, kind, tmp_path))
+    known = expected(version, kind)
+    assert len(trials) == len(known) == 16
+    checked = 0
+    for trial in trials:
+        run = known.pop(trial.labels["run_uuid"])
+        assert trial.labels["run"] == run["name"]
+        assert trial.task == run["experiment"]
+        assert trial.algorithm == run["params"]["model"]
+        assert trial.number == int(run["params"]["seed"])
+        assert trial.status == OURS[run["status"]]
+        if run["end"]:
+            assert trial.seconds == (run["end"] - run["start"]) / 1000
+        for name, history in run["history"].items():
+            if name.startswith("system/"):
+                assert name not in trials.metrics
+                continue
+            last = {
+                step: value for step, value, _ in sorted(history, key=lambda m: m[2])
+            }
+            values = dict(
+                zip(trial.steps.tolist(), trial.metrics[name].tolist(), strict=True)
+            )
+            assert all(same(values[step], value) for step, value in last.items())
+            assert same(values[max(last)], run["last"][name])
+            checked += len(last)
+    assert not known
+    assert checked == 12 * (5 + 5 + 3 + 1) + 3 + 3 + 2  # and no score was made up:
+    assert n_recorded(trials) == checked
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_params_are_of_one_kind_and_versions_stay_texts(version, kind, tmp_path):
+    trials, _ = quietly(store(version, kind, tmp_path))
+    by_run = {(t.task, t.labels["run"]): t for t in trials}
+    net, tree = by_run["rings", "net-0"], by_run["rings", "tree-1"]
+    assert net.params == {"lr": 0.1, "shuffle": True}  # max_depth was None
+    assert tree.params == {"lr": 0.01, "shuffle": True, "max_depth": 4}
+    assert isinstance(tree.params["max_depth"], int)
+    assert net.labels["tags.version"] == "1.10"
+    assert net.labels["tags.team"] == "vision"
+    assert net.labels["parent"] == "search-rings"
+    assert "parent" not in by_run["rings", "net-3"].labels
+    assert not [name for name in net.labels if "mlflow" in name]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_is_left_out_is_counted(version, kind, tmp_path):
+    trials, said = quietly(store(version, kind, tmp_path))
+    for part in (
+        "1 run deleted in MLflow (such as 'mistake')",
+        "2 runs of experiments that were deleted in MLflow",
+        "2 runs that only hold other runs (such as 'search-rings', 'search-spirals')",
+        "1 metric about the machine, read only where metrics= names it (such as 'system/c",
+        "1 run of 16 had not ended ('net-3'): kept as cancelled",
+        "1 score came at a step that had one already",
+    ):
+        assert part in said
+    assert "16 runs, 5 and 1 metric left out; task=experiment" in trials.origin
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nan_and_infinity_are_what_was_logged(kind, tmp_path):
+    trials, _ = quietly(store("3.17.2", kind, tmp_path))
+    broke = next(t for t in trials if t.status == "failed")
+    assert np.isnan(broke.metrics["loss"][-1])
+    wild = next(t for t in trials if t.status == "cancelled")
+    assert wild.metrics["loss"].tolist() == [np.inf, -np.inf]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_metrics_of_the_machine_are_read_when_named(kind, tmp_path):
+    name = "system/cpu_utilization_percentage"
+    trials, said = quietly(store("3.17.2", kind, tmp_path), metrics={name: "lower"})
+    assert set(trials.metrics) == {name}
+    one = next(t for t in trials if len(t.steps))
+    assert one.metrics[name].tolist() == [50.0, 50.0]
+    assert "machine" not in said
+
+
+def test_only_the_metrics_asked_for_are_read(tmp_path):
+    trials, _ = quietly(database("3.17.2", tmp_path), metrics=["val/acc"])
+    assert set(trials.metrics) == {"val/acc"}
+    assert next(t for t in trials if t.labels["run"] == "net-0").steps.tolist() == [
+        0,
+        2,
+        4,
+    ]
+    with pytest.raises(CurvewiseError, match="There is no metric 'accu'"):
+        quietly(database("3.17.2", tmp_path), metrics=["accu"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_steps_by_the_clock(kind, tmp_path):
+    trials, _ = quietly(
+        store("3.17.2", kind, tmp_path), step="seconds", metrics=["test_acc"]
+    )
+    one = next(t for t in trials if t.labels["run"] == "net-1")
+    assert one.steps.tolist() == [
+        10 + 13
+    ]  # the fourteenth score, one second after another
+    with pytest.raises(CurvewiseError, match=r"MLflow counts by 'step', 'seconds'"):
+        quietly(store("3.17.2", kind, tmp_path), step="epoch")
+
+
+# --- where a store is --------------------------------------------------------------------
+
+
+def test_an_address_as_mlflow_writes_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    database("3.17.2", tmp_path)
+    assert len(quietly("sqlite:///mlflow.db")[0]) == 16
+    assert len(quietly(f"sqlite:///{tmp_path}/mlflow.db")[0]) == 16
+
+
+def test_a_folder_with_the_database_in_it(tmp_path):
+    database("3.17.2", tmp_path)
+    artifacts = tmp_path / "mlruns/1" / ("a" * 32) / "artifacts"
+    artifacts.mkdir(parents=True)
+    (artifacts / "model.pkl").write_bytes(b"x")
+    trials, said = quietly(tmp_path)
+    assert len(trials) == 16
+    files("3.17.2", tmp_path)
+    trials, said = quietly(tmp_path)
+    assert "mlflow.db lies there too, and was not read" in said
+    assert "MLflow store" in trials.origin
+
+
+def test_one_experiment_and_one_run_alone(tmp_path):
+    root = files("3.17.2", tmp_path)
+    folder = run_folders(root)["net-1"]
+    trials, _ = quietly(folder.parent)
+    assert len(trials) == 8
+    assert len(trials.tasks) == 1
+    alone, _ = quietly(folder)
+    assert alone.tasks == trials.tasks
+    assert alone[0].labels["run"] == "net-1"
+    assert alone[0].metrics["acc"][-1] == json.loads(
+        (folder / "metrics/acc").read_text().splitlines()[-1].split()[1]
+    )
+
+
+def test_artifacts_and_models_are_no_runs(tmp_path):
+    root = files("3.17.2", tmp_path)
+    folder = run_folders(root)["net-1"]
+    before, _ = quietly(root)
+    inner = folder / "artifacts" / ("b" * 32)
+    for place in ("params", "metrics"):
+        (inner / place).mkdir(parents=True)
+        (inner / place / "x").write_text("1 2 3\n")
+    for other in (
+        folder.parent / "models/m-1",
+        folder.parent / "datasets" / ("c" * 32),
+    ):
+        other.mkdir(parents=True)
+        (other / "meta.yaml").write_text("name: x\n")
+    after, said = quietly(root)
+    assert len(after) == len(before)
+    assert set(after.metrics) == set(before.metrics)
+    assert "meta.yaml" not in said
+
+
+def test_a_hundred_thousand_artifacts_are_passed_over(tmp_path):
+    from curvewise.exchange.runs import Asked
+    from curvewise.exchange.tools import mlflow
+    from curvewise.exchange.tools.seeing import seen_at
+
+    root = files("3.17.2", tmp_path)
+    seen = seen_at(root)
+    place = next(
+        f for f in seen.files if f.endswith("/meta.yaml") and f.count("/") == 2
+    )
+    many = tuple(place.replace("meta.yaml", f"artifacts/{i}/x") for i in range(100_000))
+    from dataclasses import replace
+    from time import process_time
+
+    begin = process_time()
+    found = mlflow.read_path(replace(seen, files=(*seen.files, *many)), Asked())
+    assert process_time() - begin < 2
+    assert found.table.num_rows == 16
+
+
+# --- which label is what -----------------------------------------------------------------
+
+
+def without_models(path):
+    with changed(path) as db:
+        db.execute("DELETE FROM params WHERE key = 'model'")
+    return path
+
+
+def test_the_algorithm_is_asked_for_and_labels_are_shown(tmp_path):
+    path = without_models(database("3.17.2", tmp_path))
+    with pytest.raises(
+        CurvewiseError, match="Which label names the algorithm"
+    ) as caught:
+        quietly(path)
+    for part in (
+        "MLflow store mlflow.db holds 16 runs and does not say",
+        "run (8 values: 'net-0', 'net-1', 'net-2' and 5 more)",
+        "experiment (2 values: 'rings', 'spirals')",
+        "params.seed (4 values",
+        "tags.team (1 value: 'vision')",
+    ):
+        assert part in str(caught.value)
+    trials, _ = quietly(path, roles="{algorithm}-{seed:d}")
+    assert trials.algorithms == ("net", "tree")
+
+
+def test_the_experiment_may_be_the_algorithm(tmp_path):
+    path = without_models(database("3.17.2", tmp_path))
+    trials, _ = quietly(path, algorithm="experiment", trial="run_uuid")
+    assert trials.algorithms == ("rings", "spirals")
+    assert len(trials.tasks) == 1
+
+
+def test_a_label_that_names_the_task_goes_before_the_experiment(tmp_path):
+    path = database("3.17.2", tmp_path)
+    with changed(path) as db:
+        rows = db.execute("SELECT run_uuid FROM params WHERE key = 'model'").fetchall()
+        db.executemany("INSERT INTO params VALUES ('dataset', 'moons', ?)", rows)
+        db.execute("UPDATE params SET value = run_uuid WHERE key = 'seed'")
+    trials, _ = quietly(path)
+    assert trials.tasks == ("moons",)
+    assert "task=params.dataset" in trials.origin
+
+
+def test_names_of_runs_that_repeat_do_not_tell_them_apart(tmp_path):
+    path = database("3.17.2", tmp_path)
+    with changed(path) as db:
+        db.execute("UPDATE tags SET value = 'same' WHERE key = 'mlflow.runName'")
+    with pytest.raises(
+        CurvewiseError, match=r"'run' should, and has the same value in up"
+    ):
+        quietly(path, trial="run")
+    trials, _ = quietly(path, trial="run_uuid")
+    assert len(trials) == 16
+    assert {t.labels["run"] for t in trials} == {"same"}
+
+
+def test_seeds_that_repeat_are_asked_about(tmp_path):
+    path = database("3.17.2", tmp_path)
+    with changed(path) as db:
+        db.execute("UPDATE params SET value = '1' WHERE key = 'seed' AND value = '2'")
+    with pytest.raises(
+        CurvewiseError, match=r"'params\.seed' should, and has the same value"
+    ):
+        quietly(path)
+
+
+def test_parents_with_scores_are_runs_and_said(tmp_path):
+    path = database("3.17.2", tmp_path)
+    with changed(path) as db:
+        (parent,) = db.execute(
+            "SELECT run_uuid FROM tags WHERE value = 'search-rings'"
+        ).fetchone()
+        db.execute("INSERT INTO params VALUES ('model', 'best', ?)", (parent,))
+        db.execute(
+            "INSERT INTO metrics (key, value, timestamp, run_uuid, step, is_nan) "
+            "VALUES ('acc', 0.5, 1, ?, 0, 0)",
+            (parent,),
+        )
+    trials, said = quietly(path, trial=[])
+    assert "best" in trials.algorithms
+    assert "1 run with scores of their own also hold other runs: kept" in said
+    assert "1 run that only hold other runs (such as 'search-spirals')" in said
+
+
+def test_experiments_of_one_name_are_told_apart(tmp_path):
+    path = database("1.30.1", tmp_path)
+    with changed(path) as db:
+        db.execute("ALTER TABLE experiments RENAME TO gone")
+        db.execute(
+            "CREATE TABLE experiments AS SELECT experiment_id, 'same' AS name, "
+            "lifecycle_stage FROM gone"
+        )
+    assert quietly(path)[0].tasks == ("same (1)", "same (2)")
+
+
+# --- other forms -------------------------------------------------------------------------
+
+
+def test_curves_logged_without_a_step_are_pointed_at(tmp_path):
+    path = database("3.17.2", tmp_path)
+    with changed(path) as db:
+        db.execute("UPDATE metrics SET step = 0 WHERE key = 'acc'")
+    _, said = quietly(path)
+    assert "13 curves such as 'acc' were logged without a step" in said
+    assert "step='seconds'" in said
+    assert "without a step" not in quietly(database("3.17.2", tmp_path))[1]
+
+
+def test_tables_of_the_first_versions(tmp_path):
+    """Metrics had no column is_nan before 1.1, and no steps before 1.0."""
+    path = database("1.30.1", tmp_path)
+    whole, _ = quietly(path)
+    kept = "key, value, timestamp, run_uuid"
+    with changed(path) as db:
+        db.execute("DELETE FROM metrics WHERE is_nan")
+        db.execute(f"CREATE TABLE other AS SELECT {kept}, step FROM metrics")
+        db.execute("DROP TABLE metrics")
+        db.execute("ALTER TABLE other RENAME TO metrics")
+    without_nan, _ = quietly(path)
+    assert n_recorded(without_nan) == n_recorded(whole) - 1
+    assert without_nan[0].metrics["acc"].tolist() == whole[0].metrics["acc"].tolist()
+    with changed(path) as db:
+        db.execute("ALTER TABLE metrics DROP COLUMN step")
+    without_step, _ = quietly(path)
+    assert without_step[0].steps.tolist() == [0]
+    assert without_step[0].metrics["acc"].tolist() == [0.875]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_search_runs_returned(version, ending):
+    source = ASSETS / version / f"search_runs.{ending}"
+    trials, said = quietly(source)
+    known = expected(version)
+    assert len(trials) == len(known) == 16
+    for trial in trials:
+        run = known[trial.labels["run_uuid"]]
+        assert (trial.labels["run"], trial.status) == (run["name"], OURS[run["status"]])
+        assert trial.algorithm == run["params"]["model"]
+        assert trial.params["lr"] == float(run["params"]["lr"])
+        if run["end"]:
+            assert trial.seconds == (run["end"] - run["start"]) / 1000
+        for name, value in run["last"].items():
+            # Pandas has one word for NaN and for nothing.
+            if not name.startswith("system/") and not math.isnan(value):
+                assert same(trial.metrics[name][-1], value)
+    assert "2 runs that only hold other runs" in said
+    assert trials.tasks == ("1", "2")  # experiments have only numbers here
+
+
+def test_frames_in_memory(tmp_path):
+    path = ASSETS / "3.17.2/search_runs.parquet"
+    from_file, _ = quietly(path)
+    frame = pd.read_parquet(path)
+    for source in (frame, pl.read_parquet(path)):
+        trials, _ = quietly(source)
+        assert [t.params for t in trials] == [t.params for t in from_file]
+        assert trials[0].metrics["acc"] == from_file[0].metrics["acc"]
+    one, _ = quietly(frame[frame["experiment_id"] == "1"])
+    assert len(one.tasks) == 1
+    assert "task=(one)" in one.origin
+    with pytest.raises(CurvewiseError, match="has only the last score of each run"):
+        quietly(frame, step="seconds")
+    assert len(quietly(frame.drop(columns=["start_time", "end_time"]))[0]) == 16
+
+
+def test_a_table_that_only_looks_alike_is_left_to_others():
+    table = {"run_id": ["u", "v"], "metrics.acc": [0.5, 0.6], "params.lr": [1, 2]}
+    assert "MLflow" not in quietly(table)[0].origin
+    with pytest.raises(CurvewiseError, match="does not look like results of mlflow"):
+        quietly(table, tool="mlflow")
+
+
+# --- damage ------------------------------------------------------------------------------
+
+
+def test_a_database_that_was_cut(tmp_path):
+    path = database("3.17.2", tmp_path)
+    path.write_bytes(path.read_bytes()[:200_000])
+    with pytest.raises(CurvewiseError, match=r"mlflow\.db is damaged: .*Restore it"):
+        quietly(path)
+    path.write_bytes(b"")
+    with pytest.raises(CurvewiseError, match="is empty"):
+        quietly(path)
+
+
+def test_a_database_that_somebody_keeps_for_themselves(tmp_path, monkeypatch):
+    monkeypatch.setattr(databases, "_PATIENCE", 0.1)
+    path = database("3.17.2", tmp_path)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(CurvewiseError, match="is locked: somebody is writing to it"):
+        quietly(path)
+    other.execute("ROLLBACK")
+    other.close()
+    assert len(quietly(path)[0]) == 16
+
+
+def test_a_database_that_grows_while_it_is_read(tmp_path):
+    path = database("3.17.2", tmp_path)
+    stop, wrote = threading.Event(), []
+
+    def write():
+        db = sqlite3.connect(path, timeout=30)
+        while not stop.is_set():
+            one = f"{len(wrote):032x}"
+            row = (one, "more", "FINISHED", "active", 1)
+            db.execute(
+                "INSERT INTO runs (run_uuid, name, status, lifecycle_stage, experiment_id) "
+                "VALUES (?, ?, ?, ?, ?)",
+                row,
+            )
+            more = [("model", "more", one), ("seed", str(len(wrote)), one)]
+            db.executemany("INSERT INTO params VALUES (?, ?, ?)", more)
+            db.execute(
+                "INSERT INTO metrics (key, value, timestamp, run_uuid, step, is_nan) "
+                "VALUES ('acc', 0.5, 1, ?, 0, 0)",
+                (one,),
+            )
+            db.commit()
+            wrote.append(one)
+            stop.wait(0.005)
+        db.close()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        sizes = []
+        for _ in range(5):
+            trials, _ = quietly(path)
+            more = [t for t in trials if t.algorithm == "more"]
+            assert all(t.metrics["acc"].tolist() == [0.5] for t in more)
+            sizes.append(len(more))
+    finally:
+        stop.set()
+        writer.join()
+    assert sizes == sorted(sizes)
+    assert 0 < sizes[-1] <= len(wrote)
+
+
+def test_scores_that_are_no_numbers(tmp_path):
+    path = database("1.30.1", tmp_path)
+    with changed(path) as db:
+        db.execute("UPDATE metrics SET value = 'high' WHERE key = 'acc' AND step = 3")
+    with pytest.raises(CurvewiseError, match="holds what MLflow does not write"):
+        quietly(path)
+
+
+def test_runs_with_damaged_files(tmp_path):
+    root = files("3.17.2", tmp_path)
+    folders = run_folders(root)
+    found = {name: folders[name] for name in ("net-0", "net-1", "net-2", "tree-0")}
+    (found["net-0"] / "meta.yaml").write_text("artifact_uri: here\n\x00\x01garbage")
+    (found["net-1"] / "meta.yaml").unlink()
+    shutil.rmtree(found["net-2"] / "metrics")
+    with (found["tree-0"] / "metrics/acc").open("a") as file:
+        file.write("1700000000000 0.9")
+    with (found["tree-0"] / "metrics/loss").open("a") as file:
+        file.write("some words here\n1700000000000 high 3\n\n")
+    trials, said = quietly(root)
+    assert len(trials) == 14
+    assert "1 run with a damaged meta.yaml" in said
+    assert "1 run without a meta.yaml" in said
+    assert "1 metric file ended in the middle of a line, such as" in said
+    assert "3 lines of metric files, such as one of" in said
+    by_id = {t.labels["run_uuid"]: t for t in trials}
+    assert by_id[found["net-2"].name].status == "failed"
+    whole = expected("3.17.2", "files")[found["tree-0"].name]["history"]
+    tree = by_id[found["tree-0"].name]
+    assert tree.metrics["acc"].tolist() == [value for _, value, _ in whole["acc"]]
+    assert tree.metrics["loss"].tolist() == [value for _, value, _ in whole["loss"]]
+
+
+def test_lines_of_metrics_of_other_versions(tmp_path):
+    """Without a step before 1.0; with the name of a data set since 2.4."""
+    root = files("1.30.1", tmp_path)
+    folder = run_folders(root)["net-1"]
+    (folder / "metrics/acc").write_text("1700000000000 0.25\n1700000000001 0.5\n")
+    (folder / "metrics/loss").write_text("1700000000000 0.75 7 my data abc\n")
+    trials, said = quietly(root)
+    one = next(t for t in trials if t.labels["run_uuid"] == folder.name)
+    curves = {int(s): i for i, s in enumerate(one.steps)}
+    assert one.metrics["acc"][curves[0]] == 0.5
+    assert one.metrics["loss"][curves[7]] == 0.75
+    assert "metric file" not in said
+
+
+def test_folders_and_files_that_may_not_be_read(tmp_path, monkeypatch):
+    from dataclasses import replace
+
+    from curvewise.exchange import tools
+    from curvewise.exchange.tools import seeing
+
+    root = files("3.17.2", tmp_path)
+    folder = run_folders(root)["net-1"]
+    seen = replace(seeing.seen_at(root), unreadable=("1/secret",))
+    monkeypatch.setattr(tools, "seen_at", lambda path: seen)
+    (folder / "params/lr").unlink()  # gone after it was seen
+    (folder / "metrics/acc").unlink()
+    trials, said = quietly(root)
+    assert "1 folder that may not be looked into (such as '1/secret')" in said
+    assert "2 files could not be read, such as" in said
+    assert len(trials) == 16
+
+
+def test_a_store_without_runs(tmp_path):
+    path = database("3.17.2", tmp_path)
+    with changed(path) as db:
+        db.execute("DELETE FROM metrics")
+    with pytest.raises(CurvewiseError, match="holds no scores in 16 runs"):
+        quietly(path)
+    with changed(path) as db:
+        db.execute("UPDATE runs SET lifecycle_stage = 'deleted'")
+    with pytest.raises(
+        CurvewiseError, match=r"no run that can be used\. Left out: .* runs"
+    ):
+        quietly(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("name: plain words\n", "plain words"),
+        ("name: 'it''s: quoted'\n", "it's: quoted"),
+        ('name: "tab\\tand \\u00e9"\n', "tab\tand é"),
+        ("name: a long name that\n  goes on\nstatus: 3\n", "a long name that goes on"),
+        ("name: ''\n", ""),
+        ("name: 'torn\n", "'torn"),
+    ],
+    ids=["plain", "single", "double", "long", "empty", "torn"],
+)
+def test_names_in_a_meta_file(text, found):
+    assert meta_of(text)["name"] == found
+
+
+def test_a_meta_file_is_read_up_to_its_damage():
+    assert meta_of("status: 3\n<<<<<<< HEAD\nname: x\n") == {"status": "3"}
+    assert meta_of("end_time: null\ntags: []\n") == {"tags": "[]"}
+
+
+# --- answers -----------------------------------------------------------------------------
+
+
+def test_an_answer_from_a_store_as_it_is(tmp_path):
+    path = database("3.17.2", tmp_path)
+    with changed(path) as db:
+        db.execute("DELETE FROM runs WHERE status <> 'FINISHED'")
+    trials, _ = quietly(path, metrics=["test_acc"])
+    scores = trials.where(task="rings").scores("test_acc", failed="worst")
+    whole = expected("3.17.2")
+    said = [
+        run["last"]["test_acc"]
+        for run in whole.values()
+        if run["experiment"] == "rings" and run["name"] in ("net-0", "net-1", "net-2")
+    ]
+    assert scores["net"].tolist() == said
