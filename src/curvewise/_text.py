@@ -205,7 +205,7 @@ _NOTEBOOK = (
     ".curvewise-answer th,.curvewise-answer td{text-align:left;vertical-align:top;"
     "padding:.2em .6em;max-width:36em;overflow-wrap:anywhere}"
     ".curvewise-answer .number{text-align:right;font-variant-numeric:tabular-nums}"
-    ".curvewise-answer .short{white-space:nowrap}"
+    ".curvewise-answer .short,.curvewise-answer th.number{white-space:nowrap}"
     ".curvewise-answer p,.curvewise-answer li{max-width:60em;margin:.3em 0;"
     "overflow-wrap:anywhere}"
     ".curvewise-answer .wide{overflow-x:auto}"

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from curvewise._text import count
 from curvewise._text import joined as listing
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, listed
 from curvewise.exchange.asking import assign_runs
 from curvewise.exchange.columns import codes, meanings, numbers_of, scaled, statuses
 from curvewise.exchange.joining import joined
 from curvewise.exchange.per_run import as_json, numbers
 from curvewise.exchange.roles import Roles, Unit
-from curvewise.exchange.run_names import NamedRoles, roles_of, with_columns
+from curvewise.exchange.run_names import NamedRoles, left_out_of, roles_of, with_columns
 from curvewise.exchange.runs import LeftOut, Runs, Scalars
 from curvewise.metrics import Metric
 from curvewise.trials import Trials
@@ -42,6 +43,8 @@ def trials_of(
     remarks = [*runs.remarks, *_repeated(repeated), *_unfinished(runs, assigned)]
     runs = replace(runs, remarks=tuple(remarks))
     n = runs.table.num_rows
+    _must_be_named(runs.table, "task", assigned.task)
+    _must_be_named(runs.table, "algorithm", assigned.algorithm)
     tasks = codes(runs.table, assigned.task)
     algorithms = codes(runs.table, assigned.algorithm)
     status, errors = statuses(
@@ -74,6 +77,12 @@ def told(left_out: Sequence[LeftOut]) -> str:
 
 def with_labels(runs: Runs, labels: pa.Table, on: Any, name: str) -> Runs:
     """Return runs with a table of labels beside them; one only there has no scores."""
+    if on is None and "run" not in labels.column_names:
+        raise CurvewiseError(
+            f"{name} has no column 'run' with the names of the runs of {runs.source}; it "
+            f"has {listed(labels.column_names)}. Call the one that names them 'run', or "
+            f"pass on=<a label that both have>."
+        )
     table, _ = joined(runs.table, labels, on or "run", runs.source, name)
     return replace(runs, table=table, source=f"{runs.source} + {name}")
 
@@ -99,12 +108,25 @@ def _named(runs: Runs, roles: NamedRoles) -> Runs:
     kept, columns = roles_of(names, roles)
     table = runs.table
     if len(kept) < len(names):
-        out = [name for i, name in enumerate(names) if i not in set(kept)]
-        left = LeftOut(len(out), "for which roles= returned None", tuple(out[:2]))
+        left = left_out_of(names, kept)
         runs = _chosen(runs, np.array(kept, np.int64))
         table = runs.table
         runs = replace(runs, left_out=(*runs.left_out, left))
     return replace(runs, table=with_columns(table, columns))
+
+
+def _must_be_named(table: pa.Table, role: str, column: str | None) -> None:
+    if column is None:
+        return
+    empty = pc.equal(table.column(column).cast(pa.string()), "").fill_null(True)
+    if pc.any(empty).as_py():
+        without = table.column("run").filter(empty).to_pylist()
+        raise CurvewiseError(
+            f"{len(without)} of {count(table.num_rows, 'run')} have nothing in '{column}', "
+            f"which names the {role}, such as {listed(without, most=2)}. Name another "
+            f"label with {role}=. In Python, a function for roles= may return None for a "
+            f"run to leave out."
+        )
 
 
 def _chosen(runs: Runs, kept: Ints) -> Runs:

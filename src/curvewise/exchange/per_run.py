@@ -1,5 +1,6 @@
 """What a table says about each run, beside its curve."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -62,7 +63,7 @@ def _plain(column: pa.ChunkedArray) -> list[Any]:
     if pa.types.is_floating(kind):
         # A parameter that is not a number was not set.
         return [
-            None if v is None or not np.isfinite(v) else v for v in column.to_pylist()
+            None if v is None or not math.isfinite(v) else v for v in column.to_pylist()
         ]
     if pa.types.is_string(kind):
         return [text or None for text in column.to_pylist()]

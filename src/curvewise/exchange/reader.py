@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, CurvewiseWarning
+from curvewise.errors import CurvewiseError, CurvewiseWarning, unknown
 from curvewise.exchange import tools
 from curvewise.exchange.columns import codes, meanings, numbers_of, scaled, statuses
 from curvewise.exchange.exact import read_exact
@@ -60,6 +60,8 @@ def read_results(
     asked = _asked(stated, metrics)
     found = found_in(source, asked, tool)
     _must_have_names(asked, found)
+    if isinstance(found, Runs) and metrics is not None:
+        _must_have_metrics(found, source, asked, tool)
     labels = None if runs is None else load(runs)
     stated |= {"metrics": metrics, "unit": unit}
     if isinstance(found, Sheet) and (head := head_of(found.table)) is not None:
@@ -105,6 +107,23 @@ def _must_have_names(asked: Asked, found: Runs | Sheet) -> None:
             f"task is {list(asked.tasks)}, and {found.source} has columns. Name the one "
             f"with the tasks; a list is for arrays of rliable, whose tasks have no names."
         )
+
+
+def _must_have_metrics(
+    found: Runs, source: object, asked: Asked, tool: str | None
+) -> None:
+    """Raise for metrics that no run logged, with those that there are."""
+    n = len(asked.metrics or ()) // 2  # as they were named, then without a prefix
+    named, bare = (asked.metrics or ())[:n], (asked.metrics or ())[n:]
+    missing = [
+        name
+        for name, other in zip(named, bare, strict=True)
+        if not {name, other} & set(found.scalars.names)
+    ]
+    if missing:
+        every = found_in(source, replace(asked, metrics=None), tool)
+        logged = every.scalars.names if isinstance(every, Runs) else ()
+        raise unknown("metric", missing[0], logged)
 
 
 def _of_sheet(

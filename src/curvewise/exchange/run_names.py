@@ -1,5 +1,6 @@
 """Roles from the name of a run: a pattern, a function, or the same for all."""
 
+import math
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, CurvewiseWarning, listed, shortened
 from curvewise.exchange.names import first
-from curvewise.exchange.runs import LeftOut
+from curvewise.exchange.runs import LeftOut, utf8
 
 NamedRoles: TypeAlias = (
     str | Mapping[str, object] | Callable[[str], Mapping[str, object] | None]
@@ -53,9 +54,17 @@ def roles_of(
             f"dict, or a dict of what all runs share."
         )
     kept = [i for i, one in enumerate(told) if one is not None]
-    names = dict.fromkeys(str(n) for one in told if one is not None for n in one)
-    columns = {n: [_told(told[i], n) for i in kept] for n in names}
+    used = [{str(n): v for n, v in one.items()} for one in told if one is not None]
+    names = dict.fromkeys(n for one in used for n in one)
+    columns = {n: [_cell(one.get(n)) for one in used] for n in names}
     return kept, {n: _whole(cells) for n, cells in columns.items()}
+
+
+def left_out_of(runs: Sequence[str], kept: Sequence[int]) -> LeftOut:
+    """Return the runs that a function of roles did not want."""
+    used = set(kept)
+    out = [run for i, run in enumerate(runs) if i not in used]
+    return LeftOut(len(out), "for which roles= returned None", tuple(out[:2]))
 
 
 def with_columns(table: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
@@ -84,8 +93,7 @@ def rows_with_roles(table: pa.Table, roles: NamedRoles, name: str) -> pa.Table:
     runs = encoded.dictionary.to_pylist()
     kept, columns = roles_of(runs, roles)
     if len(kept) < len(runs):
-        out = [run for i, run in enumerate(runs) if i not in set(kept)]
-        left = LeftOut(len(out), "for which roles= returned None", tuple(out[:2]))
+        left = left_out_of(runs, kept)
         warnings.warn(f"{name}: Left out: {left}.", CurvewiseWarning, stacklevel=5)
     place = np.full(len(runs), -1)
     place[kept] = np.arange(len(kept))
@@ -113,7 +121,7 @@ def _by_pattern(runs: Sequence[str], pattern: str) -> list[dict[str, Any] | None
         raise CurvewiseError(
             f"{len(strangers)} of {len(runs)} names of runs do not fit the pattern "
             f"'{shortened(pattern)}', such as {listed(strangers, most=3)}. Change the "
-            f"pattern, or pass a function, which may return None for a run to leave out."
+            f"pattern. In Python, a function may return None for a run to leave out."
         )
     return [match.groupdict() for match in found if match]
 
@@ -162,8 +170,15 @@ def _called(
     )
 
 
-def _told(one: dict[str, Any] | None, name: str) -> Any:
-    return None if one is None else one.get(name)
+def _cell(value: Any) -> Any:
+    """Return a plain value: what is neither a number nor text is written out."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and math.isnan(value):  # as pandas says "nothing"
+        return None
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return utf8(str(value))
 
 
 def _whole(cells: list[Any]) -> list[Any]:

@@ -155,6 +155,15 @@ class Sheet:
     remarks: Sequence[str] = ()
 
 
+def utf8(text: str) -> str:
+    """Return a text that can be written: odd bytes in names of files become escapes.
+
+    >>> utf8("caf" + chr(0xDCE9)) == "caf" + chr(92) + "udce9"
+    True
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def no_scalars() -> Scalars:
     """Return the scores of runs that logged nothing."""
     return joined_scalars([])

@@ -26,6 +26,7 @@ _FILES = {
     ".ndjson": "JSON lines",
     ".json": "JSON lines",
 }
+_FIRST_OF_OURS = '"task","algorithm","number",'
 _PACKED = (".gz", ".bz2", ".zst")
 
 
@@ -124,13 +125,16 @@ def _csv(path: Path) -> pa.Table:
         _DELIMITERS, key=first.count
     )  # the first one wins a draw: the comma
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    convert = _csv_options(path, first, parse)
+    ours = _csv_of_ours(path, first, parse)
+    convert = ours or csv.ConvertOptions(null_values=_MISSING)
     with pa.input_stream(path) as stream:
         try:
             table = csv.read_csv(stream, parse_options=parse, convert_options=convert)
             names = table.column_names
         except UnicodeDecodeError:
             raise _not_utf8(path.name) from None
+    if ours:
+        return table
     if 2 * sum(is_float(name) for name in names) >= len(names):
         raise CurvewiseError(
             f"The first row of {path.name} is {listed(names)}, which looks like data. "
@@ -139,25 +143,28 @@ def _csv(path: Path) -> pa.Table:
     return _without_padding(table) if any(n != n.strip() for n in names) else table
 
 
-def _csv_options(path: Path, first: str, parse: Any) -> Any:
-    """Return how cells are read; of a table of ours, as it says itself."""
+def _csv_of_ours(path: Path, first: str, parse: Any) -> Any:
+    """Return how cells of a table of ours are read, as it says itself; else None."""
     from pyarrow import csv
 
-    if first.rstrip().endswith(f'"{COLUMN}"'):
-        only = csv.ConvertOptions(
-            include_columns=[COLUMN], column_types={COLUMN: pa.string()}
-        )
-        with pa.input_stream(path) as stream:
-            said = csv.read_csv(stream, parse_options=parse, convert_options=only)
-        head = head_of(said)
-        if head is not None:
-            return csv.ConvertOptions(
-                column_types=column_types(head),
-                null_values=[""],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
-            )
-    return csv.ConvertOptions(null_values=_MISSING)
+    if not first.startswith(_FIRST_OF_OURS):
+        return None
+    only = csv.ConvertOptions(
+        include_columns=[COLUMN],
+        include_missing_columns=True,
+        column_types={COLUMN: pa.string()},
+    )
+    with pa.input_stream(path) as stream:
+        said = csv.read_csv(stream, parse_options=parse, convert_options=only)
+    head = head_of(said)
+    if head is None:
+        return None
+    return csv.ConvertOptions(
+        column_types=column_types(head),
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
 
 
 def is_float(text: str) -> bool:

@@ -1,101 +1,34 @@
 """MLflow's stores, as MLflow itself wrote them, against what its own client says."""
 
-import contextlib
-import gzip
 import json
 import math
-import shutil
-import sqlite3
-import tarfile
-import threading
-import warnings
-from pathlib import Path
+from dataclasses import replace
+from time import process_time
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from mlflow_stores import (
+    ASSETS,
+    KINDS,
+    OURS,
+    VERSIONS,
+    changed,
+    database,
+    expected,
+    files,
+    n_recorded,
+    quietly,
+    run_folders,
+    same,
+    store,
+)
 
-import curvewise as cw
-from curvewise import CurvewiseError, CurvewiseWarning
-from curvewise.exchange.tools import databases
-from curvewise.exchange.tools.mlflow_meta import meta_of
-
-ASSETS = Path(__file__).parents[2] / "assets/foreign/mlflow"
-VERSIONS = ("1.30.1", "3.17.2")
-KINDS = ("db", "files")
-OURS = {
-    "FINISHED": "ok",
-    "FAILED": "failed",
-    "KILLED": "crashed",
-    "RUNNING": "cancelled",
-}
-
-
-def database(version, folder):
-    path = folder / "mlflow.db"
-    path.write_bytes(gzip.decompress((ASSETS / version / "mlflow.db.gz").read_bytes()))
-    return path
-
-
-def files(version, folder):
-    with tarfile.open(ASSETS / version / "mlruns.tar.gz") as tar:
-        tar.extractall(folder, filter="data")
-    return folder / "mlruns"
-
-
-def store(version, kind, folder):
-    return (database if kind == "db" else files)(version, folder)
-
-
-def expected(version, kind="db"):
-    """Return what MLflow says of each run that is neither deleted nor a mere parent."""
-    told = json.loads((ASSETS / version / "expected.json").read_text())[kind]
-    return {run["run_id"]: run for run in told if not run["name"].startswith("search-")}
-
-
-def quietly(source, **stated):
-    """Read a source; return its trials, and what was warned of as one text."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        trials = cw.read(source, **stated)
-    assert all(issubclass(w.category, CurvewiseWarning) for w in caught)
-    return trials, "\n".join(str(w.message) for w in caught)
-
-
-@contextlib.contextmanager
-def changed(path):
-    """Open a database to change it by hand."""
-    db = sqlite3.connect(path)
-    yield db
-    db.commit()
-    db.close()
-
-
-def run_folders(root):
-    """Return the folders of runs by their names; those of deleted experiments too."""
-    return {
-        (found / "tags/mlflow.runName").read_text(): found
-        for found in sorted(root.glob("[0-9]*/*"))
-        if (found / "meta.yaml").exists()
-    }
-
-
-def n_recorded(trials):
-    """Return how many scores there are."""
-    everywhere = np.ones(len(trials.core.steps), bool)
-    recorded = trials.core.recorded
-    return sum(int(recorded.get(m, everywhere).sum()) for m in trials.metrics)
-
-
-def same(value, stored):
-    """Return whether a score is what MLflow says; an infinite one it says as a number."""
-    if math.isnan(stored):
-        return math.isnan(value)
-    if math.isinf(value):
-        return abs(stored) > 1e308 and (stored > 0) == (value > 0)
-    return value == stored
-
+from curvewise import CurvewiseError
+from curvewise.exchange.runs import Asked
+from curvewise.exchange.tools import mlflow
+from curvewise.exchange.tools.seeing import seen_at
 
 # --- what MLflow wrote -------------------------------------------------------------------
 
@@ -268,19 +201,12 @@ def test_artifacts_and_models_are_no_runs(tmp_path):
 
 
 def test_a_hundred_thousand_artifacts_are_passed_over(tmp_path):
-    from curvewise.exchange.runs import Asked
-    from curvewise.exchange.tools import mlflow
-    from curvewise.exchange.tools.seeing import seen_at
-
     root = files("3.17.2", tmp_path)
     seen = seen_at(root)
     place = next(
         f for f in seen.files if f.endswith("/meta.yaml") and f.count("/") == 2
     )
     many = tuple(place.replace("meta.yaml", f"artifacts/{i}/x") for i in range(100_000))
-    from dataclasses import replace
-    from time import process_time
-
     begin = process_time()
     found = mlflow.read_path(replace(seen, files=(*seen.files, *many)), Asked())
     assert process_time() - begin < 2
@@ -397,26 +323,6 @@ def test_curves_logged_without_a_step_are_pointed_at(tmp_path):
     assert "without a step" not in quietly(database("3.17.2", tmp_path))[1]
 
 
-def test_tables_of_the_first_versions(tmp_path):
-    """Metrics had no column is_nan before 1.1, and no steps before 1.0."""
-    path = database("1.30.1", tmp_path)
-    whole, _ = quietly(path)
-    kept = "key, value, timestamp, run_uuid"
-    with changed(path) as db:
-        db.execute("DELETE FROM metrics WHERE is_nan")
-        db.execute(f"CREATE TABLE other AS SELECT {kept}, step FROM metrics")
-        db.execute("DROP TABLE metrics")
-        db.execute("ALTER TABLE other RENAME TO metrics")
-    without_nan, _ = quietly(path)
-    assert n_recorded(without_nan) == n_recorded(whole) - 1
-    assert without_nan[0].metrics["acc"].tolist() == whole[0].metrics["acc"].tolist()
-    with changed(path) as db:
-        db.execute("ALTER TABLE metrics DROP COLUMN step")
-    without_step, _ = quietly(path)
-    assert without_step[0].steps.tolist() == [0]
-    assert without_step[0].metrics["acc"].tolist() == [0.875]
-
-
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_search_runs_returned(version, ending):
@@ -460,173 +366,6 @@ def test_a_table_that_only_looks_alike_is_left_to_others():
     assert "MLflow" not in quietly(table)[0].origin
     with pytest.raises(CurvewiseError, match="does not look like results of mlflow"):
         quietly(table, tool="mlflow")
-
-
-# --- damage ------------------------------------------------------------------------------
-
-
-def test_a_database_that_was_cut(tmp_path):
-    path = database("3.17.2", tmp_path)
-    path.write_bytes(path.read_bytes()[:200_000])
-    with pytest.raises(CurvewiseError, match=r"mlflow\.db is damaged: .*Restore it"):
-        quietly(path)
-    path.write_bytes(b"")
-    with pytest.raises(CurvewiseError, match="is empty"):
-        quietly(path)
-
-
-def test_a_database_that_somebody_keeps_for_themselves(tmp_path, monkeypatch):
-    monkeypatch.setattr(databases, "_PATIENCE", 0.1)
-    path = database("3.17.2", tmp_path)
-    other = sqlite3.connect(path, isolation_level=None)
-    other.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(CurvewiseError, match="is locked: somebody is writing to it"):
-        quietly(path)
-    other.execute("ROLLBACK")
-    other.close()
-    assert len(quietly(path)[0]) == 16
-
-
-def test_a_database_that_grows_while_it_is_read(tmp_path):
-    path = database("3.17.2", tmp_path)
-    stop, wrote = threading.Event(), []
-
-    def write():
-        db = sqlite3.connect(path, timeout=30)
-        while not stop.is_set():
-            one = f"{len(wrote):032x}"
-            row = (one, "more", "FINISHED", "active", 1)
-            db.execute(
-                "INSERT INTO runs (run_uuid, name, status, lifecycle_stage, experiment_id) "
-                "VALUES (?, ?, ?, ?, ?)",
-                row,
-            )
-            more = [("model", "more", one), ("seed", str(len(wrote)), one)]
-            db.executemany("INSERT INTO params VALUES (?, ?, ?)", more)
-            db.execute(
-                "INSERT INTO metrics (key, value, timestamp, run_uuid, step, is_nan) "
-                "VALUES ('acc', 0.5, 1, ?, 0, 0)",
-                (one,),
-            )
-            db.commit()
-            wrote.append(one)
-            stop.wait(0.005)
-        db.close()
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
-        sizes = []
-        for _ in range(5):
-            trials, _ = quietly(path)
-            more = [t for t in trials if t.algorithm == "more"]
-            assert all(t.metrics["acc"].tolist() == [0.5] for t in more)
-            sizes.append(len(more))
-    finally:
-        stop.set()
-        writer.join()
-    assert sizes == sorted(sizes)
-    assert 0 < sizes[-1] <= len(wrote)
-
-
-def test_scores_that_are_no_numbers(tmp_path):
-    path = database("1.30.1", tmp_path)
-    with changed(path) as db:
-        db.execute("UPDATE metrics SET value = 'high' WHERE key = 'acc' AND step = 3")
-    with pytest.raises(CurvewiseError, match="holds what MLflow does not write"):
-        quietly(path)
-
-
-def test_runs_with_damaged_files(tmp_path):
-    root = files("3.17.2", tmp_path)
-    folders = run_folders(root)
-    found = {name: folders[name] for name in ("net-0", "net-1", "net-2", "tree-0")}
-    (found["net-0"] / "meta.yaml").write_text("artifact_uri: here\n\x00\x01garbage")
-    (found["net-1"] / "meta.yaml").unlink()
-    shutil.rmtree(found["net-2"] / "metrics")
-    with (found["tree-0"] / "metrics/acc").open("a") as file:
-        file.write("1700000000000 0.9")
-    with (found["tree-0"] / "metrics/loss").open("a") as file:
-        file.write("some words here\n1700000000000 high 3\n\n")
-    trials, said = quietly(root)
-    assert len(trials) == 14
-    assert "1 run with a damaged meta.yaml" in said
-    assert "1 run without a meta.yaml" in said
-    assert "1 metric file ended in the middle of a line, such as" in said
-    assert "3 lines of metric files, such as one of" in said
-    by_id = {t.labels["run_uuid"]: t for t in trials}
-    assert by_id[found["net-2"].name].status == "failed"
-    whole = expected("3.17.2", "files")[found["tree-0"].name]["history"]
-    tree = by_id[found["tree-0"].name]
-    assert tree.metrics["acc"].tolist() == [value for _, value, _ in whole["acc"]]
-    assert tree.metrics["loss"].tolist() == [value for _, value, _ in whole["loss"]]
-
-
-def test_lines_of_metrics_of_other_versions(tmp_path):
-    """Without a step before 1.0; with the name of a data set since 2.4."""
-    root = files("1.30.1", tmp_path)
-    folder = run_folders(root)["net-1"]
-    (folder / "metrics/acc").write_text("1700000000000 0.25\n1700000000001 0.5\n")
-    (folder / "metrics/loss").write_text("1700000000000 0.75 7 my data abc\n")
-    trials, said = quietly(root)
-    one = next(t for t in trials if t.labels["run_uuid"] == folder.name)
-    curves = {int(s): i for i, s in enumerate(one.steps)}
-    assert one.metrics["acc"][curves[0]] == 0.5
-    assert one.metrics["loss"][curves[7]] == 0.75
-    assert "metric file" not in said
-
-
-def test_folders_and_files_that_may_not_be_read(tmp_path, monkeypatch):
-    from dataclasses import replace
-
-    from curvewise.exchange import tools
-    from curvewise.exchange.tools import seeing
-
-    root = files("3.17.2", tmp_path)
-    folder = run_folders(root)["net-1"]
-    seen = replace(seeing.seen_at(root), unreadable=("1/secret",))
-    monkeypatch.setattr(tools, "seen_at", lambda path: seen)
-    (folder / "params/lr").unlink()  # gone after it was seen
-    (folder / "metrics/acc").unlink()
-    trials, said = quietly(root)
-    assert "1 folder that may not be looked into (such as '1/secret')" in said
-    assert "2 files could not be read, such as" in said
-    assert len(trials) == 16
-
-
-def test_a_store_without_runs(tmp_path):
-    path = database("3.17.2", tmp_path)
-    with changed(path) as db:
-        db.execute("DELETE FROM metrics")
-    with pytest.raises(CurvewiseError, match="holds no scores in 16 runs"):
-        quietly(path)
-    with changed(path) as db:
-        db.execute("UPDATE runs SET lifecycle_stage = 'deleted'")
-    with pytest.raises(
-        CurvewiseError, match=r"no run that can be used\. Left out: .* runs"
-    ):
-        quietly(path)
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("name: plain words\n", "plain words"),
-        ("name: 'it''s: quoted'\n", "it's: quoted"),
-        ('name: "tab\\tand \\u00e9"\n', "tab\tand é"),
-        ("name: a long name that\n  goes on\nstatus: 3\n", "a long name that goes on"),
-        ("name: ''\n", ""),
-        ("name: 'torn\n", "'torn"),
-    ],
-    ids=["plain", "single", "double", "long", "empty", "torn"],
-)
-def test_names_in_a_meta_file(text, found):
-    assert meta_of(text)["name"] == found
-
-
-def test_a_meta_file_is_read_up_to_its_damage():
-    assert meta_of("status: 3\n<<<<<<< HEAD\nname: x\n") == {"status": "3"}
-    assert meta_of("end_time: null\ntags: []\n") == {"tags": "[]"}
 
 
 # --- answers -----------------------------------------------------------------------------

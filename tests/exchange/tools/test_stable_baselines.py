@@ -269,14 +269,14 @@ def test_a_strange_monitor_is_refused(tmp_path, text, words):
 
 def test_a_file_that_may_not_be_read_is_told(logs, monkeypatch):
     """As root, who runs tests in a container, nothing is closed; so it is said here."""
-    closed, read = logs / "ppo/CartPole-v1_0/0.monitor.csv", Path.read_text
+    closed, read = logs / "ppo/CartPole-v1_0/0.monitor.csv", Path.open
 
     def refuse(path, *args, **kwargs):
         if path == closed:
             raise PermissionError(13, "Permission denied")
         return read(path, *args, **kwargs)
 
-    monkeypatch.setattr(Path, "read_text", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.warns(CurvewiseWarning, match=r"Left out: 1 file .*Permission denied"):
         cw.read(logs, roles=PATTERN)
 

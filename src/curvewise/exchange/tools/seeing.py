@@ -2,12 +2,13 @@
 
 import os
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from curvewise._text import count
 from curvewise.errors import CurvewiseError, shortened
-from curvewise.exchange.runs import LeftOut
+from curvewise.exchange.runs import LeftOut, utf8
 
 _HEAD = 65_536
 _SQLITE = b"SQLite format 3\0"
@@ -29,6 +30,8 @@ class Seen:
         Paths of all files below a folder, relative to it, sorted; for a file, its name.
     unreadable : tuple of str
         Folders that may not be looked into.
+    odd : mapping of str to str
+        How the files are called whose names are no UTF-8.
     """
 
     path: Path
@@ -37,6 +40,7 @@ class Seen:
     tables: frozenset[str] = frozenset()
     files: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
+    odd: Mapping[str, str] = field(default_factory=dict)
 
     def named(self, *names: str) -> list[str]:
         """Return the files with one of these names, whatever their folder."""
@@ -45,7 +49,7 @@ class Seen:
 
     def place(self, file: str) -> Path:
         """Return where a file of `files` is."""
-        return self.path / file if self.is_folder else self.path
+        return self.path / self.odd.get(file, file) if self.is_folder else self.path
 
     def summary(self) -> str:
         """Return what a folder holds, for a message.
@@ -122,11 +126,13 @@ def _folder(path: Path) -> Seen:
                 waiting.append((entry.path, f"{before}{entry.name}/"))
             elif kind == "file":
                 files.append(f"{before}{entry.name}")
+    names = {utf8(file): file for file in files}
     return Seen(
         path,
         is_folder=True,
-        files=tuple(sorted(files)),
-        unreadable=tuple(sorted(closed)),
+        files=tuple(sorted(names)),
+        unreadable=tuple(sorted(map(utf8, closed))),
+        odd={name: file for name, file in names.items() if name != file},
     )
 
 
