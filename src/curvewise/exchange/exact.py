@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, shortened
-from curvewise.exchange.head import COLUMN, FORM, TYPES, as_metric
+from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.exchange.head import COLUMN, FORM, TYPES, as_metric, column_types
 from curvewise.exchange.per_run import numbers
 from curvewise.trials import STATUSES, Trials
 from curvewise.trials.columns import Core, Details, Ints, packed, unpacked
@@ -88,11 +88,33 @@ def _with_correct(
 
 # --- reading -----------------------------------------------------------------------------
 
+_NEEDED = (
+    *("task", "algorithm", "number", "step"),
+    *("status", "seconds", "attempts", "error_text"),
+)
+
+
+def changed(table: pa.Table, head: Mapping[str, Any]) -> str:
+    """Return what is new or gone in a table of ours; nothing if it is as we wrote it.
+
+    Hyperparameters, labels and metrics may be left out: then the trials do without.
+    """
+    known = column_types(head)
+    there = table.column_names
+    new = [c for c in there if c not in known and not c.startswith("count.")]
+    gone = [c for c in _NEEDED if c not in there]
+    parts = [
+        f"{word} {listed(names)}" for word, names in (("new", new), ("gone", gone))
+    ]
+    return "; ".join(p for p, names in zip(parts, (new, gone), strict=True) if names)
+
 
 def read_exact(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
     """Return the trials that a table of ours was written from."""
     try:
-        return _read(table, head, origin)
+        return _read(_typed(table, head), head, origin)
+    except CurvewiseError:
+        raise
     except (KeyError, pa.ArrowException, ValueError, TypeError) as problem:
         raise CurvewiseError(
             f"{origin} was written by curvewise and changed since: "
@@ -101,10 +123,19 @@ def read_exact(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
         ) from problem
 
 
+def _typed(table: pa.Table, head: Mapping[str, Any]) -> pa.Table:
+    """Return a table with the types that it was written with: files of texts have none."""
+    for name, kind in column_types(head).items():
+        if name in table.column_names and table.schema.field(name).type != kind:
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, table.column(name).cast(kind))
+    return table
+
+
 def _read(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
     task, tasks = _names(table.column("task"))
     algorithm, algorithms = _names(table.column("algorithm"))
-    number = table.column("number").cast(pa.int64()).to_numpy()
+    number = table.column("number").to_numpy()
     step = numbers(table, "step")
     order = np.lexsort((step, number, algorithm, task))
     table = table.take(pa.array(order))
@@ -147,7 +178,7 @@ def _read(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
 
 
 def _names(column: pa.ChunkedArray) -> tuple[Any, list[str]]:
-    encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
+    encoded = column.combine_chunks().dictionary_encode()
     names: list[str] = encoded.dictionary.to_pylist()
     return encoded.indices.to_numpy().astype(np.int64), names
 
@@ -162,7 +193,7 @@ def _details(
     correct: list[Any] = [np.empty(0, np.uint8)] * n
     asked = list(correct)
     if sets:
-        code = np.asarray(runs.column("example.set").cast(pa.int64()), np.int64)
+        code = np.asarray(runs.column("example.set"), np.int64)
         lines = curves.column("example.correct").to_pylist()
         ends = starts(lengths)
         for row in np.flatnonzero((code >= 0) & (lengths > 0)).tolist():
@@ -171,7 +202,7 @@ def _details(
             if (signs == "-").any():
                 asked[row] = packed(signs != "-")
     errors = runs.column("error_text").fill_null("").to_pylist()
-    attempts = runs.column("attempts").cast(pa.int64()).to_numpy()
+    attempts = runs.column("attempts").to_numpy()
     return Details(
         _texts(runs, head["kinds"], "param."),
         _texts(runs, head["kinds"], "label."),
@@ -213,7 +244,7 @@ def _texts(runs: pa.Table, kinds: Mapping[str, str], prefix: str) -> Ragged:
     names, columns = [], []
     for column, kind in kinds.items():
         if column.startswith(prefix) and column in runs.column_names:
-            cells = runs.column(column).cast(TYPES[kind]).to_pylist()
+            cells = runs.column(column).to_pylist()
             names.append(column.removeprefix(prefix))
             columns.append([_value(cell, kind) for cell in cells])
     if not names:

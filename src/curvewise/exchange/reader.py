@@ -11,7 +11,7 @@ import pyarrow as pa
 from curvewise.errors import CurvewiseError, CurvewiseWarning, unknown
 from curvewise.exchange import tools
 from curvewise.exchange.columns import codes, meanings, numbers_of, scaled, statuses
-from curvewise.exchange.exact import read_exact
+from curvewise.exchange.exact import changed, read_exact
 from curvewise.exchange.from_runs import told, trials_of, with_labels
 from curvewise.exchange.grouping import nulls, row_of
 from curvewise.exchange.head import head_of, meant_in
@@ -65,10 +65,20 @@ def read_results(
     labels = None if runs is None else load(runs)
     stated |= {"metrics": metrics, "unit": unit}
     if isinstance(found, Sheet) and (head := head_of(found.table)) is not None:
-        if not any(v is not None for v in (runs, roles, *stated.values())):
+        stands = all(v is None for v in (runs, roles, *stated.values()))
+        change = changed(found.table, head)
+        if stands and not change:
             return read_exact(found.table, head, found.source), False
-        plain = without_head(found.table, found.source)
-        found = replace(found, table=plain, stated={"known": meant_in(head)})
+        remark = (
+            f"Columns have changed since curvewise wrote it ({change}): read as any other "
+            f"table. What its metrics mean is kept."
+        )
+        found = Sheet(
+            found.source,
+            without_head(found.table, found.source),
+            {"known": meant_in(head)},
+            remarks=(remark,) if stands else (),
+        )
     if isinstance(found, Runs):
         if labels is not None:
             found = with_labels(found, _as_labels(*labels), on, labels[1])

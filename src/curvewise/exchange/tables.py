@@ -26,7 +26,7 @@ _FILES = {
     ".ndjson": "JSON lines",
     ".json": "JSON lines",
 }
-_FIRST_OF_OURS = '"task","algorithm","number",'
+_FIRST_OF_OURS = "task,algorithm,number,"
 _PACKED = (".gz", ".bz2", ".zst")
 
 
@@ -125,16 +125,15 @@ def _csv(path: Path) -> pa.Table:
         _DELIMITERS, key=first.count
     )  # the first one wins a draw: the comma
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    ours = _csv_of_ours(path, first, parse)
-    convert = ours or csv.ConvertOptions(null_values=_MISSING)
+    if (ours := _csv_of_ours(path, first, parse)) is not None:
+        return ours
+    convert = csv.ConvertOptions(null_values=_MISSING)
     with pa.input_stream(path) as stream:
         try:
             table = csv.read_csv(stream, parse_options=parse, convert_options=convert)
             names = table.column_names
         except UnicodeDecodeError:
             raise _not_utf8(path.name) from None
-    if ours:
-        return table
     if 2 * sum(is_float(name) for name in names) >= len(names):
         raise CurvewiseError(
             f"The first row of {path.name} is {listed(names)}, which looks like data. "
@@ -143,11 +142,11 @@ def _csv(path: Path) -> pa.Table:
     return _without_padding(table) if any(n != n.strip() for n in names) else table
 
 
-def _csv_of_ours(path: Path, first: str, parse: Any) -> Any:
-    """Return how cells of a table of ours are read, as it says itself; else None."""
+def _csv_of_ours(path: Path, first: str, parse: Any) -> pa.Table | None:
+    """Return a table of ours with the types that it names itself; None for others."""
     from pyarrow import csv
 
-    if not first.startswith(_FIRST_OF_OURS):
+    if not first.replace('"', "").startswith(_FIRST_OF_OURS):
         return None
     only = csv.ConvertOptions(
         include_columns=[COLUMN],
@@ -156,15 +155,19 @@ def _csv_of_ours(path: Path, first: str, parse: Any) -> Any:
     )
     with pa.input_stream(path) as stream:
         said = csv.read_csv(stream, parse_options=parse, convert_options=only)
-    head = head_of(said)
-    if head is None:
+    if (head := head_of(said)) is None:
         return None
-    return csv.ConvertOptions(
+    convert = csv.ConvertOptions(
         column_types=column_types(head),
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
     )
+    with pa.input_stream(path) as stream:
+        try:
+            return csv.read_csv(stream, parse_options=parse, convert_options=convert)
+        except pa.ArrowInvalid:  # somebody else saved it, with 3.0 for 3
+            return None
 
 
 def is_float(text: str) -> bool:

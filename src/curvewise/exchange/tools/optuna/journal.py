@@ -14,9 +14,9 @@ from typing import Any
 from curvewise._text import count
 from curvewise.errors import CurvewiseError
 from curvewise.exchange.runs import LeftOut
-from curvewise.exchange.tools.optuna_studies import METRIC_NAMES, Kept, Study
-from curvewise.exchange.tools.optuna_told import Told, kept_of, seconds_between
-from curvewise.exchange.tools.optuna_values import drawn_from
+from curvewise.exchange.tools.optuna.studies import METRIC_NAMES, Kept, Study
+from curvewise.exchange.tools.optuna.told import Told, kept_of, seconds_between
+from curvewise.exchange.tools.optuna.values import drawn_from
 from curvewise.metrics import Direction
 
 _STATES = ("RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING")

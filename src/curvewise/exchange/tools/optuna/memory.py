@@ -3,9 +3,9 @@
 import math
 from typing import Any
 
-from curvewise.exchange.tools.optuna_studies import Kept, Study
-from curvewise.exchange.tools.optuna_told import Told, kept_of
-from curvewise.exchange.tools.optuna_values import of_one_kind
+from curvewise.exchange.tools.optuna.studies import Kept, Study
+from curvewise.exchange.tools.optuna.told import Told, kept_of
+from curvewise.exchange.tools.optuna.values import of_one_kind
 from curvewise.metrics import Direction
 
 _WAYS: dict[str, Direction] = {"MINIMIZE": "lower", "MAXIMIZE": "higher"}

@@ -16,7 +16,7 @@ from curvewise.exchange.names import first
 from curvewise.exchange.per_run import numbers
 from curvewise.exchange.runs import Asked, Runs, Scalars
 from curvewise.exchange.tables import load
-from curvewise.exchange.tools.optuna_studies import INTERMEDIATE
+from curvewise.exchange.tools.optuna.studies import INTERMEDIATE
 from curvewise.metrics import Floats, find
 
 _STATES = {"RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING"}

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from curvewise.exchange.tools.event_records import Bytes
+from curvewise.exchange.tools.tensorboard.records import Bytes
 from curvewise.metrics import Floats
 from curvewise.trials.columns import Bools, Ints
 

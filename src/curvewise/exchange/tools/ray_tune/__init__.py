@@ -13,7 +13,7 @@ import pyarrow as pa
 from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed
 from curvewise.exchange.runs import Asked, LeftOut, Runs, joined_scalars
-from curvewise.exchange.tools._ray_tune_files import (
+from curvewise.exchange.tools.ray_tune.files import (
     Stated,
     flattened,
     last_line,

@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow as pa
 
 from curvewise.exchange.runs import Asked, Runs
-from curvewise.exchange.tools import (
-    optuna_database,
-    optuna_frame,
-    optuna_journal,
-    optuna_memory,
+from curvewise.exchange.tools.optuna import (
+    database,
+    frame,
+    journal,
+    memory,
 )
-from curvewise.exchange.tools.optuna_studies import as_runs, refuse_step
+from curvewise.exchange.tools.optuna.studies import as_runs, refuse_step
 from curvewise.exchange.tools.seeing import Seen
 
 
@@ -23,39 +23,39 @@ def fits_path(seen: Seen) -> bool:
     """Return whether this is a storage of Optuna's: a database or a journal."""
     if seen.is_folder:
         return False
-    return seen.tables >= optuna_database.TABLES or optuna_journal.fits(seen.head)
+    return seen.tables >= database.TABLES or journal.fits(seen.head)
 
 
 def read_path(seen: Seen, asked: Asked) -> Runs:
     """Return the trials of all studies of a storage."""
     refuse_step(asked)
     if seen.tables:
-        kept = optuna_database.read(seen.path)
+        kept = database.read(seen.path)
         return as_runs(kept, f"Optuna storage {seen.path.name}", asked)
-    kept = optuna_journal.read(seen.path)
+    kept = journal.read(seen.path)
     return as_runs(kept, f"Optuna journal {seen.path.name}", asked)
 
 
 def fits_table(table: pa.Table) -> bool:
     """Return whether a table came from `study.trials_dataframe()`."""
-    return optuna_frame.fits(table)
+    return frame.fits(table)
 
 
 def read_table(table: pa.Table, name: str, asked: Asked) -> Runs:
     """Return the trials of a table of `study.trials_dataframe()`."""
     refuse_step(asked)
-    return optuna_frame.read(table, name, asked)
+    return frame.read(table, name, asked)
 
 
 def fits_object(source: object) -> bool:
     """Return whether this is a study, or its frame with columns of two levels."""
-    return optuna_memory.is_study(source) or optuna_frame.has_two_levels(source)
+    return memory.is_study(source) or frame.has_two_levels(source)
 
 
 def read_object(source: Any, asked: Asked) -> Runs:
     """Return the trials of a study in memory."""
     refuse_step(asked)
-    if optuna_memory.is_study(source):
-        kept = optuna_memory.read(source)
+    if memory.is_study(source):
+        kept = memory.read(source)
         return as_runs(kept, f"Optuna study {kept.studies[0].name}", asked)
-    return optuna_frame.read(*optuna_frame.on_one_level(source), asked)
+    return frame.read(*frame.on_one_level(source), asked)

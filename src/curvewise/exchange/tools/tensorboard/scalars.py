@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from curvewise.exchange.runs import Asked
-from curvewise.exchange.tools.event_layouts import Layout, layout_of, values_of
-from curvewise.exchange.tools.event_records import (
+from curvewise.exchange.tools.tensorboard.layouts import Layout, layout_of, values_of
+from curvewise.exchange.tools.tensorboard.records import (
     AT_ONCE,
     Block,
     Bytes,
@@ -215,16 +215,16 @@ def _hear_alike(ear: _Ear, which: Ints, length: int) -> None:
     is_checked = length <= _SHORT
     if is_checked:
         rows, which = _whole(ear, rows, which, length)
-    for layout, *alike in _alike(rows, which, length):
-        own, places = alike
+    for layout, own, places in _alike(rows, which, length):
         if layout is None:
             ear.broke(places)
             continue
+        whole = own, places
         if not is_checked and (layout.slots or layout.params):
-            own, places = _whole(ear, own, places, length)
-        if len(own):
-            _note(ear, layout, own, places)
-            _cut(ear, layout, own, places)
+            whole = _whole(ear, own, places, length)
+        if len(whole[0]):
+            _note(ear, layout, *whole)
+            _cut(ear, layout, *whole)
 
 
 def _whole(ear: _Ear, rows: Bytes, which: Ints, length: int) -> tuple[Bytes, Ints]:

@@ -11,13 +11,13 @@ import pyarrow as pa
 from curvewise.errors import CurvewiseError, shortened
 from curvewise.exchange.runs import LeftOut
 from curvewise.exchange.tools.databases import Connection, opened
-from curvewise.exchange.tools.optuna_studies import METRIC_NAMES, Kept, Study
-from curvewise.exchange.tools.optuna_told import (
+from curvewise.exchange.tools.optuna.studies import METRIC_NAMES, Kept, Study
+from curvewise.exchange.tools.optuna.told import (
     Attributes,
     attribute_columns,
     seconds_between,
 )
-from curvewise.exchange.tools.optuna_values import drawn_from, param_columns
+from curvewise.exchange.tools.optuna.values import drawn_from, param_columns
 from curvewise.metrics import Direction, Floats
 from curvewise.trials.columns import Bools, Ints
 

@@ -11,14 +11,14 @@ import pyarrow as pa
 from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed
 from curvewise.exchange.runs import Asked, LeftOut, Runs, Scalars, no_scalars
-from curvewise.exchange.tools.event_scalars import (
+from curvewise.exchange.tools.seeing import Seen
+from curvewise.exchange.tools.tensorboard.scalars import (
     WALL_TIME,
     Heard,
     heard_in,
     in_order,
     joined,
 )
-from curvewise.exchange.tools.seeing import Seen
 
 _CLOCKS = ("step", WALL_TIME)
 _FIRST_RECORD = b"brain.Event:"
