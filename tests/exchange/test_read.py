@@ -542,3 +542,26 @@ def test_json_of_params_is_canonical(tmp_path):
     trials = cw.read(written(tmp_path, WIDE))
     text = trials.details().params[0].tobytes().decode()
     assert text == json.dumps({"lr": 0.1}, separators=(",", ":"))
+
+
+def test_params_are_written_column_by_column_as_row_by_row():
+    from curvewise.exchange.per_run import as_json
+    from curvewise.trials.ragged import to_texts
+    from curvewise.trials.trial import canonical
+
+    odd = 'ü"\\'
+    table = pa.table(
+        {
+            "b": [1.5, None, 1e-5, float("nan"), 1e22],
+            "a": [1, 2, None, 4, -(2**62)],
+            odd: ["x", "", 'é\n"', "y", "x"],
+            "c": [True, False, None, None, True],
+        }
+    )
+    rows = [
+        {k: v for k, v in row.items() if v is not None and v not in ("",) and v == v}
+        for row in table.to_pylist()
+    ]
+    written = to_texts(as_json(table, {name: name for name in table.column_names}))
+    assert written == [canonical(row) for row in rows]
+    assert to_texts(as_json(pa.table({"a": [None, 1]}), {"a": "z"})) == ["", '{"z":1}']

@@ -1,5 +1,8 @@
 """Roles from the names of runs: a pattern, a function, what all share."""
 
+import time
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -218,3 +221,73 @@ def test_roles_are_assigned_without_touching_the_runs():
     assigned = assign_runs(runs, unit=None, **NOTHING)
     assert runs.table is before
     assert assigned.labels == {"run": "run"}
+
+
+def test_plain_values_come_from_whatever_a_function_returns():
+    told = {
+        "number": np.int64(3),
+        "text": np.str_("a"),
+        "nothing": float("nan"),
+        "list": [1],
+        "odd": chr(0xDCE9),
+        7: True,
+    }
+    _, columns = roles_of(["x"], lambda _: told)
+    assert columns == {
+        "number": [3],
+        "text": ["a"],
+        "nothing": [None],
+        "list": ["[1]"],
+        "odd": ["\\udce9"],
+        "7": [True],
+    }
+
+
+def test_a_function_may_say_more_of_one_run_than_of_another():
+    def told(run):
+        return {"algorithm": run[:3], **({"extra": 1} if run.endswith("1") else {})}
+
+    trials, _, _ = made(runs_of(), told)
+    assert ["extra" in one.labels for one in trials] == [False, True, False, True]
+
+
+@pytest.mark.parametrize(
+    "nothing", [None, "", float("nan")], ids=["none", "empty", "nan"]
+)
+def test_runs_that_have_no_algorithm_are_named(nothing):
+    def told(run):
+        return {"algorithm": nothing if run in NAMES[1:3] else "a"}
+
+    words = (
+        r"2 of 4 runs have nothing in 'algorithm'.*'ppo-Hopper-s1', 'sac-Hopper-s0'\."
+    )
+    with pytest.raises(CurvewiseError, match=words):
+        made(runs_of(), told)
+
+
+def test_what_was_left_out_is_counted_by_kind():
+    runs = runs_of(model=list("aabb"))
+    out = [LeftOut(2, "deleted"), LeftOut(1, "cut", what="file"), LeftOut(3, "empty")]
+    trials, _, _ = made(replace(runs, left_out=out))
+    assert "4 runs, 5 and 1 file left out;" in trials.origin
+    trials, _, _ = made(runs)
+    assert "4 runs, none left out;" in trials.origin
+
+
+def test_many_names_take_no_time():
+    """Half of 40,000 runs are left out; looking for each among all would take minutes."""
+    names = [f"ppo-Hopper-s{i}" for i in range(40_000)]
+    runs = runs_of(names)
+    began = time.perf_counter()
+    trials, _, used = made(
+        runs, lambda run: {"algorithm": "a"} if run[-1] in "02468" else None
+    )
+    assert time.perf_counter() - began < 10
+    assert (len(trials), used.left_out[0].n) == (20_000, 20_000)
+
+
+def test_patterns_are_no_regular_expressions():
+    _, columns = roles_of(["a.b(c)+[d]^$|\\1"], "{algorithm}(c)+[{task}]^$|\\{seed}")
+    assert columns == {"algorithm": ["a.b"], "task": ["d"], "seed": [1]}
+    with pytest.raises(CurvewiseError, match="1 of 1 names of runs do not fit"):
+        roles_of(["abc"], ".*{algorithm}")

@@ -7,9 +7,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 import curvewise as cw
 from curvewise import CurvewiseError, Metric, Trial, Trials
+from curvewise.trials import STATUSES
 
 FORMS = ["x.parquet", "x.csv", "x.jsonl"]
 
@@ -161,12 +165,13 @@ def test_polars_has_no_place_for_that():
     assert cw.read(trials.to_frame("polars"), metrics=trials.metrics) == trials
 
 
-def test_a_table_of_ours_that_somebody_changed(tmp_path):
+def test_a_table_of_ours_whose_cells_somebody_changed(tmp_path):
     cw.write(rich(), tmp_path / "x.parquet")
     table = pa.parquet.read_table(tmp_path / "x.parquet")
-    cut = table.drop_columns(["seconds"])
-    pa.parquet.write_table(cut, tmp_path / "x.parquet")
-    with pytest.raises(CurvewiseError, match=r"changed since.*seconds.*Remove the col"):
+    place = table.column_names.index("status")
+    bad = table.set_column(place, "status", pa.array(["fine"] * len(table)))
+    pa.parquet.write_table(bad, tmp_path / "x.parquet")
+    with pytest.raises(CurvewiseError, match=r"changed since.*fine.*Remove the column"):
         cw.read(tmp_path / "x.parquet")
 
 
@@ -201,3 +206,152 @@ def test_a_million_rows(tmp_path):
     for form in FORMS:
         assert cw.write(trials, tmp_path / form) == 1_000_000
         assert cw.read(tmp_path / form) == trials
+
+
+# --- anything comes back -----------------------------------------------------------------
+
+ODD = st.sampled_from(
+    [
+        *("", "007", "1e5", "nan", "NA", "null", "true", " x ", "a,b", 'q"q', "l\nm"),
+        *("curvewise", "task", "step", "status", "metric.x", "param.x", "count.0.0"),
+    ]
+)
+TEXTS = ODD | st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+NAMES = TEXTS.filter(str.strip)
+PLAIN = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS
+)
+ANY = PLAIN | st.lists(PLAIN, max_size=2) | st.dictionaries(TEXTS, PLAIN, max_size=2)
+
+
+@st.composite
+def some_trials(draw):
+    """Return trials with odd names and values, gaps, and nothing where there may be."""
+    metrics = draw(st.lists(NAMES, min_size=1, max_size=3, unique=True))
+    keys = st.tuples(NAMES, NAMES, st.integers(0, 2**40))
+    return [
+        _trial(draw, key, metrics)
+        for key in draw(st.lists(keys, min_size=1, max_size=4, unique=True))
+    ]
+
+
+def _trial(draw, key, metrics):
+    n = draw(st.integers(0, 3))
+    told = {}
+    if n:
+        score = st.none() | st.floats()
+        curve = st.lists(score, min_size=n, max_size=n)
+        steps = st.lists(st.integers(-5, 5), min_size=n, max_size=n, unique=True)
+        told["metrics"] = draw(
+            st.dictionaries(st.sampled_from(metrics), curve, min_size=1)
+        )
+        told["steps"] = sorted(draw(steps))
+        if k := draw(st.sampled_from([0, 2, 3])):
+            told["counts"] = draw(
+                arrays(np.int64, (n, k, k), elements=st.integers(0, 9))
+            )
+    return Trial(
+        *key,
+        params=draw(st.dictionaries(NAMES, ANY, max_size=3)),
+        labels=draw(st.dictionaries(NAMES, PLAIN, max_size=3)),
+        status=draw(st.sampled_from(STATUSES)),
+        error=draw(TEXTS),
+        seconds=draw(st.just(np.nan) | st.floats(0, 1e6)),
+        attempts=draw(st.integers(0, 3)),
+        **told,
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.filterwarnings("ignore:Nobody said")
+@settings(max_examples=40, deadline=None)
+@given(data=some_trials())
+def test_whatever_is_written_comes_back(tmp_path_factory, form, data):
+    trials = Trials(data)
+    path = tmp_path_factory.mktemp("written") / form
+    cw.write(trials, path)
+    again = cw.read(path)
+    assert again == trials
+    assert again.metrics == trials.metrics
+    aside = [(one.error, one.attempts, str(one.seconds)) for one in trials]
+    assert [(one.error, one.attempts, str(one.seconds)) for one in again] == aside
+
+
+def test_a_header_longer_than_what_is_looked_at(tmp_path):
+    params = {f"{i:05}{'x' * 100}": i for i in range(1_000)}
+    trials = Trials([Trial("t", "a", 0, {"acc": 0.5}, params=params)])
+    for form in FORMS:
+        cw.write(trials, tmp_path / form)
+        assert cw.read(tmp_path / form) == trials
+
+
+# --- what others make of it --------------------------------------------------------------
+
+SAVED = {
+    "x.csv": (pd.read_csv, lambda f, p: f.to_csv(p, index=False)),
+    "x.parquet": (pd.read_parquet, lambda f, p: f.to_parquet(p, index=False)),
+    "x.jsonl": (
+        lambda p: pd.read_json(p, lines=True),
+        lambda f, p: f.to_json(p, orient="records", lines=True),
+    ),
+}
+
+
+def plain():
+    """Return trials that pandas can keep: no score that is not a number."""
+    return Trials(
+        [
+            Trial(
+                *("t", name, i),
+                {"cost": [0.25, i, 0.1]},
+                params={"net": [1, 2], "rare": 3} if i else {"net": []},
+            )
+            for name in "ab"
+            for i in range(4)
+        ],
+        [Metric("cost", "lower")],
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_that_pandas_shuffled_and_filtered(tmp_path, form):
+    read, save = SAVED[form]
+    trials = plain()
+    cw.write(trials, tmp_path / form)
+    frame = read(tmp_path / form)
+    save(frame.sample(frac=1, random_state=1), tmp_path / form)
+    assert cw.read(tmp_path / form) == trials
+    save(frame[frame["algorithm"] == "a"], tmp_path / form)
+    assert cw.read(tmp_path / form) == trials.where(algorithm="a")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_failure_that_another_program_wrote_as_an_empty_cell(tmp_path, form):
+    """An empty cell is "not recorded" for us: the failure must not be lost."""
+    read, save = SAVED[form]
+    curves = [[1.0, 2.0, np.nan], [1.0, 2.0, 3.0]]
+    trials = Trials(
+        [Trial("t", "a", i, {"cost": curve}) for i, curve in enumerate(curves)],
+        [Metric("cost", "lower")],
+    )
+    cw.write(trials, tmp_path / form)
+    assert cw.read(tmp_path / form).count_failed() == 1
+    save(read(tmp_path / form), tmp_path / form)
+    with pytest.warns(cw.CurvewiseWarning, match="gone are 1 score that are no numb"):
+        again = cw.read(tmp_path / form)
+    assert again.count_failed() == 1
+    assert again.metrics == trials.metrics
+
+
+def test_a_new_column_and_a_lost_one(tmp_path):
+    cw.write(plain(), tmp_path / "x.parquet")
+    frame = pd.read_parquet(tmp_path / "x.parquet")
+    frame.assign(group="g").drop(columns="status").to_parquet(tmp_path / "x.parquet")
+    with pytest.warns(cw.CurvewiseWarning, match="new are 'group'; gone are 'status'"):
+        again = cw.read(tmp_path / "x.parquet")
+    assert again[0].labels["group"] == "g"
+    assert again.metrics["cost"].direction == "lower"

@@ -17,7 +17,7 @@ _MEANING = re.compile(
 )
 _OF_TOML = re.compile(r"with metrics=, such as \[Metric\('(.+)', 'lower'\)\]")
 _PAIRS = re.compile(r"pairs=\{'(.*)': (<.*?>)\}")
-_MAPPING = re.compile(r"\bmetrics=\{'([^']*)': '(\w+)'\}")
+_MAPPING = re.compile(r"\bmetrics=\{((?:'[^']*': '\w+'(?:, )?)+)\}")
 _ROLES = re.compile(r"\broles=('[^']*'|\{'([^']*)': '([^']*)'\})?")
 _LIST = re.compile(rf"\b({_KEYWORDS})=\[((?:'[^']*'(?:, )?)+)\]")
 _OPTION = re.compile(rf"\b({_KEYWORDS})=(?:'([^']*)'|True\b|\.\.\.)?(?!=)")
@@ -36,6 +36,8 @@ def as_typed(message: str) -> str:
     'Pass --half-width, --of mean or a file of a few trials.'
     >>> as_typed("Say trial=['seed', 'fold'], or metrics={'loss': 'lower'}.")
     'Say --trial seed --trial fold, or --metrics loss=lower.'
+    >>> as_typed("Pass metrics={'a': 'higher', 'b': 'lower'}.")
+    'Pass --metrics a=higher --metrics b=lower.'
     >>> as_typed("Pass pairs={'svm': <its tuned one>}.")
     'Pass --pair "svm=<its tuned one>".'
     >>> as_typed("Pass roles='{algorithm}-s{seed}', or roles={'algorithm': 'mine'}.")
@@ -49,7 +51,7 @@ def as_typed(message: str) -> str:
     message = message.replace("metrics=[...]", "--metrics NAME")
     message = _PAIRS.sub(r'--pair "\1=\2"', message)
     message = _MEANING.sub(r"with --metrics, such as --metrics \1=\2", message)
-    message = _MAPPING.sub(r"--metrics \1=\2", message)
+    message = _MAPPING.sub(_meanings, message)
     message = message.replace("trial=[...]", "--trial NAME --trial NAME")
     message = _LIST.sub(_repeated, message)
     message = _OPTION.sub(_option, message)
@@ -57,6 +59,11 @@ def as_typed(message: str) -> str:
     for text in kept:
         message = message.replace(_ASIDE, text, 1)
     return message
+
+
+def _meanings(found: re.Match[str]) -> str:
+    pairs = re.findall(r"'([^']*)': '(\w+)'", found[1])
+    return " ".join(f"--metrics {name}={direction}" for name, direction in pairs)
 
 
 def _roles(found: re.Match[str]) -> str:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed, shortened
 from curvewise.exchange.head import COLUMN, FORM, TYPES, as_metric, column_types
 from curvewise.exchange.per_run import numbers
@@ -24,14 +26,16 @@ def with_exact(table: pa.Table, trials: Trials) -> pa.Table:
     """Return the long table of trials with all that reads back to the same trials."""
     core, details = trials.core, trials.details()
     owner = np.repeat(np.arange(len(core)), np.maximum(core.lengths, 1))
+    columns = {name: table.column(name) for name in table.column_names}
     kinds: dict[str, str] = {}
     for prefix in ("param", "label"):
         dicts = _loaded(getattr(details, f"{prefix}s"))
         for name in dict.fromkeys(name for one in dicts for name in one):
             column = f"{prefix}.{name}"
             kinds[column], cells = _cells([one.get(name, _ABSENT) for one in dicts])
-            values = pa.array(cells, TYPES[kinds[column]]).take(pa.array(owner))
-            table = table.set_column(table.column_names.index(column), column, values)
+            values = pa.array(cells, TYPES[kinds[column]])
+            columns[column] = values.take(pa.array(owner))
+    table = pa.table(columns, metadata=table.schema.metadata)
     if details.example_sets:
         table = _with_correct(table, core, details, owner)
     head = {
@@ -40,6 +44,7 @@ def with_exact(table: pa.Table, trials: Trials) -> pa.Table:
         "kinds": kinds,
         "spaces": dict(trials.spaces),
         "about": dict(trials.about),
+        "nan": _not_numbers(table, {"metrics": trials.metrics}),
         "example_sets": [ids.tolist() for ids in details.example_sets],
     }
     cell = pa.array([json.dumps(head)] * (len(owner) > 0), pa.string())
@@ -90,23 +95,33 @@ def _with_correct(
 
 _NEEDED = (
     *("task", "algorithm", "number", "step"),
-    *("status", "seconds", "attempts", "error_text"),
+    *("status", "attempts", "error_text"),
 )
 
 
 def changed(table: pa.Table, head: Mapping[str, Any]) -> str:
-    """Return what is new or gone in a table of ours; nothing if it is as we wrote it.
+    """Return how a table of ours differs from what we wrote; nothing if it does not.
 
-    Hyperparameters, labels and metrics may be left out: then the trials do without.
+    Rows may be missing or in another order. Hyperparameters, labels and metrics may be
+    missing: then the trials do without.
     """
-    known = column_types(head)
     there = table.column_names
+    known = column_types(head)
     new = [c for c in there if c not in known and not c.startswith("count.")]
     gone = [c for c in _NEEDED if c not in there]
-    parts = [
-        f"{word} {listed(names)}" for word, names in (("new", new), ("gone", gone))
-    ]
-    return "; ".join(p for p, names in zip(parts, (new, gone), strict=True) if names)
+    parts = [f"new are {listed(new)}"] * bool(new)
+    parts += [f"gone are {listed(gone)}"] * bool(gone)
+    # Many programs write such scores as empty cells, which for us is "not recorded".
+    if (nan := head.get("nan", 0) - _not_numbers(table, head)) > 0:
+        parts.append(f"gone are {count(nan, 'score')} that are no numbers")
+    return "; ".join(parts)
+
+
+def _not_numbers(table: pa.Table, head: Mapping[str, Any]) -> int:
+    columns = [column_of_metric(name) for name in head["metrics"]]
+    there = [table.column(c) for c in columns if c in table.column_names]
+    floats = [c for c in there if pa.types.is_floating(c.type)]
+    return sum(pc.sum(pc.is_nan(c)).as_py() or 0 for c in floats)
 
 
 def read_exact(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
@@ -118,18 +133,18 @@ def read_exact(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
     except (KeyError, pa.ArrowException, ValueError, TypeError) as problem:
         raise CurvewiseError(
             f"{origin} was written by curvewise and changed since: "
-            f"{type(problem).__name__}: {shortened(problem, 200)}. Remove the column "
-            f"'{COLUMN}' to read it as any other table."
+            f"{shortened(problem, 200)}. Remove the column '{COLUMN}' to read it as any "
+            f"other table."
         ) from problem
 
 
 def _typed(table: pa.Table, head: Mapping[str, Any]) -> pa.Table:
     """Return a table with the types that it was written with: files of texts have none."""
-    for name, kind in column_types(head).items():
-        if name in table.column_names and table.schema.field(name).type != kind:
-            place = table.column_names.index(name)
-            table = table.set_column(place, name, table.column(name).cast(kind))
-    return table
+    known = column_types(head)
+    columns = {name: table.column(name) for name in table.column_names}
+    return pa.table(
+        {name: c.cast(known.get(name, c.type)) for name, c in columns.items()}
+    )
 
 
 def _read(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
@@ -155,6 +170,8 @@ def _read(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
         if not known.all():
             recorded[name] = known
     words = runs.column("status").to_pylist()
+    if strange := set(words) - set(STATUSES):
+        raise ValueError(f"a status is {listed(sorted(map(str, strange)))}")
     core = Core(
         task[first].astype(np.int32),
         algorithm[first].astype(np.int32),
@@ -203,11 +220,14 @@ def _details(
                 asked[row] = packed(signs != "-")
     errors = runs.column("error_text").fill_null("").to_pylist()
     attempts = runs.column("attempts").to_numpy()
+    timed = (
+        "seconds" in runs.column_names
+    )  # JSON has no place for a column without values
     return Details(
         _texts(runs, head["kinds"], "param."),
         _texts(runs, head["kinds"], "label."),
         from_texts(errors),
-        np.array(numbers(runs, "seconds")),
+        np.array(numbers(runs, "seconds")) if timed else np.full(n, np.nan),
         np.array(attempts),
         counts,
         classes,
@@ -241,9 +261,9 @@ def _counts(runs: pa.Table, curves: pa.Table, lengths: Ints) -> tuple[Ragged, In
 
 
 def _texts(runs: pa.Table, kinds: Mapping[str, str], prefix: str) -> Ragged:
-    names, columns = [], []
+    names, columns, there = [], [], set(runs.column_names)
     for column, kind in kinds.items():
-        if column.startswith(prefix) and column in runs.column_names:
+        if column.startswith(prefix) and column in there:
             cells = runs.column(column).to_pylist()
             names.append(column.removeprefix(prefix))
             columns.append([_value(cell, kind) for cell in cells])

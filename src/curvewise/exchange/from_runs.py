@@ -77,14 +77,26 @@ def told(left_out: Sequence[LeftOut]) -> str:
 
 def with_labels(runs: Runs, labels: pa.Table, on: Any, name: str) -> Runs:
     """Return runs with a table of labels beside them; one only there has no scores."""
-    if on is None and "run" not in labels.column_names:
-        raise CurvewiseError(
-            f"{name} has no column 'run' with the names of the runs of {runs.source}; it "
-            f"has {listed(labels.column_names)}. Call the one that names them 'run', or "
-            f"pass on=<a label that both have>."
-        )
+    if on is None:
+        labels = _called_run(labels, runs, name)
     table, _ = joined(runs.table, labels, on or "run", runs.source, name)
     return replace(runs, table=table, source=f"{runs.source} + {name}")
+
+
+def _called_run(labels: pa.Table, runs: Runs, name: str) -> pa.Table:
+    """Return labels with the names of the runs in "run": a tool may call runs by an id."""
+    ours = set(runs.table.column("run").to_pylist())
+    columns = labels.column_names
+    for column in sorted(columns, key=lambda c: c != "run"):
+        if ours <= set(labels.column(column).cast(pa.string()).to_pylist()):
+            return with_columns(labels, {"run": labels.column(column)})
+    if "run" in columns:
+        return labels  # which run it lacks is said by whoever joins them
+    raise CurvewiseError(
+        f"{name} names no run of {runs.source}: none of its columns {listed(columns)} "
+        f"holds {listed(sorted(map(str, ours)), most=2)}. Call the one with the names "
+        f"'run', or pass on=<a label that both have>."
+    )
 
 
 def how_many(left_out: Sequence[LeftOut]) -> str:
@@ -124,8 +136,8 @@ def _must_be_named(table: pa.Table, role: str, column: str | None) -> None:
         raise CurvewiseError(
             f"{len(without)} of {count(table.num_rows, 'run')} have nothing in '{column}', "
             f"which names the {role}, such as {listed(without, most=2)}. Name another "
-            f"label with {role}=. In Python, a function for roles= may return None for a "
-            f"run to leave out."
+            f"label with {role}=. In Python, a function of names of runs may return None "
+            f"for one to leave out."
         )
 
 

@@ -70,7 +70,7 @@ def read_results(
         if stands and not change:
             return read_exact(found.table, head, found.source), False
         remark = (
-            f"Columns have changed since curvewise wrote it ({change}): read as any other "
+            f"It has changed since curvewise wrote it ({change}), and is read as any other "
             f"table. What its metrics mean is kept."
         )
         found = Sheet(

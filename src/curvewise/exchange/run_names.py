@@ -121,7 +121,8 @@ def _by_pattern(runs: Sequence[str], pattern: str) -> list[dict[str, Any] | None
         raise CurvewiseError(
             f"{len(strangers)} of {len(runs)} names of runs do not fit the pattern "
             f"'{shortened(pattern)}', such as {listed(strangers, most=3)}. Change the "
-            f"pattern. In Python, a function may return None for a run to leave out."
+            f"pattern. In Python, a function of names of runs may return None for one to "
+            f"leave out."
         )
     return [match.groupdict() for match in found if match]
 

@@ -15,6 +15,7 @@ from curvewise.errors import CurvewiseError, unknown
 from curvewise.exchange.exact import with_exact
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.columns import was_recorded
+from curvewise.trials.view import column_of_metric
 
 
 def write(trials: Trials, path: str | Path, *, force: bool = False) -> int:
@@ -88,18 +89,15 @@ def long_table(trials: Trials) -> Any:
     for name in core.values:
         gap = empty.copy()
         gap[~empty] = ~was_recorded(core, name)
-        prefixed = f"metric.{name}"
-        gaps[prefixed if prefixed in table.column_names else name] = pa.array(gap)
-    for place, name in enumerate(table.column_names):
-        column = table[name]
+        gaps[column_of_metric(name)] = pa.array(gap)
+    columns = {name: table[name] for name in table.column_names}
+    for name, column in columns.items():
         if name in gaps:
-            column = pc.if_else(gaps[name], None, column)
+            columns[name] = pc.if_else(gaps[name], None, column)
         elif name in ("step", "seconds") or name.startswith("count."):
-            column = pc.if_else(pc.is_nan(column), None, column)
-            if name.startswith("count."):
-                column = column.cast(pa.int64())
-        table = table.set_column(place, name, column)
-    return table
+            known = pc.if_else(pc.is_nan(column), None, column)
+            columns[name] = known.cast(pa.int64()) if "." in name else known
+    return pa.table(columns, metadata=table.schema.metadata)
 
 
 def _write_parquet(table: Any, name: str) -> None:

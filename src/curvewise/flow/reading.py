@@ -47,7 +47,8 @@ def read(
         A second table with one row per run: its labels and params. A run in it that has
         no row in `source` is a failed trial.
     on : str or list of str, optional
-        The columns that join the two; the one they share if left out.
+        The columns that join the two. If left out, the one that they share; for runs of
+        another tool, the one with the names of the runs.
     task, algorithm, step, status : str, optional
         Columns. For arrays of rliable, `task` is a list with the name of each task.
     trial : str or list of str, optional

@@ -20,7 +20,7 @@ from mlflow_stores import (
 from curvewise import CurvewiseError
 from curvewise.exchange import tools
 from curvewise.exchange.tools import databases
-from curvewise.exchange.tools.mlflow_meta import meta_of
+from curvewise.exchange.tools.mlflow.meta import meta_of
 from curvewise.exchange.tools.seeing import seen_at
 
 

@@ -85,6 +85,8 @@ def _ending(end: str) -> str:
 
 def seen_at(path: Path) -> Seen:
     """Return what lies at a path that exists."""
+    if path.name in ("", ".."):  # runs are called by the folder they are in
+        path = path.resolve()
     if path.is_dir():
         return _folder(path)
     if not path.is_file():  # reading a pipe would wait, and could not be done twice

@@ -93,7 +93,11 @@ def read_path(seen: Seen, asked: Asked) -> Runs:
         meant=_MEANT,
         steps=asked.step or "timesteps",
         left_out=(*_left_out(unread), *seen.left_out()),
-        remarks=(*_few(remarks), *_unseen(logs, kinds, asked, list(unknown))),
+        remarks=(
+            *_few(remarks),
+            *_not_read(list(unknown), [name for _, name, *_ in parts[:1]]),
+            *_unseen(logs, kinds, asked),
+        ),
     )
 
 
@@ -278,14 +282,16 @@ def _few(remarks: list[str], most: int = 3) -> list[str]:
     return [*remarks[:most], f"The like holds in {more} more files."]
 
 
-def _unseen(
-    logs: Mapping[str, _Log], kinds: set[str], asked: Asked, unknown: list[str]
-) -> Iterator[str]:
+def _not_read(unknown: list[str], known: list[str]) -> Iterator[str]:
     if unknown:
+        wanted = ", ".join(f"'{name}': 'higher'" for name in (*known, unknown[0]))
         yield (
-            f"Nobody said what {listed(unknown)} mean, and they are not read. Pass "
-            f"metrics={{'return': 'higher', '{unknown[0]}': 'higher'}} to have them too."
+            f"Nobody said what {listed(unknown)} mean, and they are not read. Name all "
+            f"that you want, such as metrics={{{wanted}}}."
         )
+
+
+def _unseen(logs: Mapping[str, _Log], kinds: set[str], asked: Asked) -> Iterator[str]:
     wanted = asked.metrics is None or any(n.startswith("eval_") for n in asked.metrics)
     if asked.step in ("episode", "seconds") and "evaluations" in kinds and wanted:
         yield (

@@ -1,6 +1,5 @@
 """Optuna's storage in an SQLite file, of any version: columns say which one it is."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, shortened
 from curvewise.exchange.runs import LeftOut
+from curvewise.exchange.tools.cells import parsed
 from curvewise.exchange.tools.databases import Connection, opened
 from curvewise.exchange.tools.optuna.studies import METRIC_NAMES, Kept, Study
 from curvewise.exchange.tools.optuna.told import (
@@ -234,18 +234,18 @@ def _attributes(
     values = {}
     for name, (ids, texts) in told.items():
         found, known = row_of.find(np.array(ids, np.int64))
-        parsed = _parsed(texts)
+        own = _parsed(texts)
         if not known.all():
-            parsed = [v for v, ours in zip(parsed, known, strict=True) if ours]
-        values[name] = (found.tolist(), parsed)
+            own = [v for v, ours in zip(own, known, strict=True) if ours]
+        values[name] = (found.tolist(), own)
     return attribute_columns(row_of.n, values)
 
 
 def _parsed(texts: Sequence[str]) -> list[Any]:
     """Return many JSON texts as values, at once if they allow."""
     try:
-        values = json.loads(f"[{','.join(texts)}]")
-    except (TypeError, ValueError, RecursionError):
+        values = parsed(f"[{','.join(texts)}]")
+    except (TypeError, ValueError):
         values = []
     same = len(values) == len(texts)
     return values if same else [_plain(text) for text in texts]
@@ -253,6 +253,6 @@ def _parsed(texts: Sequence[str]) -> list[Any]:
 
 def _plain(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (TypeError, ValueError, RecursionError):
+        return parsed(text)
+    except (TypeError, ValueError):
         return text

@@ -4,7 +4,6 @@ Trials have no ids there but their place, so a line that cannot be read ends the
 behind it nobody knows whose values are whose.
 """
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from typing import Any
 from curvewise._text import count
 from curvewise.errors import CurvewiseError
 from curvewise.exchange.runs import LeftOut
+from curvewise.exchange.tools.cells import parsed
 from curvewise.exchange.tools.optuna.studies import METRIC_NAMES, Kept, Study
 from curvewise.exchange.tools.optuna.told import Told, kept_of, seconds_between
 from curvewise.exchange.tools.optuna.values import drawn_from
@@ -71,8 +71,8 @@ def _applied(replay: "_Replay", line: bytes) -> bool:
     if not line.strip():
         return True
     try:
-        replay.apply(json.loads(line))
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        replay.apply(parsed(line.decode()))
+    except (ValueError, LookupError, TypeError, AttributeError):
         return False
     return True
 

@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from curvewise.exchange.runs import LeftOut
+from curvewise.exchange.tools.cells import as_text
 from curvewise.exchange.tools.optuna.studies import Kept, Study
-from curvewise.exchange.tools.optuna.values import as_text, column_of, named_choice
+from curvewise.exchange.tools.optuna.values import column_of, named_choice
 from curvewise.metrics import Floats
 
 Attributes: TypeAlias = dict[str, tuple[list[int], list[Any]]]

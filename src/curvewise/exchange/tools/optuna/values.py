@@ -1,6 +1,5 @@
 """What Optuna drew: hyperparameters as people know them, not as numbers of choices."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from curvewise.exchange.runs import utf8
+from curvewise.exchange.tools.cells import as_text, parsed
 from curvewise.metrics import Floats
 from curvewise.trials.columns import Ints
 
@@ -56,7 +57,7 @@ def drawn_from(text: str | None) -> Drawn:
     ('None', '3')
     """
     try:
-        said = json.loads(text or "")
+        said = parsed(text or "")
         name = str(said.get("name") or said["type"]).casefold()
         rest = said.get("attributes", said)
         choices = of_one_kind(rest.get("choices", ()))
@@ -90,11 +91,6 @@ def of_one_kind(choices: Sequence[Any]) -> tuple[Cell, ...]:
     return tuple(column_of([named_choice(one) for one in choices]).to_pylist())
 
 
-def as_text(value: Any) -> str:
-    """Return what is no plain cell as a text."""
-    return value if isinstance(value, str) else json.dumps(value, default=str)
-
-
 def column_of(cells: Sequence[Any]) -> pa.Array:
     """Return cells of one kind as they are, and mixed ones as texts.
 
@@ -106,11 +102,11 @@ def column_of(cells: Sequence[Any]) -> pa.Array:
         try:
             wide = pa.float64() if float in kinds else None
             return pa.array(cells, wide)
-        except (OverflowError, pa.ArrowInvalid):  # a whole number beyond 64 bits
-            pass
+        except (OverflowError, ValueError, pa.ArrowInvalid):
+            pass  # a whole number beyond 64 bits, or half a character
     plain = (bool, int, float, str)
     texts = [
-        None if c is None else str(c) if isinstance(c, plain) else as_text(c)
+        None if c is None else utf8(str(c) if isinstance(c, plain) else as_text(c))
         for c in cells
     ]
     return pa.array(texts, pa.string())

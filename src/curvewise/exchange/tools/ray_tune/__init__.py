@@ -13,14 +13,14 @@ import pyarrow as pa
 from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed
 from curvewise.exchange.runs import Asked, LeftOut, Runs, joined_scalars
+from curvewise.exchange.tools.cells import array_of
 from curvewise.exchange.tools.ray_tune.files import (
-    Stated,
     flattened,
-    last_line,
     loaded,
+    problem_in,
     reported,
-    stated_in,
 )
+from curvewise.exchange.tools.ray_tune.states import Stated, States, states_in
 from curvewise.exchange.tools.seeing import Seen
 from curvewise.metrics import Floats
 
@@ -50,7 +50,10 @@ _FOLDER = re.compile(r"(.+?)_[0-9a-f]{5,8}_\d{5}(?:_|$)")
 
 @dataclass(slots=True)
 class _Trial:
-    """A trial of Ray's: where it is, what it reported, how it ended."""
+    """A trial of Ray's: where it is, what it reported, how it ended.
+
+    Beside that, whether its params cannot be read, and whether they changed on the way.
+    """
 
     folder: str
     curves: list[tuple[str, Floats, Floats]]
@@ -60,6 +63,8 @@ class _Trial:
     trainable: str | None
     seconds: float
     broken: int = 0
+    without_params: bool = False
+    changed: bool = False
 
 
 @dataclass(slots=True)
@@ -89,9 +94,9 @@ def fits_path(seen: Seen) -> bool:
 
 def read_path(seen: Seen, asked: Asked) -> Runs:
     """Return the trials of a folder, or of one ``result.json``."""
-    stated = stated_in([seen.place(f) for f in seen.files if _STATE.fullmatch(f)])
+    states = states_in([seen.place(f) for f in seen.files if _STATE.fullmatch(f)])
     told = _Told()
-    trials, closed = _trials(seen, stated, asked, told)
+    trials, closed = _trials(seen, states, asked, told)
     step = asked.step or _USUAL_STEP
     if told.numbers and step not in told.numbers:
         raise CurvewiseError(
@@ -105,8 +110,8 @@ def read_path(seen: Seen, asked: Asked) -> Runs:
         joined_scalars((i, *one) for i, t in enumerate(trials) for one in t.curves),
         usual={"algorithm": "trainable"} if known and trials else {},
         steps=step,
-        left_out=tuple(_left_out(seen, trials, stated, closed)),
-        remarks=tuple(_remarks(trials, told, step)),
+        left_out=tuple(_left_out(seen, trials, states, closed)),
+        remarks=tuple(_remarks(trials, states, told, step)),
     )
 
 
@@ -128,7 +133,7 @@ def _home(seen: Seen) -> str:
 
 
 def _trials(
-    seen: Seen, stated: dict[str, Stated], asked: Asked, told: _Told
+    seen: Seen, states: States, asked: Asked, told: _Told
 ) -> tuple[list[_Trial], list[str]]:
     """Return the trials, and the files that may not be read."""
     files = set(seen.files)
@@ -140,8 +145,10 @@ def _trials(
             folders.add(_parent(file))
     trials, closed = [], []
     for folder in sorted(folders - experiments):
+        if PurePosixPath(folder).name in states.again:
+            continue
         try:
-            trials.append(_trial(seen, folder, files, stated, asked, told))
+            trials.append(_trial(seen, folder, files, states, asked, told))
         except OSError:
             closed.append(folder.rstrip("/") or seen.path.name)
     return trials, closed
@@ -151,7 +158,7 @@ def _trial(
     seen: Seen,
     folder: str,
     files: set[str],
-    stated: dict[str, Stated],
+    states: States,
     asked: Asked,
     told: _Told,
 ) -> _Trial:
@@ -163,9 +170,11 @@ def _trial(
     name = PurePosixPath(own).name or _home(seen)
     rows, broken = reported(place(_RESULT), place(_TABLE))
     last = rows[-1] if rows else {}
-    params = loaded(place(_PARAMS)) or last.get("config") or {}
-    state = stated.get(name, Stated("", None))
-    error = last_line(place(_ERROR))
+    params = loaded(place(_PARAMS))
+    is_lost = params is None and place(_PARAMS) is not None
+    params = params or last.get("config") or {}
+    state = states.trials.get(name, Stated("", None))
+    error = problem_in(place(_ERROR))
     status = _ENDED.get(state.status, "")
     if not status and last.get("done") in (True, "True"):
         status = "finished"
@@ -182,6 +191,8 @@ def _trial(
         state.trainable or (found[1] if found else None),
         float(spent) if _is_number(spent) else np.nan,
         broken,
+        is_lost and not params,
+        bool(rows) and rows[0].get("config") != last.get("config"),
     )
 
 
@@ -235,14 +246,7 @@ def _table(trials: Sequence[_Trial], seen: Seen) -> pa.Table:
     columns["status"] = [trial.status for trial in trials]
     columns["error_text"] = [trial.error for trial in trials]
     columns["seconds"] = [trial.seconds for trial in trials]
-    return pa.table({name: _array(cells) for name, cells in columns.items()})
-
-
-def _array(cells: list[Any]) -> pa.Array:
-    try:
-        return pa.array(cells)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return pa.array([None if cell is None else str(cell) for cell in cells])
+    return pa.table({name: array_of(cells) for name, cells in columns.items()})
 
 
 # --- what to know ------------------------------------------------------------------------
@@ -251,17 +255,19 @@ def _array(cells: list[Any]) -> pa.Array:
 def _left_out(
     seen: Seen,
     trials: Sequence[_Trial],
-    stated: dict[str, Stated],
+    states: States,
     closed: Sequence[str],
 ) -> Iterator[LeftOut]:
     there = {PurePosixPath(trial.folder).name for trial in trials}
     there |= {PurePosixPath(folder).name for folder in closed}
-    gone = {name: own for name, own in stated.items() if name not in there}
+    there |= states.again
+    gone = {name: own for name, own in states.trials.items() if name not in there}
     waiting = [n for n, own in gone.items() if own.status == "PENDING"]
     lost = [n for n in gone if n not in waiting]
     for names, why, what in (
         (waiting, "that Ray never started", "run"),
         (lost, "that Ray knows of, without results here", "run"),
+        (sorted(states.again), "that failed, and that Ray ran again", "run"),
         (list(closed), "whose files cannot be opened", "run"),
         (list(seen.unreadable), "without permission to look in", "folder"),
     ):
@@ -269,7 +275,15 @@ def _left_out(
             yield LeftOut(len(names), why, tuple(names[:2]), what)
 
 
-def _remarks(trials: Sequence[_Trial], told: _Told, step: str) -> Iterator[str]:
+def _remarks(
+    trials: Sequence[_Trial], states: States, told: _Told, step: str
+) -> Iterator[str]:
+    if states.unread:
+        yield (
+            f"How trials ended is not known where {listed(states.unread, most=2)} should "
+            f"say it, which cannot be read: those without an error count as going on."
+        )
+    yield from _about_params(trials)
     broken = [trial for trial in trials if trial.broken]
     if broken:
         yield (
@@ -283,4 +297,20 @@ def _remarks(trials: Sequence[_Trial], told: _Told, step: str) -> Iterator[str]:
         yield (
             f"Left out: what is no number, of {count(len(told.texts), 'reported value')}: "
             f"{listed(sorted(told.texts), most=4)}."
+        )
+
+
+def _about_params(trials: Sequence[_Trial]) -> Iterator[str]:
+    lost = [trial for trial in trials if trial.without_params]
+    if lost:
+        yield (
+            f"The params of {count(len(lost), 'run')} cannot be read and are empty, such "
+            f"as of '{lost[0].folder or _PARAMS}'."
+        )
+    changed = [trial for trial in trials if trial.changed]
+    if changed:
+        yield (
+            f"{count(len(changed), 'run')} changed params on the way, such as "
+            f"'{changed[0].folder or _RESULT}', and have those of the end. Trials of "
+            f"population based training learn from each other: they are not independent."
         )

@@ -1,20 +1,15 @@
 """Files that Ray Tune leaves: reports, params, the state of an experiment, errors."""
 
 import csv
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+from curvewise.exchange.tools.cells import as_text, parsed
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
-
-
-class Stated(NamedTuple):
-    """What the state of an experiment says of a trial."""
-
-    status: str
-    trainable: str | None
+_RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt|Exit)\b.*")
 
 
 def reported(
@@ -25,15 +20,15 @@ def reported(
     They are in ``result.json``, one object per line, or only in ``progress.csv``.
     """
     if results is None:
-        return ([], 0) if table is None else (_of_table(table), 0)
+        return ([], 0) if table is None else _of_table(table)
     rows, broken = [], 0
     with results.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
             if not line.strip():
                 continue
             try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
+                row = parsed(line)
+            except ValueError:
                 row = None
             if isinstance(row, dict):
                 rows.append(row)
@@ -42,17 +37,24 @@ def reported(
     return rows, broken
 
 
-def _of_table(path: Path) -> list[dict[str, Any]]:
+def _of_table(path: Path) -> tuple[list[dict[str, Any]], int]:
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        lines = [line.replace("\0", "") for line in file]
+    # What is being written, or was when its run was killed, may be half a number.
+    cut = bool(lines) and not lines[-1].endswith(("\n", "\r"))
+    reader = csv.DictReader(lines[:-1] if cut else lines)
+    rows: list[dict[str, Any]] = []
+    broken = int(cut)
+    while True:
+        try:
+            row = next(reader, None)
+        except csv.Error:  # a cell without an end
+            broken += 1
+            continue
+        if row is None:
+            return rows, broken
         # A line that was cut has fewer cells, a damaged one more: None is their place.
-        return [
-            {key: _cell(text) for key, text in row.items() if key and text}
-            for row in csv.DictReader(_without_nulls(file))
-        ]
-
-
-def _without_nulls(lines: Any) -> Iterator[str]:
-    return (line.replace("\0", "") for line in lines)
+        rows.append({key: _cell(text) for key, text in row.items() if key and text})
 
 
 def _cell(text: str) -> Any:
@@ -67,67 +69,33 @@ def loaded(path: Path | None) -> dict[str, Any] | None:
     if path is None:
         return None
     try:
-        found = json.loads(path.read_text(encoding="utf-8", errors="replace"))
-    except (ValueError, RecursionError):
+        found = parsed(path.read_text(encoding="utf-8", errors="replace"))
+    except ValueError:
         return None
     return found if isinstance(found, dict) else None
 
 
-def last_line(path: Path | None) -> str:
-    """Return the last line of a traceback, which says what went wrong."""
+def problem_in(path: Path | None) -> str:
+    """Return the line of a traceback that says what was raised, or the last one."""
     if path is None:
         return ""
     text = _ANSI.sub("", path.read_text(encoding="utf-8", errors="replace"))
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "an empty error.txt"
+    raised = [line for line in lines if _RAISED.fullmatch(line)]
+    return (raised or lines or ["an empty error.txt"])[-1]
 
 
-def flattened(values: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+def flattened(values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Return values with names like ``eval/return``; lists are kept as JSON.
 
     >>> dict(flattened({"eval": {"return": 1.0}, "layers": [8, 8]}))
     {'eval/return': 1.0, 'layers': '[8, 8]'}
     """
-    for key, value in values.items():
-        name = f"{before}{key}"
+    waiting = list(values.items())[::-1]
+    while waiting:
+        name, value = waiting.pop()
         if isinstance(value, dict):
-            yield from flattened(value, f"{name}/")
-        elif isinstance(value, list):
-            yield name, json.dumps(value)
+            inner = [(f"{name}/{key}", one) for key, one in value.items()]
+            waiting += inner[::-1]
         else:
-            yield name, value
-
-
-def stated_in(paths: Sequence[Path]) -> dict[str, Stated]:
-    """Return what states of experiments say, by the name of a trial's folder.
-
-    A resumed experiment has several states; the name holds the time, and the last counts.
-    """
-    out: dict[str, Stated] = {}
-    for path in sorted(paths):
-        try:
-            state = loaded(path)
-        except OSError:
-            continue
-        for trial in _entries(state or {}):
-            folder = trial.get("relative_logdir") or trial.get("logdir")
-            name = Path(str(folder)).name if folder else str(trial.get("trial_id"))
-            trainable = trial.get("trainable_name")
-            known = trainable if isinstance(trainable, str) else None
-            status = str(trial.get("status") or "")
-            out[name] = Stated(status, known)
-    return out
-
-
-def _entries(state: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Return the trials of a state: pairs in a newer Ray, ``checkpoints`` before 2.7."""
-    entries = state.get("trial_data") or state.get("checkpoints") or []
-    for entry in entries if isinstance(entries, list) else []:
-        one = entry[0] if isinstance(entry, list) and entry else entry
-        if isinstance(one, str):
-            try:
-                one = json.loads(one)
-            except ValueError:
-                continue
-        if isinstance(one, dict):
-            yield one
+            yield name, as_text(value) if isinstance(value, list) else value

@@ -1,5 +1,6 @@
 """MLflow's SQLite database, of all its versions."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
@@ -11,7 +12,7 @@ import pyarrow as pa
 from curvewise.errors import CurvewiseError, shortened
 from curvewise.exchange.runs import Asked, Runs
 from curvewise.exchange.tools.databases import opened
-from curvewise.exchange.tools.mlflow_runs import (
+from curvewise.exchange.tools.mlflow.runs import (
     DELETED,
     WITH_EXPERIMENT,
     Columns,
@@ -46,6 +47,7 @@ WITH RECURSIVE next(name) AS (
     WHERE name IS NOT NULL
 ) SELECT name FROM next WHERE name IS NOT NULL
 """
+_AMONG = " WHERE key IN (SELECT value FROM json_each(?))"
 _VALUE = "CASE WHEN is_nan THEN NULL ELSE value END"
 
 
@@ -57,7 +59,9 @@ def read(path: Path, asked: Asked) -> Runs:
         names = [name for (name,) in database.execute(_NAMES)]
         wanted, machine = wanted_metrics(names, asked)
         kept.left_out += machine
-        logged = _logged(database, kept, wanted, timed=timed)
+        only = wanted if len(wanted) < len(names) else None
+        rows = _scores(database, only, timed=timed)
+        logged = _logged(rows, kept, wanted, timed=timed)
     return runs_of(f"MLflow store {path.name}", kept, logged)
 
 
@@ -113,17 +117,17 @@ def _columns(rows: Any, ids: Sequence[str]) -> Columns:
 # --- scores ------------------------------------------------------------------------------
 
 
-def _logged(database: Any, kept: Kept, names: Sequence[str], *, timed: bool) -> Logged:
-    """Return the scores of the metrics named, of runs that are kept."""
+def _logged(rows: Any, kept: Kept, names: Sequence[str], *, timed: bool) -> Logged:
+    """Return the scores in rows, of runs that are kept."""
     code = {name: i for i, name in enumerate(names)}
     place = {one: row for row, one in enumerate(kept.ids)}
     whole, real = np.empty(0, np.int64), np.empty(0)
     parts: list[list[Any]] = [[whole, whole, *[real] * (3 if timed else 2)]]
-    for keys, runs, *numbers in _chunks(_scores(database, timed=timed)):
+    for keys, runs, *numbers in _chunks(rows):
         codes = _codes(place, runs), _codes(code, keys)
         parts.append([*codes, *map(_floats, numbers)])
     run, metric, *columns = map(np.concatenate, zip(*parts, strict=True))
-    used = (run >= 0) & (metric >= 0)
+    used = run >= 0
     step, value, *time = (column[used] for column in columns)
     return Logged(
         *(run[used], metric[used], step, unbounded(value)),
@@ -132,14 +136,17 @@ def _logged(database: Any, kept: Kept, names: Sequence[str], *, timed: bool) -> 
     )
 
 
-def _scores(database: Any, *, timed: bool) -> Any:
+def _scores(database: Any, only: Sequence[str] | None, *, timed: bool) -> Any:
     """Return rows of key, run, step, value and maybe time, in the order of writing."""
     there = {row[1] for row in database.execute("PRAGMA table_info(metrics)")}
     # Before MLflow 1.0 there were no steps, and a little later still no NaN.
     step = "step" if "step" in there else "0"
     value = _VALUE if "is_nan" in there else "value"
     columns = ", ".join(["key", "run_uuid", step, value, *["timestamp"] * timed])
-    return database.execute(f"SELECT {columns} FROM metrics NOT INDEXED")  # noqa: S608
+    query = f"SELECT {columns} FROM metrics NOT INDEXED"  # noqa: S608
+    if only is None:
+        return database.execute(query)
+    return database.execute(query + _AMONG, (json.dumps(only),))
 
 
 def _chunks(found: Any) -> Iterator[Any]:

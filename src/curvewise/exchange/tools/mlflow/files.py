@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from curvewise._text import count
 from curvewise.exchange.runs import Asked, LeftOut, Runs
-from curvewise.exchange.tools.mlflow_lines import Lines
-from curvewise.exchange.tools.mlflow_meta import Meta, meta_of
-from curvewise.exchange.tools.mlflow_runs import (
+from curvewise.exchange.tools.mlflow.lines import Lines
+from curvewise.exchange.tools.mlflow.meta import Meta, meta_of
+from curvewise.exchange.tools.mlflow.runs import (
     DELETED,
     WITH_EXPERIMENT,
     Columns,

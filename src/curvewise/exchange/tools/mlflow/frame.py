@@ -9,7 +9,7 @@ from curvewise.errors import CurvewiseError
 from curvewise.exchange.grouping import nulls
 from curvewise.exchange.per_run import numbers
 from curvewise.exchange.runs import Asked, Runs
-from curvewise.exchange.tools.mlflow_runs import (
+from curvewise.exchange.tools.mlflow.runs import (
     Kept,
     Logged,
     is_noise,

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from curvewise.exchange.runs import Asked, Runs
-from curvewise.exchange.tools import mlflow_database, mlflow_files, mlflow_frame
+from curvewise.exchange.tools.mlflow import database, files, frame
 from curvewise.exchange.tools.seeing import Seen
 
 _FILE = "mlflow.db"  # what MLflow itself calls the database beside its mlruns
@@ -19,17 +19,17 @@ _FILE = "mlflow.db"  # what MLflow itself calls the database beside its mlruns
 def fits_path(seen: Seen) -> bool:
     """Return whether this is a store of MLflow's: a database, or a folder of runs."""
     if not seen.is_folder:
-        return seen.tables >= mlflow_database.TABLES
-    return _FILE in seen.files or mlflow_files.holds_runs(seen)
+        return seen.tables >= database.TABLES
+    return _FILE in seen.files or files.holds_runs(seen)
 
 
 def read_path(seen: Seen, asked: Asked) -> Runs:
     """Return the runs of a store, each metric with all its steps."""
     if not seen.is_folder:
-        return mlflow_database.read(seen.path, asked)
-    if not mlflow_files.holds_runs(seen):
-        return mlflow_database.read(seen.path / _FILE, asked)
-    found = mlflow_files.read(seen, asked)
+        return database.read(seen.path, asked)
+    if not files.holds_runs(seen):
+        return database.read(seen.path / _FILE, asked)
+    found = files.read(seen, asked)
     if _FILE not in seen.files:
         return found
     beside = f"{_FILE} lies there too, and was not read: pass it to read its runs."
@@ -38,9 +38,9 @@ def read_path(seen: Seen, asked: Asked) -> Runs:
 
 def fits_table(table: pa.Table) -> bool:
     """Return whether a table came from `mlflow.search_runs`."""
-    return mlflow_frame.fits(table)
+    return frame.fits(table)
 
 
 def read_table(table: pa.Table, name: str, asked: Asked) -> Runs:
     """Return the runs of a table of `mlflow.search_runs`, each with its last scores."""
-    return mlflow_frame.read(table, name, asked)
+    return frame.read(table, name, asked)

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from curvewise._text import count
-from curvewise.exchange.tools.mlflow_runs import Logged
+from curvewise.exchange.tools.mlflow.runs import Logged
 from curvewise.metrics import Floats
 from curvewise.trials.columns import Ints
 
