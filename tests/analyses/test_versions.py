@@ -106,7 +106,7 @@ def test_the_line_says_all_that_matters():
     )
     low, high = answer.changes[0].interval.lower, answer.changes[0].interval.upper
     assert answer.headline() == (
-        f"no worse: ppo on Hopper: return +3.00 ({low:+.2f} to {high:+.1f}), margin 20 "
+        f"no worse: ppo on Hopper: gain in return +3.00 ({low:+.2f} to {high:+.1f}), margin 20 "
         f"(5 % of base), 95 % one-sided; 10 and 10 trials, none failed"
     )
     assert str(answer).splitlines()[0] == answer.headline()
@@ -327,6 +327,17 @@ def test_seeds_that_are_texts_are_pairs_if_they_are_the_same():
 
     assert compare_versions(table("s"), table("s")).changes[0].paired
     assert not compare_versions(table("s"), table("t")).changes[0].paired
+
+
+def test_runs_with_other_names_are_no_pairs():
+    def table(prefix, trial="run"):
+        names = [f"{prefix}{i}" for i in range(6)]
+        told = {"model": ["a"] * 6, "run": names, "nr": range(6)}
+        return cw.read(told | {"return": noisy(50, 6)}, trial=trial)
+
+    assert compare_versions(table("x"), table("x")).changes[0].paired
+    assert not compare_versions(table("x"), table("y")).changes[0].paired
+    assert compare_versions(table("x", "nr"), table("y", "nr")).changes[0].paired
 
 
 # --- cannot tell --------------------------------------------------------------------------
@@ -624,6 +635,26 @@ def test_a_comment_is_markdown_in_which_names_mean_nothing():
     assert head.count("|") == rule.count("|") == row.replace(r"\|", "").count("|")
     assert "<b>" not in text
     assert text.endswith("</details>")
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        ("my_net", "my_net"),
+        ("a`b", "a&#96;b"),
+        ("[here](http://x)", "&#91;here&#93;(http://x)"),
+        ("__init__", "&#95;&#95;init&#95;&#95;"),
+        ("&lt;", "&#38;lt;"),
+        ("a|b", r"a\|b"),
+        ("a\\", "a" + 2 * "\\"),
+        ("a\n- b", "a - b"),
+    ],
+    ids=["plain", "code", "link", "bold", "entity", "pipe", "backslash", "line"],
+)
+def test_a_name_stands_in_the_table_of_a_comment_as_it_is(name, cell):
+    base, new = (version(noisy(50, seed=s), algorithm=name) for s in (0, 1))
+    row = compare_versions(base, new).comment().splitlines()[6]
+    assert row.startswith(f"| {cell} | Hopper |")
 
 
 def test_the_line_is_one_line_whatever_the_names_are():

@@ -108,6 +108,7 @@ def test_a_file_that_cannot_be_written_is_an_error(tmp_path, base, new, compared
     assert done.exit_code == 1
     assert "curvewise: " in done.stderr
     assert "Traceback" not in done.output
+    assert done.stdout.startswith("no worse: ")
 
 
 def test_two_languages_at_once_are_wrong_usage(base, new, compared):

@@ -4,9 +4,11 @@ import os
 import socket
 
 import pytest
+from click.testing import CliRunner
 
 import curvewise as cw
 from curvewise import CurvewiseError, CurvewiseWarning
+from curvewise.cli import main
 from curvewise.exchange.tools import seeing
 from curvewise.exchange.tools.seeing import seen_at
 
@@ -249,3 +251,29 @@ def test_two_folders_are_two_algorithms(logs):
     both += cw.read(logs / "dqn-s0", roles={"algorithm": "dqn"})
     assert both.algorithms == ("ppo", "dqn")
     assert both.origin.count("none left out") == 2
+
+
+# --- at the command line -----------------------------------------------------------------
+
+
+def checked(*arguments):
+    return CliRunner().invoke(main, ["check", *map(str, arguments)])
+
+
+def test_what_was_left_out_is_always_printed(logs):
+    """Also where the caller has stated everything."""
+    stated = ("--roles", ROLES, "--task", "env", "--algorithm", "algorithm")
+    stated += ("--trial", "seed", "--metrics", "return=higher")
+    assert "3 runs, none left out;" in checked(logs, *stated).stderr
+    (logs / "ppo-s1" / "monitor.csv").write_text("damaged")
+    done = checked(logs, *stated)
+    assert "2 runs, 1 file left out;" in done.stderr
+    assert "Left out: 1 file that cannot be read, first:" in done.stderr
+
+
+def test_messages_speak_of_options(logs):
+    said = checked(logs, "--roles", "{algorithm}/{seed}").stderr
+    assert "3 of 3 names of runs do not fit the pattern" in said
+    (logs / "ppo-s0" / "monitor.csv").write_text(HEADER.replace("t\n", "t,score_x\n"))
+    said = checked(logs, "--roles", ROLES).stderr
+    assert "such as --metrics return=higher --metrics score_x=higher." in said

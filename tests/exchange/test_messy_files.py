@@ -346,6 +346,19 @@ def test_a_host_is_no_group():
     assert "pooled-groups" not in rules_of(cw.read(frame))
 
 
+def test_how_runs_ended_is_no_group():
+    frame = {
+        "model": ["a"] * 8,
+        "seed": range(8),
+        "status": ["ok"] * 8,
+        "state": ["COMPLETE", "PRUNED"] * 4,
+        "acc": np.arange(8) / 10,
+    }
+    assert "pooled-groups" not in rules_of(cw.read(frame))
+    frame["place"] = frame["state"]
+    assert "pooled-groups" in rules_of(cw.read(frame))
+
+
 def test_many_columns_are_read_in_reasonable_time():
     frame = {f"x{i}": [float(i), 1.0, 2.0] for i in range(1500)}
     trials = cw.read(

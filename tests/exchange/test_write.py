@@ -355,3 +355,33 @@ def test_a_new_column_and_a_lost_one(tmp_path):
         again = cw.read(tmp_path / "x.parquet")
     assert again[0].labels["group"] == "g"
     assert again.metrics["cost"].direction == "lower"
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        {"form": "x"},
+        {"form": 1},
+        {"form": 1, "metrics": [], "kinds": 3},
+        {"form": 1, "metrics": {"acc": {"range": 1}}, "kinds": {}},
+        {"form": 1, "metrics": {}, "kinds": {"a": "zz"}},
+    ],
+    ids=["text", "bare", "lists", "metric", "kind"],
+)
+def test_a_cell_that_says_less_than_ours_is_somebody_elses(tmp_path, cell):
+    rows = {"model": ["a", "a"], "acc": [0.5, 0.6], "curvewise": [json.dumps(cell), ""]}
+    frame = pd.DataFrame(rows)
+    frame.to_csv(tmp_path / "x.csv", index=False)
+    frame.to_json(tmp_path / "x.jsonl", orient="records", lines=True)
+    for form in ("x.csv", "x.jsonl"):
+        assert cw.read(tmp_path / form).scores("acc")["a"].tolist() == [0.5, 0.6]
+
+
+@pytest.mark.parametrize("form", ["x.csv", "x.jsonl"])
+@pytest.mark.parametrize("place", [b"accuracy", b"moons"], ids=["name", "cell"])
+def test_bytes_that_are_no_text_are_damage(tmp_path, form, place):
+    cw.write(rich(), tmp_path / form)
+    whole = (tmp_path / form).read_bytes()
+    (tmp_path / form).write_bytes(whole.replace(place, b"\xff" + place))
+    with pytest.raises(CurvewiseError, match=r"(?i)utf-?8"):
+        cw.read(tmp_path / form)

@@ -16,6 +16,7 @@ from curvewise.trials.ragged import to_texts
 from curvewise.trials.values import scored
 
 _SEED = re.compile("seed|fold|split|repeat", re.IGNORECASE)
+_NUMBERED_BY = re.compile(r"\btrial=([^;]+)")  # as the origin of trials says it
 BASE, NEW = "base: ", "new: "  # before the names of algorithms
 
 
@@ -160,9 +161,11 @@ def have_same_seeds(base: Trials, new: Trials, names: Names) -> bool:
 
 def _seeds(trials: Trials) -> list[dict[str, object]]:
     """Return what the labels of each trial say of its seed, in the order of numbers."""
+    said = _NUMBERED_BY.findall(trials.origin)
+    numbered_by = {name for labels in said for name in labels.split("+")}
     labels = (json.loads(text or "{}") for text in to_texts(trials.details().labels))
     return [
-        {name: value for name, value in own.items() if _SEED.search(name)}
+        {n: v for n, v in own.items() if n in numbered_by or _SEED.search(n)}
         for own in labels
     ]
 

@@ -16,6 +16,8 @@ from curvewise.stats.interval import Interval
 if TYPE_CHECKING:
     from curvewise.analyses.versions import Versions
 
+# What Markdown would not show as it stands; an underscore inside a word it does.
+_SIGN = re.compile(r"[`*\[\]<&~]|(?<![^\W_])_|_(?![^\W_])")
 _FEW = 10  # trials, with fewer of which skewed scores were measured to mislead
 
 
@@ -70,7 +72,7 @@ def named(change: Change) -> str:
 
 def _gain(change: Change, answer: "Versions") -> str:
     up = " (+ is better)" if answer.metric.direction == "lower" else ""
-    return f"{answer.metric.label}{up} {_with_limits(change.interval)}"
+    return f"gain in {answer.metric.label}{up} {_with_limits(change.interval)}"
 
 
 def _with_limits(interval: Interval) -> str:
@@ -310,7 +312,7 @@ def comment(answer: "Versions") -> str:
         "",
         _literal(answer.headline()),
         "",
-        markdown(answer.table()).replace("<", "&lt;"),
+        markdown([_literal_cells(row) for row in answer.table()]),
         "",
         "<details><summary>Method and settings</summary>",
         "",
@@ -320,6 +322,16 @@ def comment(answer: "Versions") -> str:
         "</details>",
     ]
     return "\n".join(lines)
+
+
+def _literal_cells(row: dict[str, Cell]) -> dict[str, Cell]:
+    """Return a row whose names mean nothing to Markdown; pipes are the table's own care."""
+    names = {k: row[k] for k in ("algorithm", "task") if isinstance(row[k], str)}
+    return row | {k: _SIGN.sub(_by_number, str(name)) for k, name in names.items()}
+
+
+def _by_number(sign: re.Match[str]) -> str:
+    return f"&#{ord(sign[0])};"
 
 
 def _literal(text: str) -> str:

@@ -22,7 +22,7 @@ _OF_LINES = ("effect", "shift", "stretch", "level", "grid", "fill", "seed")
 _OF_SCORES = ("of", "alpha", "tail", "at", "family", "band")
 _OF_SOURCES = (
     *("runs", "on", "task", "algorithm", "trial", "step", "status"),
-    *("metrics", "params", "unit"),
+    *("metrics", "params", "unit", "roles", "tool"),
 )
 # The questions that an option goes with; any of them if it is not here.
 _GOES_WITH = {

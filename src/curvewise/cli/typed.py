@@ -1,6 +1,7 @@
 """Messages of the Python API as somebody at a terminal reads them."""
 
 import re
+from shlex import quote
 
 _KEYWORDS = (
     "failed|at|metrics?|params|unit|trials?|step|status|on|runs|algorithm|task"
@@ -20,7 +21,8 @@ _PAIRS = re.compile(r"pairs=\{'(.*)': (<.*?>)\}")
 _MAPPING = re.compile(r"\bmetrics=\{((?:'[^']*': '\w+'(?:, )?)+)\}")
 _ROLES = re.compile(r"\broles=('[^']*'|\{'([^']*)': '([^']*)'\})?")
 _LIST = re.compile(rf"\b({_KEYWORDS})=\[((?:'[^']*'(?:, )?)+)\]")
-_OPTION = re.compile(rf"\b({_KEYWORDS})=(?:'([^']*)'|True\b|\.\.\.)?(?!=)")
+# A keyword stands by itself; in "net_lr=1,seed=3" it is part of the name of a run.
+_OPTION = re.compile(rf"(?<![^\s(])({_KEYWORDS})=(?:'([^']*)'|True\b|\.\.\.)?(?!=)")
 
 
 def as_typed(message: str) -> str:
@@ -38,6 +40,8 @@ def as_typed(message: str) -> str:
     'Say --trial seed --trial fold, or --metrics loss=lower.'
     >>> as_typed("Pass metrics={'a': 'higher', 'b': 'lower'}.")
     'Pass --metrics a=higher --metrics b=lower.'
+    >>> as_typed("Found run 'net_lr=1,seed=3'. Pass metrics=['my loss'].")
+    "Found run 'net_lr=1,seed=3'. Pass --metrics 'my loss'."
     >>> as_typed("Pass pairs={'svm': <its tuned one>}.")
     'Pass --pair "svm=<its tuned one>".'
     >>> as_typed("Pass roles='{algorithm}-s{seed}', or roles={'algorithm': 'mine'}.")
@@ -63,7 +67,7 @@ def as_typed(message: str) -> str:
 
 def _meanings(found: re.Match[str]) -> str:
     pairs = re.findall(r"'([^']*)': '(\w+)'", found[1])
-    return " ".join(f"--metrics {name}={direction}" for name, direction in pairs)
+    return " ".join(f"--metrics {quote(f'{name}={way}')}" for name, way in pairs)
 
 
 def _roles(found: re.Match[str]) -> str:
@@ -73,13 +77,14 @@ def _roles(found: re.Match[str]) -> str:
 
 
 def _repeated(found: re.Match[str]) -> str:
-    return " ".join(f"--{found[1]} {one}" for one in re.findall("'([^']*)'", found[2]))
+    names = re.findall("'([^']*)'", found[2])
+    return " ".join(f"--{found[1]} {quote(one)}" for one in names)
 
 
 def _option(found: re.Match[str]) -> str:
     name = f"--{found[1].replace('_', '-')}"
     if found[2]:
-        return f"{name} {found[2]}"
+        return f"{name} {quote(found[2])}"
     value_follows = found.string[found.end() :][:1] not in ("", *" ,;.:)")
     return f"{name} " if value_follows else name
 

@@ -105,10 +105,10 @@ def compare_versions(
         paired=paired,
         looks=looks,
     )
+    kind = "x.json" if as_json else "x.md" if as_markdown else ""
+    click.echo(_written(answer, kind))  # before a file that perhaps cannot be written
     for path in outputs:
         Path(path).write_text(f"{_written(answer, path)}\n", encoding="utf-8")
-    kind = "x.json" if as_json else "x.md" if as_markdown else ""
-    click.echo(_written(answer, kind))
     click.get_current_context().exit(STATUSES[answer.verdict])
 
 

@@ -76,14 +76,29 @@ def parsed(cell: object) -> dict[str, Any] | None:
         head = json.loads(str(cell))
     except ValueError:
         return None
-    if not isinstance(head, dict) or "form" not in head:
+    if not isinstance(head, dict) or not isinstance(head.get("form"), int):
         return None
     if head["form"] > FORM:
         raise CurvewiseError(
             f"The table was written by a newer curvewise (form {head['form']}; this one "
             f"knows {FORM}). Upgrade curvewise, or remove the column '{COLUMN}'."
         )
-    return head
+    return head if _is_whole(head) else None
+
+
+def _is_whole(head: Mapping[str, Any]) -> bool:
+    """Return whether a cell says all that one of ours says, and nobody changed it."""
+    try:
+        for told in head["metrics"].values():
+            as_metric(told)
+        return (
+            all(kind in TYPES for kind in head["kinds"].values())
+            and isinstance(head["spaces"], dict)
+            and isinstance(head["about"], dict)
+            and isinstance(head["example_sets"], list)
+        )
+    except (AttributeError, KeyError, TypeError, CurvewiseError):
+        return False
 
 
 def column_types(head: Mapping[str, Any]) -> dict[str, pa.DataType]:

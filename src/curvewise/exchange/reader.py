@@ -131,7 +131,10 @@ def _must_have_metrics(
         if not {name, other} & set(found.scalars.names)
     ]
     if missing:
-        every = found_in(source, replace(asked, metrics=None), tool)
+        try:
+            every = found_in(source, replace(asked, metrics=None), tool)
+        except CurvewiseError:  # it asks what the metrics mean that were not named
+            every = found
         logged = every.scalars.names if isinstance(every, Runs) else ()
         raise unknown("metric", missing[0], logged)
 

@@ -25,8 +25,8 @@ def pooled_groups(trials: Trials) -> Iterator[Finding]:
 
 def _splits(own: Parsed, label: str) -> bool:
     """Return whether a label cuts the trials of a cell into a few groups of texts."""
-    if numbers_a_run(label):
-        return False
+    if numbers_a_run(label) or names.every(names.STATUS, [label]):
+        return False  # how a run ended says nothing of what it ran
     values = [labels.get(label) for labels in own.dicts]
     if not all(isinstance(value, str) for value in values):
         return False

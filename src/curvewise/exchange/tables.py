@@ -69,12 +69,18 @@ def _from_file(source: str | Path) -> pa.Table:
             f"a store, a frame or a dict of arrays."
         )
     try:
-        return {"CSV": _csv, "Parquet": _parquet, "JSON lines": _json}[kind](path)
+        table = {"CSV": _csv, "Parquet": _parquet, "JSON lines": _json}[kind](path)
+        table.validate(
+            full=True
+        )  # damaged texts would be found out late, and by others
+        _ = table.column_names
+    except UnicodeDecodeError:
+        raise _not_utf8(path.name) from None
     except CurvewiseError:
         raise
     except (pa.ArrowException, OSError, ValueError, RecursionError) as problem:
         raise CurvewiseError(
-            f"{path} cannot be read as {kind}: {shortened(problem, 300)} "
+            f"{path} cannot be read as {kind}: {shortened(problem, 300).rstrip('. ')}. "
             f"The file may be damaged, cut short or of another kind."
         ) from problem
     except MemoryError as problem:
@@ -82,6 +88,7 @@ def _from_file(source: str | Path) -> pa.Table:
             f"{path} has {path.stat().st_size:,} bytes, which do not fit into memory. Keep "
             f"the columns and rows that are needed, or write it as Parquet."
         ) from problem
+    return table
 
 
 def existing(source: str | Path, *, folder: bool = False) -> Path:

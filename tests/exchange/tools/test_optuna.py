@@ -376,3 +376,8 @@ def test_many_names_of_choices_are_decoded():
     assert odd.value(math.nan) is None
     assert not drawn_from("not json").is_known
     assert not drawn_from(None).is_known
+
+
+def test_a_metric_that_a_frame_lacks_is_what_the_error_is_about():
+    with pytest.raises(CurvewiseError, match=r"no metric 'loss'. There are: 'value'"):
+        read(frame(), metrics={"value": "lower", "loss": "lower"})

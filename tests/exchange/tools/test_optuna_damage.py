@@ -298,3 +298,29 @@ def test_a_study_that_goes_on_is_read_as_it_is_at_one_moment(tmp_path, mode):
         writing.join()
     assert sizes[-1] > sizes[0]
     assert sizes == sorted(sizes)
+
+
+# --- half characters ---------------------------------------------------------------------
+
+
+def test_half_a_character_in_a_journal_is_no_crash(tmp_path):
+    def change(lines):
+        name = b'"study_name":"'
+        return [line.replace(name, name + b"\\ud800") for line in lines]
+
+    trials, _ = read(journal(tmp_path, change))
+    before, _ = read(NEW / "search.log")
+    assert trials.algorithms == tuple(f"?{name}" for name in before.algorithms)
+    assert len(trials) == len(before)
+
+
+def test_half_a_character_in_a_database_is_no_damage(tmp_path):
+    path = copied("search.db", tmp_path)
+    with sqlite3.connect(path) as database:
+        database.execute(
+            "INSERT INTO trial_user_attributes (trial_id, key, value_json) "
+            "SELECT trial_id, 'half', ? FROM trials",
+            (json.dumps("a\ud800"),),
+        )
+    trials, _ = read(path)
+    assert {trial.labels["user_attrs.half"] for trial in trials} == {"a?"}

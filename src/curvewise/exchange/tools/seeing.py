@@ -109,10 +109,30 @@ def seen_at(path: Path) -> Seen:
     return Seen(path, is_folder=False, head=head, tables=tables, files=(path.name,))
 
 
+class _Homes:
+    """Folders that are looked through, with all below them."""
+
+    def __init__(self) -> None:
+        self._folders: set[Path] = set()
+        self._above: set[Path] = set()
+
+    def add(self, folder: Path) -> None:
+        """Note a folder that is looked through."""
+        self._folders.add(folder)
+        self._above.update(folder.parents)
+
+    def cover(self, path: Path) -> bool:
+        """Return whether a path is in one of the folders, or has one of them in it."""
+        return path in self._above or not self._folders.isdisjoint(
+            (path, *path.parents)
+        )
+
+
 def _folder(path: Path) -> Seen:
     files: list[str] = []
     closed: list[str] = []
-    homes = [os.path.realpath(path)]
+    homes = _Homes()
+    homes.add(path.resolve())
     waiting = [(str(path), "")]
     while waiting:
         folder, before = waiting.pop()
@@ -138,7 +158,7 @@ def _folder(path: Path) -> Seen:
     )
 
 
-def _kind(entry: os.DirEntry[str], homes: list[str]) -> str:
+def _kind(entry: os.DirEntry[str], homes: _Homes) -> str:
     """Return "file", "folder", or nothing for what is not looked at.
 
     Pipes and devices would keep a reader waiting. A link to nothing is called a file:
@@ -154,20 +174,16 @@ def _kind(entry: os.DirEntry[str], homes: list[str]) -> str:
         return "file"
 
 
-def _is_second_name(link: Path, homes: list[str]) -> bool:
+def _is_second_name(link: Path, homes: _Homes) -> bool:
     """Return whether a link leads to what is looked at anyway, or around in a circle.
 
     A link to a folder elsewhere becomes one of the homes.
     """
-    real = os.path.realpath(link)
     if not link.exists():
         return False
-    if any(_is_below(real, home) or _is_below(home, real) for home in homes):
+    real = link.resolve()
+    if homes.cover(real):
         return True
-    if link.is_dir():
-        homes.append(real)
+    if real.is_dir():
+        homes.add(real)
     return False
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -189,8 +189,9 @@ def evaluations_of(path: Path) -> Curves:
         raise
     except Exception as problem:  # whatever numpy and zip files raise
         raise CurvewiseError(
-            f"{path} cannot be read: {shortened(problem, 200)} The file may be damaged or "
-            f"cut, or hold unequal numbers of episodes, which numpy can only pickle."
+            f"{path} cannot be read: {shortened(problem, 200).rstrip('. ')}. The file may "
+            f"be damaged or cut, or hold unequal numbers of episodes, which numpy can only "
+            f"pickle."
         ) from problem
     for name, scores in found.items():
         if scores.ndim != 2 or len(scores) != len(timesteps) or timesteps.ndim != 1:

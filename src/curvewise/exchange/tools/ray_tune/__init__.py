@@ -110,7 +110,7 @@ def read_path(seen: Seen, asked: Asked) -> Runs:
         joined_scalars((i, *one) for i, t in enumerate(trials) for one in t.curves),
         usual={"algorithm": "trainable"} if known and trials else {},
         steps=step,
-        left_out=tuple(_left_out(seen, trials, states, closed)),
+        left_out=(*_left_out(trials, states, closed), *seen.left_out()),
         remarks=tuple(_remarks(trials, states, told, step)),
     )
 
@@ -185,7 +185,7 @@ def _trial(
     return _Trial(
         own,
         list(_curves(rows, asked, told)),
-        dict(flattened(params)) if isinstance(params, dict) else {},
+        flattened(params) if isinstance(params, dict) else {},
         status,
         error if status == "failed" else "",
         state.trainable or (found[1] if found else None),
@@ -203,10 +203,13 @@ def _curves(
     rows: Sequence[dict[str, Any]], asked: Asked, told: _Told
 ) -> Iterator[tuple[str, Floats, Floats]]:
     """Return metrics with their steps and values."""
-    flat = [
-        dict(flattened({k: v for k, v in row.items() if k != "config"})) for row in rows
-    ]
-    told.numbers.update(key for row in flat for key in row if _is_number(row[key]))
+    flat = [flattened({**row, "config": None}) for row in rows]
+    told.numbers.update(
+        key
+        for row in flat
+        for key in row
+        if key not in told.numbers and _is_number(row[key])
+    )
     clock = asked.step or _USUAL_STEP
     counted = [
         row for row in flat if _is_number(row.get(clock)) and isfinite(row[clock])
@@ -253,10 +256,7 @@ def _table(trials: Sequence[_Trial], seen: Seen) -> pa.Table:
 
 
 def _left_out(
-    seen: Seen,
-    trials: Sequence[_Trial],
-    states: States,
-    closed: Sequence[str],
+    trials: Sequence[_Trial], states: States, closed: Sequence[str]
 ) -> Iterator[LeftOut]:
     there = {PurePosixPath(trial.folder).name for trial in trials}
     there |= {PurePosixPath(folder).name for folder in closed}
@@ -264,15 +264,14 @@ def _left_out(
     gone = {name: own for name, own in states.trials.items() if name not in there}
     waiting = [n for n, own in gone.items() if own.status == "PENDING"]
     lost = [n for n in gone if n not in waiting]
-    for names, why, what in (
-        (waiting, "that Ray never started", "run"),
-        (lost, "that Ray knows of, without results here", "run"),
-        (sorted(states.again), "that failed, and that Ray ran again", "run"),
-        (list(closed), "whose files cannot be opened", "run"),
-        (list(seen.unreadable), "without permission to look in", "folder"),
+    for names, why in (
+        (waiting, "that Ray never started"),
+        (lost, "that Ray knows of, without results here"),
+        (sorted(states.again), "that failed, and that Ray ran again"),
+        (list(closed), "whose files cannot be opened"),
     ):
         if names:
-            yield LeftOut(len(names), why, tuple(names[:2]), what)
+            yield LeftOut(len(names), why, tuple(names[:2]))
 
 
 def _remarks(

@@ -2,7 +2,6 @@
 
 import csv
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -85,12 +84,15 @@ def problem_in(path: Path | None) -> str:
     return (raised or lines or ["an empty error.txt"])[-1]
 
 
-def flattened(values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def flattened(values: dict[str, Any]) -> dict[str, Any]:
     """Return values with names like ``eval/return``; lists are kept as JSON.
 
-    >>> dict(flattened({"eval": {"return": 1.0}, "layers": [8, 8]}))
+    >>> flattened({"eval": {"return": 1.0}, "layers": [8, 8]})
     {'eval/return': 1.0, 'layers': '[8, 8]'}
     """
+    if not {dict, list} & {type(value) for value in values.values()}:
+        return values
+    out: dict[str, Any] = {}
     waiting = list(values.items())[::-1]
     while waiting:
         name, value = waiting.pop()
@@ -98,4 +100,5 @@ def flattened(values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             inner = [(f"{name}/{key}", one) for key, one in value.items()]
             waiting += inner[::-1]
         else:
-            yield name, as_text(value) if isinstance(value, list) else value
+            out[name] = as_text(value) if isinstance(value, list) else value
+    return out

@@ -11,6 +11,7 @@ import pyarrow as pa
 from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed
 from curvewise.exchange.runs import Asked, LeftOut, Runs, Scalars, no_scalars
+from curvewise.exchange.tools.cells import array_of
 from curvewise.exchange.tools.seeing import Seen
 from curvewise.exchange.tools.tensorboard.scalars import (
     WALL_TIME,
@@ -55,19 +56,12 @@ def read_path(seen: Seen, asked: Asked) -> Runs:
     runs, parents = _without_parents(runs)
     left_out += parents
     scalars, dropped = _scalars(runs, list(tags))
-    if seen.unreadable:
-        some = tuple(seen.unreadable[:2])
-        left_out.append(
-            LeftOut(
-                len(seen.unreadable), "without permission to look in", some, "folder"
-            )
-        )
     return Runs(
         f"TensorBoard {'folder' if seen.is_folder else 'file'} {seen.path}",
         _table(runs, _home(seen)),
         scalars,
         steps="seconds" if asked.step == WALL_TIME else "step",
-        left_out=tuple(left_out),
+        left_out=(*left_out, *seen.left_out()),
         remarks=tuple(_remarks(runs, troubles, dropped, _home(seen))),
     )
 
@@ -210,14 +204,7 @@ def _table(runs: Sequence[_Run], home: str) -> pa.Table:
         columns[f"params.{param}"] = [run.heard.params.get(param) for run in runs]
     if any(run.heard.status for run in runs):
         columns["status"] = [run.heard.status or None for run in runs]
-    return pa.table({name: _array(cells) for name, cells in columns.items()})
-
-
-def _array(cells: list[Any]) -> pa.Array:
-    try:
-        return pa.array(cells)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # numbers in one run, texts in another
-        return pa.array([None if cell is None else str(cell) for cell in cells])
+    return pa.table({name: array_of(cells) for name, cells in columns.items()})
 
 
 # --- what to know ------------------------------------------------------------------------
