@@ -34,7 +34,7 @@ _MODULES = {
     "sb3": "stable_baselines",
     "tensorboard": "tensorboard",
     "wandb": "wandb",
-    "sklearn": "sklearn_results",
+    "sklearn": "scikit_learn",
     "rliable": "rliable",
 }
 TOOLS = tuple(_MODULES)

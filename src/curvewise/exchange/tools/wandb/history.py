@@ -13,7 +13,7 @@ from curvewise.exchange import names
 from curvewise.exchange.grouping import columns_varying, is_number, nulls
 from curvewise.exchange.per_run import numbers
 from curvewise.exchange.runs import Asked, LeftOut, Runs, joined_scalars
-from curvewise.exchange.tools.wandb_chart import is_own
+from curvewise.exchange.tools.wandb.chart import is_own
 from curvewise.metrics import Floats
 from curvewise.trials.columns import Ints
 

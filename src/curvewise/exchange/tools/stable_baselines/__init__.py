@@ -12,7 +12,7 @@ import pyarrow as pa
 from curvewise.errors import CurvewiseError, listed, shortened
 from curvewise.exchange.runs import Asked, LeftOut, Runs, joined_scalars
 from curvewise.exchange.tools.seeing import Seen
-from curvewise.exchange.tools.stable_baselines_files import (
+from curvewise.exchange.tools.stable_baselines.files import (
     Curves,
     Episodes,
     episodes_of,

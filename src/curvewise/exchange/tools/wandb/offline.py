@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, shortened
-from curvewise.exchange.tools.wandb_history import History
+from curvewise.exchange.tools.wandb.history import History
 
 _MARK = b":W&B"
 _BLOCK = 32_768

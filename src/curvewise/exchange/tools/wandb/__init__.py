@@ -11,14 +11,14 @@ from curvewise.errors import CurvewiseError, shortened
 from curvewise.exchange.runs import Asked, LeftOut, Runs
 from curvewise.exchange.tables import load
 from curvewise.exchange.tools.seeing import Seen
-from curvewise.exchange.tools.wandb_chart import (
+from curvewise.exchange.tools.wandb.chart import (
     chart_runs,
     is_chart,
     is_runs_table,
     table_runs,
 )
-from curvewise.exchange.tools.wandb_history import History, history_runs, is_history
-from curvewise.exchange.tools.wandb_offline import offline_runs
+from curvewise.exchange.tools.wandb.history import History, history_runs, is_history
+from curvewise.exchange.tools.wandb.offline import offline_runs
 
 _TABLES = (".parquet", ".csv")
 _MOST_LOOKED_AT = 40

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, listed, shortened
 from curvewise.exchange.runs import Asked, Runs, Sheet, joined_scalars
-from curvewise.exchange.tools.sklearn_counts import counted
-from curvewise.exchange.tools.sklearn_forms import (
+from curvewise.exchange.tools.scikit_learn.counts import counted
+from curvewise.exchange.tools.scikit_learn.forms import (
     column,
     form_of,
     is_frame,
