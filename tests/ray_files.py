@@ -56,11 +56,12 @@ def make(folder, name="net_0a1b2_00000_0_lr=1", *, reports=(), state=None, **fil
     return trial
 
 
-def add_state(folder, *trials, name="experiment_state-1.json"):
+def add_state(folder, *trials, name="experiment_state-1.json", resumed=False):
     path = folder / name
     data = json.loads(path.read_text())["trial_data"] if path.exists() else []
     data += [[json.dumps(trial), "{}"] for trial in trials]
-    path.write_text(json.dumps({"trial_data": data}))
+    runner = {"_resumed": resumed}
+    path.write_text(json.dumps({"trial_data": data, "runner_data": runner}))
 
 
 def report(i, **more):

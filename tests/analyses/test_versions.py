@@ -106,8 +106,8 @@ def test_the_line_says_all_that_matters():
     )
     low, high = answer.changes[0].interval.lower, answer.changes[0].interval.upper
     assert answer.headline() == (
-        f"no worse: ppo on Hopper: gain in return +3.00 ({low:+.2f} to {high:+.1f}), margin 20 "
-        f"(5 % of base), 95 % one-sided; 10 and 10 trials, none failed"
+        f"no worse: ppo on Hopper: gain in return +3.00 ({low:+.2f} to {high:+.1f}), "
+        f"margin 20 (5 % of base), 95 % one-sided; 10 and 10 trials, none failed"
     )
     assert str(answer).splitlines()[0] == answer.headline()
 

@@ -174,3 +174,15 @@ def test_help_says_what_the_status_means(compared, ran):
     whole = ran("--help").output
     assert "compare-versions" in whole
     assert "4 cannot tell" in " ".join(whole.split())
+
+
+def test_an_error_says_which_version_cannot_be_read(tmp_path, base, new, compared):
+    path = new()
+    path.write_text(path.read_text().replace("seed", "fold", 1))
+    done = compared(base, path, "--trial", "seed")
+    assert done.exit_code == 1
+    assert "curvewise: NEW: There is no column 'seed'" in done.stderr
+    assert "read with the same options" in done.stderr
+    done = compared(tmp_path / "none.csv", path)
+    assert "curvewise: BASE: There is no file" in done.stderr
+    assert "same options" not in done.stderr

@@ -12,9 +12,11 @@ from curvewise.cli.sources import (
     read_source,
     two_source_options,
 )
+from curvewise.errors import CurvewiseError
 
 if TYPE_CHECKING:
     from curvewise.analyses.versions import Versions
+    from curvewise.trials import Trials
 
 STATUSES = {"no worse": 0, "worse": 3, "cannot tell": 4}
 
@@ -95,8 +97,8 @@ def compare_versions(
     from curvewise.analyses.versions import compare_versions as compared
 
     answer = compared(
-        read_source(base, **keywords),
-        read_source(new, **keywords),
+        _read("BASE", base, keywords),
+        _read("NEW", new, keywords),
         metric,
         margin=None if margin is None else number_or_word(margin),
         at=number_or_word(at),
@@ -110,6 +112,19 @@ def compare_versions(
     for path in outputs:
         Path(path).write_text(f"{_written(answer, path)}\n", encoding="utf-8")
     click.get_current_context().exit(STATUSES[answer.verdict])
+
+
+def _read(version: str, source: str, keywords: dict[str, Any]) -> "Trials":
+    """Return the trials of one version; an error says of which."""
+    try:
+        return read_source(source, **keywords)
+    except CurvewiseError as problem:
+        stated = any(value not in (None, ()) for value in keywords.values())
+        hint = (
+            " BASE and NEW are read with the same options. Where they need others, write "
+            "one of them with 'curvewise export' first."
+        )
+        raise CurvewiseError(f"{version}: {problem}{hint * stated}") from problem
 
 
 def _written(answer: "Versions", path: str) -> str:

@@ -35,7 +35,8 @@ def trials_of(
         runs = _named(runs, roles)
     if runs.table.num_rows == 0:
         raise CurvewiseError(
-            f"{runs.source} holds no run that can be used. {told(runs.left_out)}"
+            f"{runs.source} holds no run that can be used. "
+            f"{told(runs.left_out) or 'It is empty: has it begun?'}"
         )
     assigned = assign_runs(runs, unit=unit, **stated)
     meant = meanings(assigned.metrics, unit)

@@ -381,3 +381,13 @@ def test_many_names_of_choices_are_decoded():
 def test_a_metric_that_a_frame_lacks_is_what_the_error_is_about():
     with pytest.raises(CurvewiseError, match=r"no metric 'loss'. There are: 'value'"):
         read(frame(), metrics={"value": "lower", "loss": "lower"})
+
+
+@pytest.mark.parametrize("name", ["search.db", "search.log"])
+def test_why_a_trial_has_no_final_value_is_said(name):
+    trials, _ = read(NEW / name)
+    reasons = {trial.labels["state"]: trial.error for trial in trials}
+    assert reasons["PRUNED"] == "pruned by Optuna"
+    assert reasons["RUNNING"] == "still running when it was read"
+    assert reasons["WAITING"] == "never started"
+    assert reasons["COMPLETE"] == ""

@@ -324,3 +324,16 @@ def test_half_a_character_in_a_database_is_no_damage(tmp_path):
         )
     trials, _ = read(path)
     assert {trial.labels["user_attrs.half"] for trial in trials} == {"a?"}
+
+
+def test_a_storage_in_which_nothing_has_begun_is_said_to_be_empty(tmp_path):
+    path = copied("search.db", tmp_path)
+    with sqlite3.connect(path) as database:
+        for (table,) in database.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table'"
+        ).fetchall():
+            database.execute(f"DELETE FROM {table}")
+    with pytest.raises(
+        CurvewiseError, match=r"can be used\. It is empty: has it begun"
+    ):
+        read(path)

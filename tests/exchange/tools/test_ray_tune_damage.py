@@ -14,7 +14,7 @@ def test_failed_trials_that_were_run_again_do_not_count_twice(tmp_path):
         make(tmp_path, name, reports=[report(1)])
     add_state(tmp_path, told_of(old, "ERROR", "0"), told_of(kept, "ERROR", "1"))
     again = told_of(new, "TERMINATED", "0"), told_of(kept, "ERROR", "1")
-    add_state(tmp_path, *again, name="experiment_state-2.json")
+    add_state(tmp_path, *again, name="experiment_state-2.json", resumed=True)
     runs = found(tmp_path)
     assert set(rows(runs)) == {kept, new}
     (left,) = runs.left_out
@@ -30,16 +30,25 @@ def test_an_older_trial_stays_unless_it_failed_and_was_replaced(tmp_path, status
         make(tmp_path, name, reports=[report(1)])
     add_state(tmp_path, told_of(old, status, tag))
     again = told_of(new, "TERMINATED", "0")
-    add_state(tmp_path, again, name="experiment_state-2.json")
+    add_state(tmp_path, again, name="experiment_state-2.json", resumed=True)
     runs = found(tmp_path)
     assert set(rows(runs)) == {old, new}
     assert runs.left_out == ()
 
 
+def test_a_second_experiment_of_the_same_name_replaces_nothing(tmp_path):
+    for i, name in enumerate(("net_0a1b2_00000_0", "net_9f9f9_00000_0")):
+        make(tmp_path, name, reports=[report(1)])
+        state = f"experiment_state-{i}.json"
+        add_state(tmp_path, told_of(name, "ERROR", "0"), name=state)
+    assert len(rows(found(tmp_path))) == 2
+
+
 def test_a_trial_is_replaced_only_within_its_experiment(tmp_path):
     for experiment, name in (("a", "net_0a1b2_00000_0"), ("b", "net_99ff99aa_0")):
         make(tmp_path / experiment, name, reports=[report(1)])
-        add_state(tmp_path / experiment, told_of(name, "ERROR", "0"))
+        told = told_of(name, "ERROR", "0")
+        add_state(tmp_path / experiment, told, resumed=True)
     assert len(rows(found(tmp_path))) == 2
 
 
@@ -126,3 +135,17 @@ def test_a_cell_without_an_end_costs_its_own_line_only(tmp_path):
     runs = found(tmp_path)
     assert curves(runs)[trial.name]["acc"] == [(2.0, 0.6)]
     assert runs.remarks[0].startswith("Left out: 1 line of 1 run")
+
+
+@pytest.mark.parametrize(
+    ("name", "trainable"),
+    [
+        ("my_net_0a1b2_00003_3_lr=1_2026-01-01", "my_net"),
+        ("my_net_976ad84c_0_lr=1_2026-01-01", "my_net"),
+        ("something else", None),
+    ],
+    ids=["first", "again", "other"],
+)
+def test_the_trainable_is_in_the_name_of_the_folder(tmp_path, name, trainable):
+    make(tmp_path, name, reports=[report(1)])
+    assert rows(found(tmp_path))[name]["trainable"] == trainable

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from curvewise.errors import CurvewiseError, listed, shortened
 from curvewise.exchange.runs import Asked, LeftOut, Runs, Scalars
@@ -22,6 +23,12 @@ INTERMEDIATE = "intermediate"
 # A study's own name for its objectives, as `Study.set_metric_names` keeps it.
 METRIC_NAMES = "study:metric_names"
 _FAIL_REASON = "fail_reason"
+# Why a trial has no final value, where Optuna itself gives no reason.
+_REASONS = {
+    "PRUNED": "pruned by Optuna",
+    "RUNNING": "still running when it was read",
+    "WAITING": "never started",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,9 +282,12 @@ def _table(kept: Kept) -> pa.Table:
     }
     columns |= {f"params.{name}": cells for name, cells in kept.params.items()}
     columns |= {f"user_attrs.{name}": cells for name, cells in kept.user.items()}
-    for name, cells in kept.system.items():
-        if name == _FAIL_REASON:
-            columns["error_text"] = cells.cast(pa.string())
-        else:
-            columns[f"system_attrs.{name}"] = cells
+    columns |= {
+        f"system_attrs.{name}": cells
+        for name, cells in kept.system.items()
+        if name != _FAIL_REASON
+    }
+    usual = pa.array([_REASONS.get(state, "") for state in kept.state], pa.string())
+    said = kept.system.get(_FAIL_REASON, pa.nulls(len(usual), pa.string()))
+    columns["error_text"] = pc.coalesce(said.cast(pa.string()), usual)
     return pa.table(columns)

@@ -45,7 +45,8 @@ _KEPT_BY_RAY = frozenset(
 # Ray calls every trial that ended well TERMINATED, and so others call those killed.
 _ENDED = {"TERMINATED": "finished", "ERROR": "failed"}
 _LARGEST = 10**300  # of whole numbers that can be floats
-_FOLDER = re.compile(r"(.+?)_[0-9a-f]{5,8}_\d{5}(?:_|$)")
+# Trainable, experiment, trial; or, where it was run again, trainable, trial, place.
+_FOLDER = re.compile(r"(.+?)_[0-9a-f]{5,8}_\d+(?:_|$)")
 
 
 @dataclass(slots=True)
