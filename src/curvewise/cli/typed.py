@@ -84,7 +84,8 @@ def _repeated(found: re.Match[str]) -> str:
 def _option(found: re.Match[str]) -> str:
     name = f"--{found[1].replace('_', '-')}"
     if found[2]:
-        return f"{name} {quote(found[2])}"
+        stands_for_one = found[2].startswith("<")  # "<column>" is for people to fill in
+        return f"{name} {found[2] if stands_for_one else quote(found[2])}"
     value_follows = found.string[found.end() :][:1] not in ("", *" ,;.:)")
     return f"{name} " if value_follows else name
 

@@ -158,7 +158,7 @@ class Sheet:
 def utf8(text: str) -> str:
     """Return a text that can be written: odd bytes in names of files become escapes.
 
-    >>> utf8("caf" + chr(0xDCE9)) == "caf" + chr(92) + "udce9"
+    >>> utf8("ma" + chr(0xDCE9)) == "ma" + chr(92) + "udce9"
     True
     """
     return text.encode("utf-8", "backslashreplace").decode()
