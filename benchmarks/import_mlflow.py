@@ -89,7 +89,7 @@ print(json.dumps({"seconds": seconds, "total": last}))
 PEAK = """
 import pathlib, re, sys, warnings
 import curvewise as cw
-cw.read(sys.argv[1]).scores("m0_acc")
+cw.read(sys.argv[1]).details()
 status = pathlib.Path("/proc/self/status").read_text()
 print(int(re.search(r"VmHWM:\\s+(\\d+) kB", status)[1]) / 1e6)
 """

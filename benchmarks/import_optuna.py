@@ -107,7 +107,9 @@ def address(path: Path) -> str:
 
 def ours(path: Path) -> cw.Trials:
     with contextlib.redirect_stderr(io.StringIO()):  # what was understood
-        return cw.read(path)
+        trials = cw.read(path)
+    trials.details()  # hyperparameters, which are in the peer's frame too
+    return trials
 
 
 def peer(path: Path):
@@ -122,9 +124,10 @@ import curvewise as cw
 def kilobytes(name):
     status = pathlib.Path("/proc/self/status").read_text()
     return int(re.search(name + r":\\s+(\\d+) kB", status)[1])
-cw.read(sys.argv[1])
+cw.read(sys.argv[1]).details()
 before = kilobytes("VmRSS")
 trials = cw.read(sys.argv[2])
+trials.details()
 print(kilobytes("VmHWM") - before)
 """
 

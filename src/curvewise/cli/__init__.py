@@ -94,8 +94,9 @@ def main() -> None:
     """Judge learning algorithms by whole curves and distributions.
 
     How good is it, and how hard to tune? Give a file of results (CSV, Parquet, JSON
-    lines or a store) and get a table, a figure's worth of numbers, a page. No results
-    yet? Describe an experiment in a TOML file, and run it.
+    lines or a store), or what MLflow, Optuna, Weights & Biases, TensorBoard,
+    Stable-Baselines3 or Ray Tune kept, and get a table, a figure's worth of numbers, a
+    page. No results yet? Describe an experiment in a TOML file, and run it.
     """
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
         # A name that the terminal cannot show is no reason to fail.
