@@ -51,6 +51,8 @@ def quietly(source, **stated):
     """Read a source; return its trials, and what was warned of as one text."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        # What old versions of frames' libraries say to each other is not about MLflow.
+        warnings.simplefilter("ignore", DeprecationWarning)
         trials = cw.read(source, **stated)
     assert all(issubclass(w.category, CurvewiseWarning) for w in caught)
     return trials, "\n".join(str(w.message) for w in caught)
