@@ -20,17 +20,6 @@ def rows(runs):
     return {row["run"]: row for row in runs.table.to_pylist()}
 
 
-def curves(runs):
-    """Return {run: {metric: [(step, value), ...]}}."""
-    names, scalars = runs.table.column("run").to_pylist(), runs.scalars
-    out = {name: {} for name in names}
-    columns = (scalars.run, scalars.metric, scalars.step, scalars.value)
-    for run, metric, step, value in zip(*(c.tolist() for c in columns), strict=True):
-        own = out[names[run]].setdefault(scalars.names[metric], [])
-        own.append((step, value))
-    return out
-
-
 def same(one, other):
     """Return whether points are the same, but for digits that old Ray rounds off."""
     one, other = np.array(one, float), np.array(other, float)

@@ -66,7 +66,9 @@ def assign_runs(
     elif trials and rows_per_run(table, [*who, *trials]) > 1:
         raise _repeated(runs, who, trials)
     left = [c for c in left if c not in (*who, *trials)]
-    kept = stated_params or [c for c in left if params is None and _is_param(c)]
+    kept = stated_params or [
+        c for c in left if params is None and names.has_param_prefix(c)
+    ]
     labels = ["run", *trials, *left]
     return Roles(
         *(task, algorithm, trials, runs.steps or None),
@@ -80,10 +82,6 @@ def assign_runs(
         },
         *({}, (), True),
     )
-
-
-def _is_param(column: str) -> bool:
-    return names.has_param_prefix(column)
 
 
 def _metrics(

@@ -1,7 +1,7 @@
 """From a table and its roles to trials."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -61,7 +61,7 @@ def read_results(
     found = found_in(source, asked, tool)
     _must_have_names(asked, found)
     if isinstance(found, Runs) and metrics is not None:
-        _must_have_metrics(found, source, asked, tool)
+        _must_have_metrics(stated_metrics(metrics, None), found, source, asked, tool)
     labels = None if runs is None else load(runs)
     stated |= {"metrics": metrics, "unit": unit}
     if isinstance(found, Sheet) and (head := head_of(found.table)) is not None:
@@ -120,23 +120,18 @@ def _must_have_names(asked: Asked, found: Runs | Sheet) -> None:
 
 
 def _must_have_metrics(
-    found: Runs, source: object, asked: Asked, tool: str | None
+    names: Iterable[str], found: Runs, source: object, asked: Asked, tool: str | None
 ) -> None:
     """Raise for metrics that no run logged, with those that there are."""
-    n = len(asked.metrics or ()) // 2  # as they were named, then without a prefix
-    named, bare = (asked.metrics or ())[:n], (asked.metrics or ())[n:]
-    missing = [
-        name
-        for name, other in zip(named, bare, strict=True)
-        if not {name, other} & set(found.scalars.names)
-    ]
+    logged = set(found.scalars.names)
+    missing = [name for name in names if not {name, metric_name(name)} & logged]
     if missing:
         try:
             every = found_in(source, replace(asked, metrics=None), tool)
         except CurvewiseError:  # it asks what the metrics mean that were not named
             every = found
-        logged = every.scalars.names if isinstance(every, Runs) else ()
-        raise unknown("metric", missing[0], logged)
+        known = every.scalars.names if isinstance(every, Runs) else ()
+        raise unknown("metric", missing[0], known)
 
 
 def _of_sheet(

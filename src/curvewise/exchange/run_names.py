@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, CurvewiseWarning, listed, shortened
+from curvewise.exchange.cells import array_of
 from curvewise.exchange.names import first
 from curvewise.exchange.runs import LeftOut, utf8
 
@@ -72,7 +73,7 @@ def with_columns(table: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
     for name in columns:
         if name in table.column_names:
             table = table.drop_columns([name])
-    ours = {name: _array(cells) for name, cells in columns.items()}
+    ours = {name: array_of(cells) for name, cells in columns.items()}
     return pa.table(ours | {c: table.column(c) for c in table.column_names})
 
 
@@ -100,16 +101,9 @@ def rows_with_roles(table: pa.Table, roles: NamedRoles, name: str) -> pa.Table:
     where = place[encoded.indices.to_numpy()]
     rows = np.flatnonzero(where >= 0)
     told = {
-        n: _array(cells).take(pa.array(where[rows])) for n, cells in columns.items()
+        n: array_of(cells).take(pa.array(where[rows])) for n, cells in columns.items()
     }
     return with_columns(table.take(pa.array(rows)), told)
-
-
-def _array(cells: Any) -> pa.Array:
-    try:
-        return pa.array(cells)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return pa.array([None if cell is None else str(cell) for cell in cells])
 
 
 def _by_pattern(runs: Sequence[str], pattern: str) -> list[dict[str, Any] | None]:

@@ -7,7 +7,6 @@ from curvewise.exchange import tools
 from curvewise.exchange.head import head_of, meanings_beside, meant_in
 from curvewise.exchange.runs import Asked, Runs, Sheet
 from curvewise.exchange.tables import existing, load, without_head
-from curvewise.exchange.tools.seeing import seen_at
 
 _SQLITE = "sqlite:///"
 
@@ -18,8 +17,6 @@ def found_in(source: object, asked: Asked, tool: str | None) -> Runs | Sheet:
     if isinstance(source, str | Path):
         path = existing(str(source).removeprefix(_SQLITE), folder=True)
         found = tools.from_path(path, asked, tool)
-        if found is None and path.is_dir():
-            raise tools.refused(path, seen_at(path), tool)
         source = path
     else:
         found = tools.from_object(source, asked, tool)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ray_files import ASSETS, add_state, curves, found, make, report, rows, same
+from logged_curves import curves
+from ray_files import ASSETS, add_state, found, make, report, rows, same
 
 import curvewise as cw
 from curvewise.exchange.runs import Asked

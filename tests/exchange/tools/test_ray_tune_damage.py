@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from ray_files import add_state, curves, found, make, report, rows, told_of
+from logged_curves import curves
+from ray_files import add_state, found, make, report, rows, told_of
 
 # --- what happens to experiments ---------------------------------------------------------
 

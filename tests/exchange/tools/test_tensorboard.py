@@ -6,6 +6,7 @@ from pathlib import Path
 import event_files as ef
 import numpy as np
 import pytest
+from logged_curves import curves
 
 import curvewise as cw
 from curvewise.exchange.runs import Asked
@@ -19,17 +20,6 @@ RETURN = {"eval/return": "higher"}
 
 def found(path, **asked):
     return tensorboard.read_path(seen_at(path), Asked(**asked))
-
-
-def curves(runs):
-    """Return {run: {metric: [(step, value), ...]}} in order of writing."""
-    names, scalars = runs.table.column("run").to_pylist(), runs.scalars
-    out = {name: {} for name in names}
-    columns = (scalars.run, scalars.metric, scalars.step, scalars.value)
-    for run, metric, step, value in zip(*(c.tolist() for c in columns), strict=True):
-        own = out[names[run]].setdefault(scalars.names[metric], [])
-        own.append((step, value))
-    return out
 
 
 def same(one, other):

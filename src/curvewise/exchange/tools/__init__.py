@@ -43,9 +43,11 @@ _SAME_NUMBERS = {("ray", "tensorboard")}
 
 
 def from_path(path: Path, asked: Asked, tool: str | None) -> Found | None:
-    """Return the runs of another tool's file or folder, or None if it is nobody's."""
+    """Return the runs of another tool's file or folder, or None if the file is nobody's."""
     seen = seen_at(path)
     fitting = [t for t in _candidates(tool, "path") if _module(t).fits_path(seen)]
+    if not fitting and seen.is_folder:
+        raise _refused(seen, tool)
     if not fitting:
         return None
     found: Found = _module(fitting[0]).read_path(seen, asked)
@@ -89,11 +91,10 @@ def must_be_tool(tool: object) -> None:
         raise unknown("tool", tool, TOOLS)
 
 
-def refused(source: object, seen: Seen, tool: str | None) -> CurvewiseError:
-    """Return the error for a path that no tool fits."""
+def _refused(seen: Seen, tool: str | None) -> CurvewiseError:
     asked = f" of {tool}" if tool else ""
     return CurvewiseError(
-        f"{source} is a folder without results{asked} that can be read: it has "
+        f"{seen.path} is a folder without results{asked} that can be read: it has "
         f"{seen.summary()}. Pass a file of results, or a folder that one of "
         f"{listed(TOOLS[:6])} wrote."
     )

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, shortened
+from curvewise.exchange.cells import parsed
 from curvewise.exchange.runs import LeftOut
-from curvewise.exchange.tools.cells import parsed
 from curvewise.exchange.tools.databases import Connection, opened
 from curvewise.exchange.tools.optuna.studies import METRIC_NAMES, Kept, Study
 from curvewise.exchange.tools.optuna.told import (

@@ -12,8 +12,8 @@ from typing import Any
 
 from curvewise._text import count
 from curvewise.errors import CurvewiseError
+from curvewise.exchange.cells import parsed
 from curvewise.exchange.runs import LeftOut
-from curvewise.exchange.tools.cells import parsed
 from curvewise.exchange.tools.optuna.studies import METRIC_NAMES, Kept, Study
 from curvewise.exchange.tools.optuna.told import Told, kept_of, seconds_between
 from curvewise.exchange.tools.optuna.values import drawn_from

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from curvewise.exchange.cells import as_text
 from curvewise.exchange.runs import LeftOut
-from curvewise.exchange.tools.cells import as_text
 from curvewise.exchange.tools.optuna.studies import Kept, Study
 from curvewise.exchange.tools.optuna.values import column_of, named_choice
 from curvewise.metrics import Floats

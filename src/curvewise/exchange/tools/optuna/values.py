@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from curvewise.exchange.cells import as_text, parsed
 from curvewise.exchange.runs import utf8
-from curvewise.exchange.tools.cells import as_text, parsed
 from curvewise.metrics import Floats
 from curvewise.trials.columns import Ints
 

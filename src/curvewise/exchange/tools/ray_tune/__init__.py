@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed
+from curvewise.exchange.cells import array_of
 from curvewise.exchange.runs import Asked, LeftOut, Runs, joined_scalars
-from curvewise.exchange.tools.cells import array_of
 from curvewise.exchange.tools.ray_tune.files import (
     flattened,
     loaded,

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from curvewise.exchange.tools.cells import as_text, parsed
+from curvewise.exchange.cells import as_text, parsed
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt|Exit)\b.*")

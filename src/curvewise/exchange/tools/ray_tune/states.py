@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from curvewise.exchange.tools.cells import parsed
+from curvewise.exchange.cells import parsed
 from curvewise.exchange.tools.ray_tune.files import loaded
 
 

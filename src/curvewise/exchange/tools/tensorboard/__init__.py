@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed
+from curvewise.exchange.cells import array_of
 from curvewise.exchange.runs import Asked, LeftOut, Runs, Scalars, no_scalars
-from curvewise.exchange.tools.cells import array_of
 from curvewise.exchange.tools.seeing import Seen
 from curvewise.exchange.tools.tensorboard.scalars import (
     WALL_TIME,
