@@ -11,7 +11,7 @@ from walked_pages import agrees, walked
 
 import curvewise as cw
 from curvewise.cli import main
-from curvewise.exchange.tools import TOOLS
+from curvewise.exchange.tools import _FOLDERS, TOOLS
 
 slow = pytest.mark.slow
 
@@ -22,7 +22,7 @@ PAGES = [
     pytest.param("how-to/resume-a-run", 5, 0, marks=slow),
     pytest.param("how-to/use-a-cluster", 3, 6, marks=slow),
     ("how-to/choose-the-number-of-trials", 5, 0),
-    ("how-to/import-your-results", 7, 0),
+    ("how-to/import-your-results", 9, 0),
     ("explanation/distributions", 2, 0),
     pytest.param("explanation/lines-and-shuffling", 4, 0, marks=slow),
     ("explanation/bands-and-targets", 4, 0),
@@ -144,6 +144,7 @@ def test_every_command_that_is_named_is_there():
 def test_every_tool_has_its_row():
     page = text_of("docs/how-to/import-your-results.md")
     pages = {"sb3": "stable-baselines3", "ray": "ray-tune", "sklearn": "scikit-learn"}
+    pages |= dict.fromkeys(_FOLDERS, "folders")
     for tool in TOOLS:
         assert f"(import-from-{pages.get(tool, tool)}.md)" in page
 

@@ -1,5 +1,7 @@
 """One error, one warning, and messages that name the fix."""
 
+import pickle
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,8 @@ from hypothesis import strategies as st
 from curvewise.errors import (
     CurvewiseError,
     CurvewiseWarning,
+    as_keywords,
+    as_words,
     listed,
     shortened,
     unknown,
@@ -16,6 +20,25 @@ from curvewise.errors import (
 def test_our_error_is_a_value_error_and_our_warning_a_user_warning():
     assert issubclass(CurvewiseError, ValueError)
     assert issubclass(CurvewiseWarning, UserWarning)
+
+
+def test_fixes_are_data_and_end_the_message():
+    fixes = [{"metrics": {"my loss": "lower"}}, {"trial": ["seed", "fold"]}]
+    error = CurvewiseError("Which one?", fixes=fixes)
+    assert error.fixes == tuple(fixes)
+    assert str(error).startswith("Which one?")
+    assert eval(f"dict({as_keywords(fixes[1])})") == fixes[1]
+    assert as_words(fixes[0]) == ["--metrics", "'my loss=lower'"]
+    assert as_words({"trial": []}) == ["--trial", "row"]
+    assert " ".join(as_words(fixes[1])) in error.as_options()
+
+
+def test_an_error_survives_a_pickle_with_its_fixes():
+    error = CurvewiseError("Which one?", fixes=[{"unit": "percent"}])
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.text, again.fixes, str(again)) == (
+        *(error.text, error.fixes, str(error)),
+    )
 
 
 def test_an_unknown_name_is_answered_with_the_nearest_and_with_all():

@@ -27,9 +27,9 @@ def registry(monkeypatch):
 # --- Metric --------------------------------------------------------------------------
 
 
-def test_a_metric_is_higher_is_better_and_unbounded_unless_it_says_otherwise():
+def test_a_metric_has_no_direction_and_no_bounds_unless_it_says_otherwise():
     metric = Metric("zorp")
-    assert metric.direction == "higher"
+    assert metric.direction is None
     assert metric.range == (-math.inf, math.inf)
     assert (metric.unit, metric.label) == ("", "zorp")
 
@@ -38,7 +38,7 @@ def test_direction_decides_sign_and_worst():
     up, down = Metric("a", "higher", (0, 1)), Metric("b", "lower", (0, 5))
     assert (up.sign, up.worst) == (1, 0.0)
     assert (down.sign, down.worst) == (-1, 5.0)
-    assert Metric("c").worst == -math.inf
+    assert Metric("c", "higher").worst == -math.inf
     assert Metric("d", "lower").worst == math.inf
 
 
@@ -49,8 +49,11 @@ def test_only_what_lies_between_0_and_1_is_a_rate():
 
 
 def test_a_metric_prints_its_direction_and_the_bounds_that_it_has():
-    assert str(Metric("acc", range=(0, 1))) == "acc (higher is better, 0 to 1)"
-    assert str(Metric("r2", range=(-math.inf, 1))) == "r2 (higher is better, -inf to 1)"
+    acc, r2 = (
+        Metric(n, "higher", (low, 1)) for n, low in [("acc", 0), ("r2", -math.inf)]
+    )
+    assert str(acc) == "acc (higher is better, 0 to 1)"
+    assert str(r2) == "r2 (higher is better, -inf to 1)"
     assert str(Metric("loss", "lower")) == "loss (lower is better)"
 
 

@@ -1,6 +1,6 @@
 """Let MLflow write the stores that tests read, and say itself what is in them.
 
-    python -m venv new && new/bin/pip install mlflow==3.17.2
+    python -m venv new && new/bin/pip install mlflow==3.17.2 scikit-learn
     MLFLOW_ALLOW_FILE_STORE=true new/bin/python make_mlflow.py tests/assets/foreign/mlflow
     python -m venv old && old/bin/pip install "setuptools<70" mlflow==1.30.1 pyarrow==14.0.2
     old/bin/python make_mlflow.py tests/assets/foreign/mlflow
@@ -8,6 +8,9 @@
 Each leaves a folder of the version's name with a database (VACUUM, gzip), a store of
 files (tar.gz), what `mlflow.search_runs` returns as CSV and Parquet, and what MLflow's
 client says of every run, expected.json. Times and names of runs are always the same.
+
+MLflow 3 also logs a grid search of scikit-learn by itself: search.db.gz holds the search,
+which is the parent, and its candidates; search.json what the client says of them.
 """
 
 import gzip
@@ -139,6 +142,45 @@ def told() -> list:
     return sorted(out, key=lambda run: run["start"])
 
 
+def search(room: Path) -> None:
+    """Let MLflow log a grid search by itself: a parent and a child for each candidate."""
+    from sklearn.datasets import make_classification
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.tree import DecisionTreeClassifier
+
+    mlflow.set_tracking_uri("sqlite:///search.db")
+    mlflow.set_experiment("grid")
+    mlflow.sklearn.autolog(log_models=False, log_datasets=False, silent=True)
+    x, y = make_classification(60, random_state=0)
+    for seed in (0, 1):
+        tree = DecisionTreeClassifier(random_state=seed)
+        with mlflow.start_run(run_name=f"search-{seed}"):
+            GridSearchCV(tree, {"max_depth": [1, 2, 3]}, cv=3).fit(x, y)
+    told = [
+        {
+            "name": run.data.tags["mlflow.runName"],
+            "parent": run.data.tags.get("mlflow.parentRunId"),
+            "run_id": run.info.run_id,
+            "params": run.data.params,
+            "metrics": run.data.metrics,
+        }
+        for run in MlflowClient().search_runs(
+            [mlflow.get_experiment_by_name("grid").experiment_id]
+        )
+    ]
+    (room / "search.json").write_text(json.dumps(told, indent=1) + "\n")
+    packed_database(Path("search.db"), room)
+
+
+def packed_database(path: Path, room: Path) -> None:
+    """Write a database without its gaps as gzip."""
+    database = sqlite3.connect(path)
+    database.execute("VACUUM")
+    database.close()
+    raw = gzip.compress(path.read_bytes(), mtime=0)
+    (room / f"{path.name}.gz").write_bytes(raw)
+
+
 def packed_folder(folder: Path, target: Path) -> None:
     """Write a folder as tar.gz, the same bytes each time."""
     raw = io.BytesIO()
@@ -171,12 +213,10 @@ def main(target: Path) -> None:
                 frame = mlflow.search_runs(experiment_names=active)
                 frame.to_csv(room / "search_runs.csv", index=False)
                 frame.to_parquet(room / "search_runs.parquet")
-        database = sqlite3.connect("mlflow.db")
-        database.execute("VACUUM")
-        database.close()
-        raw = Path("mlflow.db").read_bytes()
-        (room / "mlflow.db.gz").write_bytes(gzip.compress(raw, mtime=0))
+        packed_database(Path("mlflow.db"), room)
         packed_folder(Path("mlruns").resolve(), room / "mlruns.tar.gz")
+        if mlflow.__version__.startswith("3."):
+            search(room)
     (room / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
 
 

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from curvewise.engine.supervised.tuning import leaky, tune_then_test, tuned
     from curvewise.errors import CurvewiseError, CurvewiseWarning
     from curvewise.examples import example
-    from curvewise.exchange.check import check
     from curvewise.exchange.writing import write
     from curvewise.flow.explaining import Explanation, explain
     from curvewise.flow.reading import read
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from curvewise.flow.slices import quantile_slices
     from curvewise.flow.until import until
     from curvewise.metrics import Metric
+    from curvewise.review.check import check
     from curvewise.trials import Trial, Trials
 
 __all__ = [
@@ -143,7 +143,7 @@ _HOMES = {
     "VarianceShares": "curvewise.analyses.variance",
     "Versions": "curvewise.analyses.versions",
     "audit": "curvewise.analyses.audit",
-    "check": "curvewise.exchange.check",
+    "check": "curvewise.review.check",
     "choice": "curvewise.engine.spaces",
     "compare_versions": "curvewise.analyses.versions",
     "confusion": "curvewise.analyses.confusion",

@@ -37,6 +37,8 @@ class Provenance:
         Where the trials were read from.
     version : str
         Version of curvewise.
+    cautions : tuple of str
+        What tempers the answer, a sentence each: it stands above every verdict.
     """
 
     method: str
@@ -45,6 +47,7 @@ class Provenance:
     data: str
     source: str = ""
     version: str = __version__
+    cautions: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -53,9 +56,16 @@ class Provenance:
         method: str,
         settings: Mapping[str, Cell],
         seed: int | None = None,
+        *,
+        cautions: Iterable[str] = (),
     ) -> "Provenance":
         """Return the provenance of an answer about these trials."""
-        return cls(method, dict(settings), seed, trials.digest(), trials.origin)
+        told = dict(settings), seed, trials.digest(), trials.origin
+        metric = trials.metrics.get(str(settings.get("metric")))
+        assumed = (
+            [metric.assumption] if metric is not None and metric.assumption else []
+        )
+        return cls(method, *told, cautions=(*cautions, *assumed))
 
     def asked(self, question: str, settings: Mapping[str, Cell]) -> "Provenance":
         """Return the provenance of a question that is put to the answer."""
@@ -84,6 +94,11 @@ class Answer(ABC):
     @abstractmethod
     def rows(self) -> list[dict[str, Cell]]:
         """Return the numbers, one dict per row, keys that a program can rely on."""
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What tempers the answer: printed above its verdicts, wherever it is shown."""
+        return self.provenance.cautions
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the answer; nothing, for some."""
@@ -155,7 +170,8 @@ class Answer(ABC):
 
     def _repr_html_(self) -> str:
         source = str(self.provenance)
-        return notebook(self._parts(), notes=self.notes(), source=source)
+        parts = [*self.cautions, *self._parts()]
+        return notebook(parts, notes=self.notes(), source=source)
 
 
 def _finite(value: Cell) -> Cell:

@@ -1,15 +1,105 @@
 """What curvewise raises: one error, one warning, and how they name the fix."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from shlex import quote
+from typing import Any
 
 
 class CurvewiseError(ValueError):
-    """Raised when curvewise cannot do what was asked; the message says what to do."""
+    """Raised when curvewise cannot do what was asked; the message says what to do.
+
+    Parameters
+    ----------
+    text : str
+        What was asked and what came.
+    fixes : iterable of mapping
+        Each is a set of keyword arguments that answers the question when it is passed
+        in addition to what was passed before. The message ends with them.
+
+    Examples
+    --------
+    >>> error = CurvewiseError("Which way is 'loss' better?",
+    ...                        fixes=[{"metrics": {"loss": "lower"}}])
+    >>> print(error)
+    Which way is 'loss' better? Pass metrics={'loss': 'lower'}.
+    >>> print(error.as_options())
+    Which way is 'loss' better? Pass --metrics loss=lower.
+    """
+
+    def __init__(self, text: str, *, fixes: Iterable[Mapping[str, Any]] = ()) -> None:
+        self.text = text
+        self.fixes = tuple(dict(fix) for fix in fixes)
+        super().__init__(_with_fixes(text, map(as_keywords, self.fixes)))
+
+    def as_options(self) -> str:
+        """Return the message with its fixes as options of the command line."""
+        return _with_fixes(self.text, (" ".join(as_words(f)) for f in self.fixes))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (type(self), self.text, self.fixes)
+
+
+def _again(kind: type[CurvewiseError], text: str, fixes: Any) -> CurvewiseError:
+    return kind(text, fixes=fixes)
+
+
+def _with_fixes(text: str, fixes: Iterable[str]) -> str:
+    remedy = ", or ".join(fixes)
+    return f"{text} Pass {remedy}." if remedy else text
+
+
+def as_keywords(fix: Mapping[str, Any]) -> str:
+    """Return a fix as keyword arguments of Python.
+
+    >>> as_keywords({"trial": ["seed", "fold"], "unit": "percent"})
+    "trial=['seed', 'fold'], unit='percent'"
+    """
+    return ", ".join(f"{name}={value!r}" for name, value in fix.items())
+
+
+def as_words(fix: Mapping[str, Any]) -> list[str]:
+    """Return a fix as words of a command line, quoted for a shell.
+
+    >>> as_words({"trial": ["seed", "my fold"], "where": {"experiment": "cifar"}})
+    ['--trial', 'seed', '--trial', "'my fold'", '--where', 'experiment=cifar']
+    >>> as_words({"where": {"seed": ["0", "1"]}})
+    ['--where', 'seed=0', '--where', 'seed=1']
+    >>> as_words({"trial": [], "anyway": True})
+    ['--trial', 'row', '--anyway']
+    """
+    words = []
+    for name, value in fix.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            words.append(option)
+        elif isinstance(value, Mapping):
+            for key, one in value.items():
+                for each in one if isinstance(one, list | tuple) else [one]:
+                    words += [option, quote(f"{key}={each}")]
+        elif isinstance(value, list | tuple):
+            # A shell has no empty list: "row" says that every row is a run of its own.
+            for one in value or ["row"]:
+                words += [option, quote(str(one))]
+        else:
+            words += [option, quote(str(value))]
+    return words
+
+
+class UnknownDirection(CurvewiseError):  # noqa: N818  a question, not a mistake
+    """Raised where an answer depends on which way a metric is better, and none said."""
 
 
 class NoStoreError(CurvewiseError):
     """Raised where a store was to be opened, and there is none."""
+
+
+class Blocked(CurvewiseError):  # noqa: N818  an answer that is withheld is no mistake
+    """Raised where an answer is withheld, for what `curvewise.check` objects to.
+
+    Its fixes are keywords of `curvewise.read` that remove the cause, and ``anyway=True``
+    of the analysis, which answers all the same.
+    """
 
 
 class CurvewiseWarning(UserWarning):

@@ -30,6 +30,7 @@ def example(name: Example) -> Trials:
     algorithms  slow, fast, early
     metrics     return (higher is better)
     steps       21 per trial, from 0 to 100000
+    design      independent runs, 8 each
     labels      seed
     read from   curves.csv: task=env; algorithm=agent; trial=seed; step=step; \
 metrics=return; labels=seed

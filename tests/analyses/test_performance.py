@@ -434,7 +434,7 @@ def test_one_trial_is_a_distribution_too():
         (
             trials_of([50, 60]),
             {},
-            r"2 of 2 scores of 'accuracy' are outside.*unit='percent'",
+            r"'accuracy' is in percent.*unit='percent'",
         ),
         (
             Trials([Trial("t", "a", 0, {"loss": 1.0, "error": 0.5})]),

@@ -167,7 +167,7 @@ def test_pairs_that_are_not_there_name_the_option(tmp_path, base, new, compared)
 
 def test_help_says_what_the_status_means(compared, ran):
     text = compared("--help").output
-    for line in ("0  no worse than the margin", "3  worse", "4  cannot tell yet"):
+    for line in ("0  no worse than the margin", "3  worse", "4  cannot tell"):
         assert line in text
     assert "Example:" in text
     assert "--runs" not in text  # one table of runs cannot be that of two versions

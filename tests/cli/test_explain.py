@@ -76,9 +76,10 @@ def test_keywords_become_options(tmp_path, ran):
     path = tmp_path / "r.csv"
     path.write_text("model,seed,accuracy\na,0,91\na,1,92\nb,0,93\nb,1,94\n")
     done = ran("explain", path)
-    assert "Read the results with --unit percent." in words(done.stdout)
-    assert '--pair "a=<it>"' in words(done.stdout)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "Pass --unit percent," in done.stderr
     again = ran("explain", path, "--unit", "percent")
+    assert '--pair "a=<it>"' in words(again.stdout)
     assert "yes: How good is it" in again.stdout
     assert "--unit percent --metric accuracy" in again.stdout
 

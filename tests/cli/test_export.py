@@ -79,13 +79,12 @@ def test_a_run_can_be_exported(folder, ran, out):
 
 
 def test_a_metric_with_the_name_of_a_column_of_ours(here, ran):
-    with pytest.warns(cw.CurvewiseWarning):
-        trials = Trials(
-            [
-                Trial("t", "a", i, {"status": [i, None, 2], "loss": [1, 2, 3]})
-                for i in range(2)
-            ]
-        )
+    trials = Trials(
+        [
+            Trial("t", "a", i, {"status": [i, None, 2], "loss": [1, 2, 3]})
+            for i in range(2)
+        ]
+    )
     cw.store.write(trials, "x.db")
     ran("export", "x.db", "x.csv")
     assert cw.read("x.csv") == trials

@@ -72,6 +72,5 @@ def test_questions_are_put_as_options(here, ran):
     done = ran("check", "logs")
     assert done.exit_code == 1
     assert "Which label names the algorithm?" in done.stderr
-    assert "--algorithm <label>" in done.stderr
+    assert "--roles algorithm=mine" in done.stderr
     assert "--roles '{algorithm}-{task}-s{seed}'" in done.stderr
-    assert "--roles algorithm=mine if all" in done.stderr

@@ -118,17 +118,22 @@ def test_every_keyword_of_read_can_be_given(tmp_path):
 def test_rows_may_be_runs_of_their_own(tmp_path):
     (tmp_path / "r.csv").write_text("model,size,error\na,25,0.5\na,25,0.4\na,50,0.3\n")
     done = ran("performance", tmp_path / "r.csv", "--at", "25")
-    assert "Pass --trial <column>, perhaps a new one; or --trial [] if" in done.stderr
-    done = ran("performance", tmp_path / "r.csv", "--at", 25, "--trial", "[]", "--json")
+    assert "Pass --trial row." in done.stderr
+    done = ran(
+        "performance", tmp_path / "r.csv", "--at", 25, "--trial", "row", "--json"
+    )
     assert json.loads(done.stdout)["rows"][0]["mean"] == pytest.approx(0.45)
 
 
-def test_a_warning_is_one_line_on_standard_error(tmp_path):
-    (tmp_path / "r.csv").write_text("model,seed,score\na,0,1.5\na,1,2\n")
+def test_an_unknown_direction_is_asked_for_with_the_line_to_type(tmp_path):
+    (tmp_path / "r.csv").write_text("model,seed,score\na,0,1.5\na,1,2\nb,0,1\nb,1,3\n")
     done = ran("performance", tmp_path / "r.csv")
-    assert "curvewise: Nobody said what 'score' means" in done.stderr
-    assert "Warning:" not in done.stderr
-    assert done.exit_code == 0
+    assert done.exit_code == 4
+    assert "Pass --metrics score=lower, or --metrics score=higher." in done.stderr
+    assert done.stdout == ""
+    for way in ("score=lower", "score=higher", "score=higher:0:5", "score=lower:0:"):
+        done = ran("performance", tmp_path / "r.csv", "--metrics", way)
+        assert done.exit_code == 0
 
 
 @pytest.mark.parametrize(

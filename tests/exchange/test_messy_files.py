@@ -44,10 +44,9 @@ def test_steps_that_repeat_and_belong_to_nobody_are_refused(tmp_path):
     """Counted as runs of their own they would be 15 instead of 3, and no band hold."""
     with pytest.raises(CurvewiseError, match=r"tells the runs apart\? Step 'epoch'"):
         read(tmp_path, long("zorp"))
-    with pytest.raises(
-        CurvewiseError, match=r"perhaps 'zorp'; or trial=\[\] if every row"
-    ):
+    with pytest.raises(CurvewiseError) as refused:
         read(tmp_path, long("zorp"))
+    assert refused.value.fixes == ({"trial": "zorp"},)
     assert len(read(tmp_path, long("zorp"), trial="zorp")) == 6
     with pytest.raises(CurvewiseError, match="Which column tells the runs apart"):
         read(tmp_path, "epoch,loss\n1,3\n2,2\n1,4\n2,1\n")
@@ -113,10 +112,10 @@ def test_a_metric_that_is_logged_once_per_run_breaks_no_rhythm(tmp_path):
 
 def test_percent_touches_rates_and_nothing_else(tmp_path):
     text = "model,seed,acc,loss,reward,zorp\na,0,91,2.3,1500,50\n"
-    with pytest.warns(CurvewiseWarning, match="'zorp' mean"):
-        trials = read(
-            tmp_path, text, unit="percent", metrics=["acc", "loss", "reward", "zorp"]
-        )
+    trials = read(
+        tmp_path, text, unit="percent", metrics=["acc", "loss", "reward", "zorp"]
+    )
+    assert trials.metrics["zorp"].direction is None
     last = {name: trials.scores(name)["a"][0] for name in trials.metrics}
     assert last == {"acc": 0.91, "loss": 2.3, "reward": 1500, "zorp": 0.5}
     own = {"reward": Metric("reward", "higher"), "acc": "higher"}
@@ -129,7 +128,16 @@ def test_fractions_among_percent_are_pointed_out(tmp_path):
         read(tmp_path, "model,seed,acc\na,0,91\na,1,0.92\na,2,90\n", unit="percent")
 
 
-@pytest.mark.parametrize("cell", ["diverged", "-", "91%", "0,91"])
+@pytest.mark.parametrize("cell", ["diverged", "-"])
+def test_words_in_place_of_a_score_are_failed_runs(tmp_path, cell):
+    text = f'model,seed,acc,loss\na,0,0.9,0.1\na,1,"{cell}",0.3\nb,0,0.8,0.2\n'
+    trials = read(tmp_path, text)
+    assert trials.scores("acc", failed=0.0)["a"].tolist() == [0.9, 0.0]
+    with pytest.raises(CurvewiseError):
+        trials.scores("acc")
+
+
+@pytest.mark.parametrize("cell", ["91%", "0,91"])
 def test_scores_that_a_word_turned_into_text_are_refused(tmp_path, cell):
     """Or the next best metric would be judged instead."""
     text = f'model,seed,acc,loss\na,0,0.9,0.1\na,1,"{cell}",0.3\nb,0,0.8,0.2\n'
@@ -325,7 +333,10 @@ def rules_of(trials):
 def test_groups_that_were_pooled_are_pointed_out(tmp_path):
     text = "lang,seed,acc\n"
     text += "".join(f"en,{i},0.{i}1\nde,{i + 9},0.{i}2\n" for i in range(5))
-    assert "pooled-groups" in rules_of(read(tmp_path, text))
+    with pytest.raises(CurvewiseError) as asked:
+        read(tmp_path, text)
+    assert asked.value.fixes[:2] == ({"algorithm": "lang"}, {"task": "lang"})
+    assert read(tmp_path, text, task="lang").tasks == ("en", "de")
     text = "model,dataset,method,seed,acc\n"
     text += "".join(f"m,d,old,{i},0.{i}1\nm,d,new,{i + 9},0.{i}2\n" for i in range(5))
     assert "pooled-groups" in rules_of(read(tmp_path, text))

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from support import data
 
 import curvewise as cw
-from curvewise import CurvewiseError, CurvewiseWarning, Metric, Trial, Trials
+from curvewise import CurvewiseError, Metric, Trial, Trials, store
+from curvewise.metrics import is_quality
 
 WIDE = """model,dataset,seed,lr,acc
 a,d,0,0.1,0.9
@@ -101,13 +102,11 @@ def test_everything_stated_is_not_said_again(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_an_unregistered_metric_warns_and_names_the_keyword(tmp_path):
+def test_a_metric_whose_name_says_nothing_has_no_direction(tmp_path):
     text = "model,seed,score\na,0,1.5\na,1,2.5\n"
-    with pytest.warns(
-        CurvewiseWarning, match=r"what 'score' means: taken as higher.*metrics="
-    ):
-        trials = cw.read(written(tmp_path, text))
+    trials = cw.read(written(tmp_path, text))
     assert trials.metrics["score"] == Metric("score")
+    assert trials.metrics["score"].direction is None
     declared = cw.read(written(tmp_path, text), metrics={"score": "lower"})
     assert declared.metrics["score"] == Metric("score", "lower")
     own = Metric("score", "higher", (0, 5))
@@ -117,7 +116,12 @@ def test_an_unregistered_metric_warns_and_names_the_keyword(tmp_path):
 
 
 def test_a_file_without_names_of_tasks_or_algorithms_has_one_of_each(tmp_path):
-    trials = cw.read(written(tmp_path, "loss\n1\n2\n3\n"))
+    path = written(tmp_path, "loss\n1\n2\n3\n")
+    with pytest.raises(CurvewiseError) as asked:
+        cw.read(path)
+    assert asked.value.fixes == ({"step": "row"}, {"trial": []})
+    assert [len(t.steps) for t in cw.read(path, step="row")] == [3]
+    trials = cw.read(path, trial=[])
     assert (trials.tasks, trials.algorithms) == (("all",), ("all",))
     assert [t.number for t in trials] == [0, 1, 2]
 
@@ -374,7 +378,7 @@ def test_reading_is_the_inverse_of_writing_a_table(rows):
         (
             WIDE,
             {"unit": "promille"},
-            r"unit is 'promille'\. Pass 'fraction' or 'percent'",
+            r"unit is 'promille'\. Pass 'fraction', 'percent' or 'mixed'",
         ),
         (
             WIDE,
@@ -396,12 +400,12 @@ def test_reading_is_the_inverse_of_writing_a_table(rows):
         (
             "model,seed,acc\na,0,0.5\na,0,0.6\n",
             {},
-            r"1 of 2 rows repeat a row before them in .*name what tells them apart",
+            r"1 of 2 rows repeat a row before them in .*Add a column",
         ),
         (
             LONG + "x,hop,3,10,2.0\n",
             {},
-            r"1 of 7 rows repeat a row before them in .*Name the columns that tell",
+            r"1 of 7 rows repeat a row before them in .*Add a column",
         ),
         (LONG + "x,hop,3,,2.0\n", {}, r"Column 'step' is empty in a row of"),
         (LONG + "x,hop,3,inf,2.0\n", {}, r"Column 'step' holds infinite steps"),
@@ -524,12 +528,13 @@ def test_a_random_search_with_49_diverged_runs():
 
 
 def test_the_same_search_with_its_curves():
-    with pytest.warns(CurvewiseWarning, match="'score', 'time_s'"):
-        trials = cw.read(
-            data("random_search/curves.parquet"),
-            runs=data("random_search/trials.csv"),
-            on="trial",
-        )
+    trials = cw.read(
+        data("random_search/curves.parquet"),
+        runs=data("random_search/trials.csv"),
+        on="trial",
+    )
+    assert trials.metrics["score"].direction is None
+    assert not is_quality("time_s")
     assert len(trials) == 2560
     last = trials.scores("score", failed=0.001)
     table = pd.read_csv(data("random_search/trials.csv"))
@@ -565,3 +570,52 @@ def test_params_are_written_column_by_column_as_row_by_row():
     written = to_texts(as_json(table, {name: name for name in table.column_names}))
     assert written == [canonical(row) for row in rows]
     assert to_texts(as_json(pa.table({"a": [None, 1]}), {"a": "z"})) == ["", '{"z":1}']
+
+
+def test_what_joins_the_tables_tells_runs_apart(tmp_path):
+    """Two runs that share a seed and were logged at other steps stay two."""
+    steps = {"r1": (10, 20, 30), "r2": (15, 25, 35), "r3": (10, 20, 30)}
+    curves = [f"{run},{s},{s / 100}" for run, some in steps.items() for s in some]
+    (tmp_path / "curves.csv").write_text("\n".join(["run,step,return", *curves]))
+    runs = "run,algo,seed\nr1,a,3\nr2,a,3\nr3,b,3\n"
+    (tmp_path / "runs.csv").write_text(runs)
+    trials = cw.read(tmp_path / "curves.csv", runs=tmp_path / "runs.csv", on="run")
+    assert {t.labels["run"]: t.steps.tolist() for t in trials} == {
+        run: list(map(float, some)) for run, some in steps.items()
+    }
+    named = cw.read(
+        *(tmp_path / "curves.csv",), runs=tmp_path / "runs.csv", on="run", trial="seed"
+    )
+    assert named == trials
+
+
+def test_a_choice_of_rows_names_what_there_is(tmp_path):
+    path = written(
+        tmp_path, "experiment,model,seed,acc\nx,a,0,0.5\nx,a,1,0.6\ny,a,0,0.7\n"
+    )
+    assert len(cw.read(path, where={"experiment": ["x", "y"], "seed": 0})) == 2
+    assert cw.read(path, where={"seed": "1"})[0].metrics["acc"].tolist() == [0.6]
+    with pytest.raises(CurvewiseError) as asked:
+        cw.read(path, where={"experiment": "z"})
+    assert {"where": {"experiment": "x"}} in asked.value.fixes
+    with pytest.raises(CurvewiseError, match="no column or label 'zorp'"):
+        cw.read(path, where={"zorp": 1})
+    with pytest.raises(CurvewiseError, match="has all of"):
+        cw.read(path, where={"experiment": "y", "seed": 1})
+    with pytest.raises(CurvewiseError, match="where is"):
+        cw.read(path, where="x")
+
+
+def test_a_store_is_chosen_from_alike(tmp_path):
+    text = "task,model,seed,lr,acc\nt,a,0,0.1,0.5\nt,a,1,0.2,0.6\nt,b,0,0.1,0.7\n"
+    trials = cw.read(written(tmp_path, text))
+    store.write(trials, tmp_path / "runs.db")
+    cw.write(trials, tmp_path / "runs.parquet")
+    for kept in (tmp_path / "runs.db", tmp_path / "runs.parquet"):
+        assert len(cw.read(kept, where={"algorithm": "a"})) == 2
+        assert len(cw.read(kept, where={"lr": "0.1"})) == 2  # as a shell says it
+        assert len(cw.read(kept, where={"lr": 0.1, "algorithm": "b"})) == 1
+        with pytest.raises(CurvewiseError):
+            cw.read(kept, where={"lr": 0.3})
+        with pytest.raises(CurvewiseError):
+            cw.read(kept, where={"zorp": 0.3})

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from explained_pages import ANCHORS, answered_on, sections_of
 
 import curvewise as cw
 from curvewise._answer import Answer
@@ -352,33 +353,14 @@ def test_every_question_says_why_and_what_to_do(trials):
 
 
 def test_the_report_has_a_section_for_what_can_be_answered(trials):
-    """Sections show where explain says yes, and none where it says no."""
-    from curvewise.report.sections import SECTIONS, Settings, chosen_metrics
-
+    """Sections show what explain says can be told from these trials, and no more."""
     answer = cw.explain(trials)
-    names = {
-        "performance_sections": "performance",
-        "robustness_sections": "robustness",
-        "learning_sections": "learning",
-        "confusion_sections": "confusion",
+    promised = {
+        one.analysis
+        for one in answer.questions
+        if one.can != "no" and one.found and one.analysis in ANCHORS
     }
-    settings = Settings(chosen_metrics(trials, None)[:1], "last", "worst")
-    for make in SECTIONS:
-        name = names.get(make.__name__)
-        if name is None:
-            continue
-        can = answer.of(name).can
-        if name == "performance" and "at=" in answer.of(name).python:
-            continue  # of single sizes the page takes the last
-        try:
-            made = any(section.groups for section in make(trials, settings))
-        except CurvewiseError:
-            made = False
-        if can == "yes":
-            assert made, name
-        if can == "no" and name in ("learning", "confusion"):
-            told = [s for s in make(trials, settings) if s.groups]
-            assert not told, name
+    assert answered_on(sections_of(trials)) == promised
 
 
 def test_an_analysis_without_a_question_would_be_noticed():
@@ -467,9 +449,11 @@ def test_epochs_are_no_sizes_and_it_says_what_to_do():
 
 
 def test_a_loss_along_sizes_is_answered_if_they_are_sizes():
-    said = cw.explain(curves(steps=[50, 100, 200, 400], metric="loss")).of("learning")
-    assert said.can == "in part"
-    assert "if the steps are sizes" in said.why
+    trials = curves(steps=[50, 100, 200, 400], metric="loss")
+    said = cw.explain(trials).of("learning")
+    assert said.can == "no"  # no page takes them for sizes unasked
+    assert "ask all the same" in said.add
+    assert ran(said.python, trials).rows()
 
 
 def test_crossed_trials_answer_one_question_and_say_why_not_others():

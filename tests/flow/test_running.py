@@ -274,10 +274,7 @@ def test_metrics_that_nobody_declared_are_warned_of_once():
     """Once for a run, not once for each batch of it."""
     (warning,) = said(lambda: ran(experiment(500, ZORPS)))
     assert warning.category is CurvewiseWarning
-    assert str(warning.message) == (
-        "Nobody said what 'zorp', 'blip' mean: taken as higher is better, without "
-        "bounds. State it with metrics=, such as [Metric('zorp', 'lower')]."
-    )
+    assert "'zorp', 'blip'" in str(warning.message)
 
 
 def test_looks_do_not_warn_again(tmp_path):

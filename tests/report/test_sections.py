@@ -201,10 +201,10 @@ def test_many_tasks_begin_with_who_leads_where():
 
 
 def test_findings_are_counted_and_what_is_settled_is_not_asked_again(search):
-    assert "1 warning and 1 note" in search["check"].answer
+    assert "3 notes" in search["check"].answer
     assert search["check"].change == ""
     lonely = page_of("one trial each")["check"]
-    assert lonely.answer.startswith("There is 1 error")
+    assert lonely.answer.startswith("There is 1 objection that tempers answers")
     assert "Run each algorithm several times" in lonely.change
 
 

@@ -53,7 +53,8 @@ def test_of_several_experiments_all_is_told():
 def test_a_pickle_from_before_has_no_about():
     """Trials that were pickled by an older version end with their spaces."""
     load, columns = told(1).__reduce__()
-    assert load(*columns[:-1]).about == {}
+    assert load(*columns[:-2]).about == {}
+    assert load(*columns[:-1]) == told(1)  # and one from before designs
 
 
 def test_notes_become_words():

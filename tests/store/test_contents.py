@@ -184,3 +184,14 @@ def test_only_the_examples_of_these_trials_are_read(where):
         assert early[0].examples is None
         assert (early[1].examples == answered(2)[1].examples).all()
         assert len(s.read().details().example_sets) == 4
+
+
+def test_a_store_keeps_what_replicates_what(where):
+    trials = Trials(
+        Trial("t", name, i, {"loss": i}, labels={"fold": i})
+        for name in "ab"
+        for i in range(3)
+    ).with_design(block="fold")
+    store.write(trials, where)
+    assert store.read(where) == trials
+    assert store.read(where).design == trials.design

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curvewise.errors import CurvewiseError, CurvewiseWarning
+from curvewise.errors import CurvewiseError
 from curvewise.metrics import Metric
 from curvewise.trials import STATUSES, Trial, Trials
 from curvewise.trials.columns import Core, no_details
@@ -223,16 +223,11 @@ def test_a_declared_metric_wins_over_the_registered_one():
     assert trials.metric("accuracy").range == (0, 100)
 
 
-def test_a_metric_that_nobody_declared_is_assumed_with_a_warning():
-    with pytest.warns(
-        CurvewiseWarning,
-        match=r"Nobody said what 'zorp' means: taken as higher is better, without "
-        r"bounds\. "
-        r"State it with metrics=, such as \[Metric\('zorp', 'lower'\)\]\.",
-    ) as caught:
-        trials = Trials([Trial("t", "a", 0, {"zorp": 3, "loss": 1})])
+def test_a_metric_that_nobody_declared_has_no_direction():
+    trials = Trials([Trial("t", "a", 0, {"zorp": 3, "loss": 1})])
     assert trials.metric("zorp") == Metric("zorp")
-    assert caught[0].filename == __file__
+    assert trials.metric("zorp").direction is None
+    assert trials.metric("loss").source == "name"
 
 
 @pytest.mark.parametrize("metrics", [{"zorp": "lower"}, ["zorp"]])
@@ -750,6 +745,7 @@ def test_a_set_prints_what_was_understood(mixed):
         "metrics     accuracy (higher is better, 0 to 1), loss (lower is better), "
         "error (lower is better, 0 to 1)",
         "steps       0 to 2 per trial, from 0 to 20",
+        "design      one run per algorithm",
         "params      C, big, layers, on",
         "labels      seed",
         "counts      of 2 classes",

@@ -1,6 +1,5 @@
 """What answers ask alike: which metric, of which trials, what a failure scores."""
 
-import json
 import math
 import warnings
 from collections.abc import Iterator
@@ -11,16 +10,14 @@ import numpy as np
 
 from curvewise._text import Cell
 from curvewise.errors import CurvewiseError, CurvewiseWarning, listed
-from curvewise.metrics import Floats, Metric
+from curvewise.metrics import NOT_SCORES, Floats, Metric
 from curvewise.trials import Trials, doors
-from curvewise.trials.columns import Ints
+from curvewise.trials.columns import Bools, Ints
+from curvewise.trials.design import Design
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
-from curvewise.trials.ragged import to_texts
 from curvewise.trials.values import scored
 
-_ROLES = ("params", "train", "test", "data", "seed")  # that an experiment may cross
-_LOOKED_AT = 2000  # trials; a crossing shows in fewer
 AT_WORDS = {"last": "last step", "mean": "mean over the steps", "best": "best step"}
 
 
@@ -31,24 +28,34 @@ class Sample:
     Parameters
     ----------
     scores : ndarray, shape (trial,)
-        In the order of the trials' numbers, failures with what a failure scores.
+        In the order of the trials' numbers, failures with what a failure scores; where
+        runs are clustered, the mean of each cluster.
     numbers : ndarray of int, shape (trial,)
         Trials of the same number met the same data: across algorithms they are pairs.
     failed : int
-        How many of them failed.
+        How many runs failed.
     is_numbered : bool
         Whether the numbers were given; rows of a file that were merely counted are no
-        pairs.
+        pairs, and neither are clusters unless they are blocks.
+    broken : ndarray of bool, shape (trial,), optional
+        Which of the scores are those of failures.
     """
 
     scores: Floats
     numbers: Ints
     failed: int
     is_numbered: bool = True
+    broken: Bools | None = None
 
 
 def samples(
-    trials: Trials, metric: str, at: At, failed: Failed, *, crossed: bool = False
+    trials: Trials,
+    metric: str,
+    at: At,
+    failed: Failed,
+    *,
+    crossed: bool = False,
+    averaged: bool = True,
 ) -> dict[str, dict[str, Sample]]:
     """Return the scores of each algorithm on each task.
 
@@ -61,10 +68,15 @@ def samples(
     crossed : bool
         Whether trials may share their draws; if not, those of a crossed design are
         refused.
+    averaged : bool
+        Whether a cluster of runs counts as its mean, once.
     """
     if not crossed:
         refuse_crossed(trials)
-    return {task: _of_task(trials, task, metric, at, failed) for task in trials.tasks}
+    return {
+        task: _of_task(trials, task, metric, at, failed, averaged)
+        for task in trials.tasks
+    }
 
 
 def refuse_crossed(trials: Trials) -> None:
@@ -78,32 +90,104 @@ def refuse_crossed(trials: Trials) -> None:
 
 
 def crossed_factors(trials: Trials) -> tuple[str, ...]:
-    """Return which draws the trials share, by how an experiment labels them."""
+    """Return which draws the trials share, where no cluster takes them together."""
+    design = trials.design
+    return design.crossed if design.unit == "crossed" else ()
+
+
+def cluster_cautions(trials: Trials) -> tuple[str, ...]:
+    """Return what an answer has to say whose values are the means of clusters."""
+    return tuple(filter(None, [trials.design.caution]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """The runs of one algorithm on one task, cluster by cluster.
+
+    Parameters
+    ----------
+    place : ndarray of int, shape (run,)
+        Which of the clusters a run is of.
+    numbers : ndarray of int, shape (cluster,)
+        What pairs a cluster with another: its own code where clusters are blocks, and
+        the number of its first run where they are not.
+    are_paired : bool
+        Whether clusters of the same number are pairs, as far as clusters can tell.
+    """
+
+    place: Ints
+    numbers: Ints
+    are_paired: bool
+
+    @property
+    def sizes(self) -> Ints:
+        """How many runs each cluster has."""
+        return np.bincount(self.place)
+
+    def means(self, values: Floats) -> Floats:
+        """Return the mean of each cluster, of values of shape (run, ...)."""
+        if len(self.numbers) == len(self.place):
+            return values[np.argsort(self.place)]
+        sums = np.zeros((len(self.numbers), *values.shape[1:]))
+        np.add.at(sums, self.place, values)
+        return sums / self.sizes.reshape(-1, *[1] * (values.ndim - 1))
+
+
+def clusters_of(trials: Trials, design: Design) -> dict[str, Clusters]:
+    """Return the clusters of each algorithm, of trials of one task."""
     core = trials.core
-    first = (core.task == core.task[0]) & (core.algorithm == core.algorithm[0])
-    rows = np.flatnonzero(first)[:_LOOKED_AT]
-    texts = set(to_texts(trials.details().labels.take(rows)))
-    labels = [json.loads(text) for text in texts if text]
-    levels = {
-        role: len({one[role] for one in labels if role in one}) for role in _ROLES
-    }
-    shared = tuple(role for role, n in levels.items() if n)
-    is_repeated = any(levels[role] < len(labels) for role in shared)
-    return shared if len(shared) > 1 and is_repeated else ()
+    codes = design.clusters(trials)
+    edges = np.searchsorted(core.algorithm, np.arange(len(trials.algorithms) + 1))
+    are_blocks = bool(design.cluster) and set(design.cluster) <= set(design.block)
+    out = {}
+    for i, name in enumerate(trials.algorithms):
+        rows = slice(int(edges[i]), int(edges[i + 1]))
+        units, first, place = np.unique(
+            codes[rows], return_index=True, return_inverse=True
+        )
+        alone = len(units) == len(place)
+        numbers = units if are_blocks and not alone else core.number[rows][first]
+        out[name] = Clusters(place, numbers, alone or are_blocks)
+    return out
 
 
 def _of_task(
-    trials: Trials, task: str, metric: str, at: At, failed: Failed
+    trials: Trials, task: str, metric: str, at: At, failed: Failed, averaged: bool
 ) -> dict[str, Sample]:
     own = trials.where(task=task) if len(trials.tasks) > 1 else trials
     scores, broken = doors.scores(own, metric, at, failed)
     numbers = doors.numbers(own, at)
     is_numbered = are_numbered(trials)
-    return {
-        name: Sample(values, numbers[name], int(broken[name].sum()), is_numbered)
+    found = {
+        name: Sample(
+            values, numbers[name], int(broken[name].sum()), is_numbered, broken[name]
+        )
         for name, values in scores.items()
         if len(values)
     }
+    if not averaged or trials.design.unit != "cluster":
+        return found
+    if sum(map(len, numbers.values())) < len(own):  # those of one size
+        chosen = [
+            (own.core.algorithm == own.algorithms.index(name))
+            & np.isin(own.core.number, known)
+            for name, known in numbers.items()
+        ]
+        own = own.take(np.flatnonzero(np.logical_or.reduce(chosen)))
+    clusters = clusters_of(own, trials.design)
+    return {name: _mean_of(one, clusters[name]) for name, one in found.items()}
+
+
+def _mean_of(sample: Sample, clusters: Clusters) -> Sample:
+    """Return one score for each cluster: the mean of its runs, failures among them."""
+    broken = np.zeros(len(sample.scores)) if sample.broken is None else sample.broken
+    return Sample(
+        clusters.means(sample.scores),
+        clusters.numbers,
+        sample.failed,
+        sample.is_numbered and clusters.are_paired,
+        clusters.means(broken.astype(np.float64)) == 1,
+    )
 
 
 def are_numbered(trials: Trials) -> bool:
@@ -111,13 +195,41 @@ def are_numbered(trials: Trials) -> bool:
     return "trial=(counted)" not in trials.origin
 
 
-def metric_of(trials: Trials, metric: str | None) -> str:
-    """Return the metric that was asked for, or the only one."""
-    if metric is not None:
-        return metric
+def metric_of(
+    trials: Trials,
+    metric: str | None,
+    *,
+    is_directed: bool = True,
+    by_task: bool = False,
+) -> str:
+    """Return the metric that was asked for, or the only one that is a quality.
+
+    Parameters
+    ----------
+    trials : Trials
+    metric : str or None
+    is_directed : bool
+        Whether the answer depends on which way is better: refused where nobody said.
+    by_task : bool
+        Whether each task is judged by itself: directions may differ then.
+    """
+    name = metric if metric is not None else _only_score(trials)
+    meant = trials.metric(name)
+    if is_directed and not (by_task and meant.is_directed):
+        _ = meant.known_direction  # or it is asked for
+    return name
+
+
+def _only_score(trials: Trials) -> str:
     scores = scored(trials)
     if len(scores) == 1:
         return scores[0]
+    if not scores and (others := [n for n in trials.metrics if n not in NOT_SCORES]):
+        raise CurvewiseError(
+            f"Which metric? None of {listed(others)} is a quality by its name. Name one, "
+            f"and say which way is better.",
+            fixes=[{"metric": others[0], "metrics": {others[0]: "lower"}}],
+        )
     raise CurvewiseError(
         f"Which metric? These trials have {listed(scores) or 'none'}. Pass one."
     )
@@ -125,6 +237,8 @@ def metric_of(trials: Trials, metric: str | None) -> str:
 
 def failed_score(metric: Metric, failed: Failed) -> str:
     """Return what a failed trial scores, in words."""
+    if failed == "worst" and metric.direction is None:
+        return "as bad as is possible on their task"
     if failed == "worst" and not math.isfinite(metric.worst):
         return "as bad as the worst of their task, which bands take as given"
     score = metric.worst if failed == "worst" else failed

@@ -44,7 +44,8 @@ class Plan(Answer):
         """Return what was asked."""
 
     def __str__(self) -> str:
-        return "\n".join([self._head(), "", plain(self.table()), "", *self.notes()])
+        told = [*self.cautions, self._head(), "", plain(self.table()), ""]
+        return "\n".join([*told, *self.notes()])
 
     __repr__ = __str__
 

@@ -86,8 +86,7 @@ def contrasts(
     kind : {"kolmogorov", "dkw", "equal_local_levels", "anytime"}
         The band behind what is guaranteed.
     """
-    share, tail = best_tail(metric, alpha)
-    best = Functional("cvar", share, tail)
+    best = {t: Functional("cvar", *best_tail(metric.on(t), alpha)) for t in scores}
     sure = _bounds(scores, metric, best, confidence, kind)
     pairs = sum(len(own) * (len(own) - 1) // 2 for own in scores.values())
     each = shared_confidence(confidence, max(pairs, 1))
@@ -95,7 +94,7 @@ def contrasts(
         found
         for task, own in scores.items()
         for found in _of_task(
-            *(task, own, metric, best, each, sure.get(task)),
+            *(task, own, metric.on(task), best[task], each, sure.get(task)),
             is_fixed=kind != "anytime",
         )
     )
@@ -107,7 +106,7 @@ _Bounds = Mapping[str, tuple[float, float]]
 def _bounds(
     scores: Mapping[str, Mapping[str, Sample]],
     metric: Metric,
-    best: Functional,
+    best: Mapping[str, Functional],
     confidence: float,
     kind: Kind,
 ) -> dict[str, _Bounds]:
@@ -115,13 +114,18 @@ def _bounds(
 
     Where that holds for all cells, it holds for all differences: pairs cost nothing.
     """
-    if best.lacks(metric.range):
+    if any(own.lacks(metric.on(task).range) for task, own in best.items()):
         return {}
     each = shared_confidence(confidence, sum(map(len, scores.values())))
     return {
         task: {
-            name: best.bounds(
-                cdf_band(own.scores, confidence=each, kind=kind, support=metric.range)
+            name: best[task].bounds(
+                cdf_band(
+                    own.scores,
+                    confidence=each,
+                    kind=kind,
+                    support=metric.on(task).range,
+                )
             )
             for name, own in cells.items()
         }

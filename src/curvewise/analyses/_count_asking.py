@@ -63,6 +63,13 @@ class Counted:
 def counted_by_task(trials: Trials, failed: Failed) -> dict[str, list[Counted]]:
     """Return the matrices of each algorithm on each task."""
     refuse_crossed(trials)
+    if trials.design.unit == "cluster":
+        raise CurvewiseError(
+            f"These are repeated runs ({trials.design}). The matrices of one "
+            f"{trials.design.noun} are of the same examples: summed, they would count "
+            f"each of them several times, and their mean is no count. Keep one run of "
+            f"each, or read them as independent: cluster=[]."
+        )
     if not trials.details().classes.any():
         raise CurvewiseError(
             "These trials have no confusion counts. Read a table with columns tp, fp, fn "

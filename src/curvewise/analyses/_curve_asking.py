@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.analyses._asking import are_numbered, refuse_crossed
+from curvewise.analyses._asking import are_numbered, clusters_of, refuse_crossed
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Floats, Metric
 from curvewise.trials import Trials
@@ -148,6 +148,7 @@ def measured_by_task(
 def _measured(
     points: Points, scale: ErrorScale, trials: Trials, metric: str
 ) -> Measured:
+    points, are_paired = _averaged(points, trials)
     order = np.lexsort((points.trial, points.size))
     sizes, first = np.unique(points.size[order], return_index=True)
     if not sizes[0] > 0:
@@ -162,8 +163,21 @@ def _measured(
         *(trials.tasks[0], trials.algorithms[0], sizes, tuple(errors), tuple(runs)),
         int(broke_off(trials, *flat_values(trials, metric)).sum()),
         _seconds(trials),
-        are_numbered(trials),
+        are_numbered(trials) and are_paired,
     )
+
+
+def _averaged(points: Points, trials: Trials) -> tuple[Points, bool]:
+    """Return one point for each cluster and size, and whether numbers may pair them."""
+    if trials.design.unit != "cluster":
+        return points, True
+    clusters = clusters_of(trials, trials.design)[trials.algorithms[0]]
+    place = clusters.place[np.searchsorted(trials.core.number, points.trial)]
+    sizes, size = np.unique(points.size, return_inverse=True)
+    met, which = np.unique(place * len(sizes) + size, return_inverse=True)
+    means = np.bincount(which, points.value) / np.bincount(which)
+    numbers = clusters.numbers[met // len(sizes)]
+    return Points(numbers, sizes[met % len(sizes)], means), clusters.are_paired
 
 
 def _seconds(trials: Trials) -> float:

@@ -40,7 +40,7 @@ class TaskTables(Answer):
         """Return what a reader must know to read the table."""
 
     def __str__(self) -> str:
-        lines = [self.headline()]
+        lines = [*self.cautions, self.headline()]
         for task in self.tasks:
             lines += ["", titled(task), plain(self.table(task), indent="  ")]
         return "\n".join([*lines, "", *self.notes(), str(self.provenance)])

@@ -6,7 +6,7 @@ from curvewise._text import count
 from curvewise.analyses._line_lead import can_show_nothing, lines_to_show, on_one_task
 from curvewise.analyses._lines_over_tasks import over_tasks, task_by_task, tested
 from curvewise.analyses._naming import short_names, some_pairs
-from curvewise.analyses._saying import sentence
+from curvewise.analyses._saying import confidently, sentence
 
 if TYPE_CHECKING:
     from curvewise.analyses.difference import Difference
@@ -14,13 +14,30 @@ if TYPE_CHECKING:
 
 def headline(answer: "Difference") -> str:
     """Return in one sentence whose curves are better, by how much, and how sure that is."""
-    if len(answer.found) == 1:
+    if answer.metric.direction is None:
+        told = _without_direction(answer)
+    elif len(answer.found) == 1:
         told = on_one_task(answer)
     elif answer.overall:
         told = over_tasks(answer)
     else:
         told = task_by_task(answer)
     return sentence(f"{told}.")
+
+
+def _without_direction(answer: "Difference") -> str:
+    """Return how many pairs differ, and nothing about who is better."""
+    pairs = [pair for found in answer.found for pair in found.pairs]
+    # All tasks at once: each pair pays for all of them.
+    n = len(answer.found)
+    shown = sum(n * p.tested.adjusted_p("algorithm") <= answer.level for p in pairs)
+    verb = "differs" if shown == 1 else "differ"
+    why = "differs by task" if answer.metric.is_directed else "is not known"
+    return (
+        f"{shown or 'none'} of {count(len(pairs), 'pair')} {verb} in height, "
+        f"{confidently(1 - answer.level, sure=False)}; which way {answer.metric.label} is "
+        f"better {why}"
+    )
 
 
 def would_change(answer: "Difference") -> str:

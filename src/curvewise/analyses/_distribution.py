@@ -11,7 +11,12 @@ from curvewise.analyses._asking import quietly
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Floats, Metric
 from curvewise.stats.bands import Band, Kind, cdf_band
-from curvewise.stats.bounds import bootstrap_interval, cvar_bounds, mean_bounds
+from curvewise.stats.bounds import (
+    bootstrap_interval,
+    cvar_bounds,
+    mean_bounds,
+    student_interval,
+)
 from curvewise.stats.distribution import Tail, Threshold, cvar, quantile, threshold
 from curvewise.stats.interval import CurveBand, Interval
 from curvewise.stats.tuning import best_of, tuning_curve
@@ -34,6 +39,9 @@ class Distribution:
         of the trials (CVaR), at the alpha that was asked for.
     is_bootstrapped : bool
         Whether the bootstrap had to stand in for one, because nothing bounds the metric.
+    is_clustered : bool
+        Whether scores are means of clusters, such as settings with several seeds; the
+        interval of the mean is then Student's.
     """
 
     task: str
@@ -45,6 +53,7 @@ class Distribution:
     best_interval: Interval
     worst_interval: Interval
     is_bootstrapped: bool
+    is_clustered: bool = False
 
     @property
     def scores(self) -> Floats:
@@ -155,6 +164,7 @@ def distribution_of(
     alpha: float,
     confidence: float,
     kind: Kind,
+    is_clustered: bool,
     rng: np.random.Generator,
 ) -> Distribution:
     """Return a distribution with its band, and intervals for its mean and both tails."""
@@ -167,7 +177,13 @@ def distribution_of(
     )
     is_read_off = [found.guarantee == band.guarantee for found in intervals]
     is_bootstrapped = not all(is_read_off)
-    return Distribution(*labels, metric, band, failed, *intervals, is_bootstrapped)
+    is_clustered = is_clustered and len(scores) > 2 and float(np.ptp(scores)) > 0
+    if is_clustered:
+        mean = student_interval(scores, confidence=confidence, support=metric.range)
+        intervals = mean, *intervals[1:]
+    return Distribution(
+        *labels, metric, band, failed, *intervals, is_bootstrapped, is_clustered
+    )
 
 
 def best_tail(metric: Metric, alpha: Any) -> tuple[Any, Tail]:

@@ -60,7 +60,7 @@ def leads(answer: "Performance") -> tuple[Lead, ...]:
     for d in answer.distributions:
         by_task.setdefault(d.task, []).append(d)
     return tuple(
-        _lead(task, own, pairs, answer.metric.sign) for task, own in by_task.items()
+        _lead(task, own, pairs, own[0].metric.sign) for task, own in by_task.items()
     )
 
 

@@ -1,12 +1,15 @@
 """What questions about curves ask alike: which lines, on which steps, and how."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curvewise._text import Cell
-from curvewise.analyses._asking import refuse_crossed
+from curvewise.analyses._asking import clusters_of, refuse_crossed
 from curvewise.errors import listed
 from curvewise.trials import Trials
+from curvewise.trials.design import Design
 from curvewise.trials.doors import Lines
 from curvewise.trials.failures import Failed
 from curvewise.trials.grids import Fill
@@ -40,9 +43,21 @@ def lines_by_task(
     refuse_crossed(trials)
     rule = how_to_fill(grid, fill)
     return {
-        task: trials.where(task=task).lines(metric, grid=grid, fill=rule, failed=failed)
+        task: _averaged(
+            own, own.lines(metric, grid=grid, fill=rule, failed=failed), trials.design
+        )
         for task in trials.tasks
+        for own in (trials.where(task=task),)
     }
+
+
+def _averaged(trials: Trials, lines: Lines, design: Design) -> Lines:
+    """Return one line for each cluster of runs, their mean; others as they are."""
+    if design.unit != "cluster":
+        return lines
+    clusters = clusters_of(trials, design)
+    means = {name: clusters[name].means(own) for name, own in lines.items()}
+    return replace(lines, by_algorithm=means)
 
 
 def how_to_fill(grid: int | ArrayLike | None, fill: Fill | None) -> Fill:
@@ -62,20 +77,25 @@ def grid_setting(grid: int | ArrayLike | None) -> Cell:
 def with_lines(trials: Trials) -> tuple[Trials, list[str]]:
     """Return the trials whose curves can be compared, and what was left out.
 
-    Of every task the algorithms with two trials or more, failed ones among them, if there
-    are two such algorithms and if anything is a curve at all. Of very many trials the
-    first ones: whole lines are shuffled thousands of times, for each pair of algorithms.
+    Of every task the algorithms with two independent trials or more, failed ones among
+    them, if there are two such algorithms and if anything is a curve at all. Of very
+    many trials the first ones: whole lines are shuffled thousands of times, for each
+    pair of algorithms.
     """
     core = trials.core
     if len(trials) == 0 or core.lengths.max() < 2:
         return trials.take(np.empty(0, np.int64)), []
     keep, left_out = np.zeros(len(trials), bool), []
+    unit = trials.design.clusters(trials)
     for code, task in enumerate(trials.tasks):
         here = core.task == code
-        sizes = np.bincount(core.algorithm[here], minlength=len(trials.algorithms))
+        met = np.unique(np.stack([core.algorithm[here], unit[here]]), axis=1)[0]
+        sizes = np.bincount(met, minlength=len(trials.algorithms))
         many = np.flatnonzero(sizes > 1)
         lonely = [trials.algorithms[i] for i in np.flatnonzero(sizes == 1)]
-        if len(many) > 1:
+        if core.lengths[here].max(initial=0) < 2:
+            left_out.append(f"Left out: {task}, with single scores.")
+        elif len(many) > 1:
             keep |= here & np.isin(core.algorithm, many)
             if lonely:
                 left_out.append(f"Left out on {task}, with one line: {listed(lonely)}.")

@@ -8,11 +8,17 @@ from numpy.typing import ArrayLike
 from curvewise._answer import Provenance
 from curvewise._checks import whole
 from curvewise._text import Cell
-from curvewise.analyses._asking import failed_score, metric_of, plain_setting
+from curvewise.analyses._asking import (
+    cluster_cautions,
+    failed_score,
+    metric_of,
+    plain_setting,
+)
 from curvewise.analyses._line_asking import grid_setting, how_to_fill, lines_by_task
 from curvewise.analyses._line_plan import LinesPlan, PairPlan
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Floats
+from curvewise.review.gate import gate
 from curvewise.stats.anova.planning import Effect, lines_for_power
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.failures import Failed
@@ -34,6 +40,7 @@ def lines_plan(
     fill: Fill | None,
     failed: Failed,
     seed: int,
+    anyway: bool,
 ) -> LinesPlan:
     """Return the answer of `curvewise.plan.lines`."""
     must_be_trials(pilot)
@@ -41,6 +48,8 @@ def lines_plan(
         raise CurvewiseError("The pilot has no trials. Check what was read.")
     name = metric_of(pilot, metric)
     meant = pilot.metric(name)
+    # What a pilot's curves are good for is what `difference` asks of them.
+    cautions = gate(pilot, "difference", metric=name, anyway=anyway)
     rng = np.random.default_rng(whole(seed, "seed", 0))
     by_task = lines_by_task(pilot, name, grid, fill, failed)
     several = {task: own for task, own in by_task.items() if len(own) > 1}
@@ -84,7 +93,13 @@ def lines_plan(
         tuple(dict.fromkeys(found.rule for found in several.values())),
         sum(sum(found.failed.values()) for found in several.values()),
         failed_score(meant, failed),
-        Provenance.of(pilot, "plan", settings, seed),
+        Provenance.of(
+            pilot,
+            "plan",
+            settings,
+            seed,
+            cautions=(*cautions, *cluster_cautions(pilot)),
+        ),
     )
 
 

@@ -254,8 +254,8 @@ class LinesPlan(Answer):
         return notes
 
     def __str__(self) -> str:
-        told = [self._head(), "", plain(self.table()), "", *self.notes()]
-        return "\n".join([*told, str(self.provenance)])
+        told = [*self.cautions, self._head(), "", plain(self.table()), ""]
+        return "\n".join([*told, *self.notes(), str(self.provenance)])
 
     __repr__ = __str__
 

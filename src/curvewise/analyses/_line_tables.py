@@ -68,6 +68,11 @@ def pair_row(task: str, pair: LinePair) -> dict[str, Cell]:
     return row
 
 
+def lead_word(metric: Metric) -> str:
+    """Return what whoever leads is: nobody is ahead where better is not known."""
+    return "above" if metric.direction is None else "ahead"
+
+
 def pair_table(found: LineTask, metric: Metric) -> list[dict[str, Cell]]:
     """Return the pairs of algorithms on one task, for people."""
     return [
@@ -77,7 +82,7 @@ def pair_table(found: LineTask, metric: Metric) -> list[dict[str, Cell]]:
             "in sd": interval_cell(pair.effects.standardised, sign=True),
             "height p": shown_p(pair.tested.adjusted_p("algorithm")),
             "shape p": shown_p(pair.tested.adjusted_p("interaction")),
-            "ahead at steps": _steps(pair, metric),
+            f"{lead_word(metric)} at steps": _steps(pair, metric),
         }
         for pair in found.pairs
     ]

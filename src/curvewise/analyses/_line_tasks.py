@@ -108,8 +108,8 @@ class LinePair:
         return tuple(out)
 
     def ahead(self, metric: Metric) -> tuple[tuple[str, float, float], ...]:
-        """Return the same stretches with whoever scores better."""
-        if metric.sign > 0:
+        """Return the same stretches with whoever scores better; more, if none knows."""
+        if metric.direction is None or metric.sign > 0:
             return self.above()
         turned = {self.one: self.other, self.other: self.one}
         return tuple((turned[name], first, last) for name, first, last in self.above())

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from curvewise._text import joined, shown
-from curvewise.analyses._line_tables import shown_p
+from curvewise.analyses._line_tables import lead_word, shown_p
 from curvewise.analyses._line_tasks import LinePair, LineTask
 from curvewise.errors import listed
 from curvewise.metrics import Metric
@@ -92,7 +92,8 @@ def _leads(pair: LinePair, metric: Metric) -> str:
     by_name: dict[str, list[str]] = {}
     for name, first, last in ahead:
         by_name.setdefault(name, []).append(where.at_steps(first, last))
-    parts = [f"{name} is ahead {joined(at)}" for name, at in by_name.items()]
+    word = lead_word(metric)
+    parts = [f"{name} is {word} {joined(at)}" for name, at in by_name.items()]
     return f"{'; '.join(parts)}."
 
 
@@ -103,7 +104,8 @@ def _ahead(pair: LinePair, metric: Metric) -> str:
     span = f"{shown(low, 3)} to {shown(high, 3)}"
     decision = pair.decisions["algorithm"]
     if decision == "rejected":
-        leads = found.value * metric.sign > 0
+        word = "above" if metric.direction is None else "ahead of"
+        leads = found.value * (1 if metric.direction is None else metric.sign) > 0
         first, second = (pair.one, pair.other) if leads else (pair.other, pair.one)
         if found.value < 0:
             span = f"{shown(-high, 3)} to {shown(-low, 3)}"
@@ -111,11 +113,11 @@ def _ahead(pair: LinePair, metric: Metric) -> str:
         if is_known and low <= 0 <= high:
             # Holm spares p what every interval has to pay for all pairs at once.
             return (
-                f"{first} is ahead of {second} on average ({p}); by how much is open: "
+                f"{first} is {word} {second} on average ({p}); by how much is open: "
                 f"{by}, from {span}, for all pairs at once."
             )
         told = f"{span}, {p}" if is_known else p
-        return f"{first} is ahead of {second} by {by} on average ({told})."
+        return f"{first} is {word} {second} by {by} on average ({told})."
     who = f"{pair.one} and {pair.other}"
     if decision == "undecided":
         return f"{who}: whether they differ in height is undecided ({p})."
@@ -145,15 +147,17 @@ def tasks_verdict(
             f"{first} and {second}: so few lines can show no difference over "
             f"{len(one.tasks)} tasks; the smallest p is {least}."
         )
-    if float(one.z.sum()) * metric.sign < 0:
+    word = lead_word(metric)
+    if float(one.z.sum()) * (1 if metric.direction is None else metric.sign) < 0:
         first, second = second, first
     whole, somewhere, reversal = adjusted
     if whole <= level:
-        but = ", though each is ahead on some task" if reversal <= level else ""
-        return f"{first} is ahead of {second} on the whole ({p_in_words(whole)}){but}."
+        but = f", though each is {word} on some task" if reversal <= level else ""
+        of = f"{word} of" if word == "ahead" else word
+        return f"{first} is {of} {second} on the whole ({p_in_words(whole)}){but}."
     if reversal <= level:
         return (
-            f"{first} and {second}: it depends on the task, each is ahead on some "
+            f"{first} and {second}: it depends on the task, each is {word} on some "
             f"({p_in_words(reversal)})."
         )
     if somewhere <= level:

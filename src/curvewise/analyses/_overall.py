@@ -8,6 +8,7 @@ import numpy as np
 
 from curvewise.analyses._asking import quietly
 from curvewise.analyses._distribution import Distribution
+from curvewise.errors import UnknownDirection
 from curvewise.stats.bands import Support
 from curvewise.stats.comparison import (
     iqm_interval,
@@ -81,6 +82,12 @@ def profiles(
     distributions: Sequence[Distribution], confidence: float
 ) -> dict[str, CurveBand]:
     """Return which share of the trials passes each score, all tasks counting alike."""
+    ways = {d.metric.direction for d in distributions}
+    if len(ways) > 1:
+        raise UnknownDirection(
+            "Which way is better differs by task, and tasks are taken together here. "
+            "Choose one with trials.where(task=...)."
+        )
     up = distributions[0].metric.sign
     ends = [e for d in distributions for e in (d.scores[0], d.scores[-1])]
     at = np.linspace(min(ends), max(ends), _GRID)

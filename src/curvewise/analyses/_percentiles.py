@@ -59,7 +59,7 @@ def choose(
     task = _only(trials.tasks, task, "task")
     algorithm = _only(trials.algorithms, algorithm, "algorithm")
     own = trials.where(task=task, algorithm=algorithm)
-    sample = samples(own, name, at, failed)[task][algorithm]
+    sample = samples(own, name, at, failed, averaged=False)[task][algorithm]
     asked = _checked(percentiles)
     order = np.argsort(trials.metric(name).sign * sample.scores, kind="stable")
     places = order[np.maximum(rank(len(order), asked / 100), 1) - 1]

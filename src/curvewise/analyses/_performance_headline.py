@@ -168,10 +168,10 @@ def _on_average(
     answer: "Performance", own: Sequence[Lead], names: Mapping[str, str]
 ) -> str:
     """Return who came out in front over all trials, where that is somebody else."""
-    up, tasks = answer.metric.sign, short_names(answer.tasks)
+    tasks = short_names(answer.tasks)
     found: dict[str, list[str]] = {}
     for one in own:
-        first = max(answer.of(one.task), key=lambda d: up * d.mean)
+        first = max(answer.of(one.task), key=lambda d: d.metric.sign * d.mean)
         if one.standing != "alone" and first.mean != one.leader.mean:
             found.setdefault(names[first.algorithm], []).append(tasks[one.task])
     if not found:
@@ -241,7 +241,7 @@ def _how_good(answer: "Performance", found: Sequence[Lead]) -> str:
             f"average over all of its trials ({_span(d, d.mean_interval)}) and "
             f"{estimate(d.best_interval)} over {best} ({_span(d, d.best_interval)}), {sure}"
         )
-    up = answer.metric.sign
+    up = 1 if answer.metric.direction is None else answer.metric.sign
     ordered = sorted(found, key=lambda one: up * one.leader.best_interval.value)
     worst, best_one = (
         f"{estimate(d.best_interval)} (on {tasks[d.task]}, {_span(d, d.best_interval)})"

@@ -146,6 +146,7 @@ def _named(trials: Trials, version: str) -> Trials:
         trials.core,
         trials.details,
         origin=trials.origin,
+        design=trials.design,
     )
 
 

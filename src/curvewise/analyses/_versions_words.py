@@ -310,6 +310,7 @@ def comment(answer: "Versions") -> str:
     lines = [
         f"### curvewise: {answer.verdict}",
         "",
+        *(f"> {_literal(line)}\n" for line in answer.cautions),
         _literal(answer.headline()),
         "",
         markdown([_literal_cells(row) for row in answer.table()]),

@@ -34,6 +34,11 @@ def notes_of(answer: "Performance") -> list[str]:
     ]
     if any(d.is_bootstrapped for d in answer.distributions):
         notes.append(_bootstrap_note(answer))
+    if any(d.is_clustered for d in answer.distributions):
+        notes.append(
+            f"mean, in brackets: {percent(band.confidence)} CI over clusters of runs "
+            f"(Student)."
+        )
     if answer.contrasts:
         notes += _contrast_notes(answer)
     if answer.overall:

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from curvewise._answer import Answer, Provenance
 from curvewise._checks import whole
 from curvewise._text import Cell, Part, Table, plain
-from curvewise.analyses._asking import metric_of, plain_setting, refuse_crossed
+from curvewise.analyses._asking import (
+    cluster_cautions,
+    metric_of,
+    plain_setting,
+    refuse_crossed,
+)
 from curvewise.analyses._audit import words
 from curvewise.analyses._audit.checks import Check, Kind
 from curvewise.analyses._audit.dealing import dealing_of
@@ -105,7 +110,13 @@ class Audit(Answer):
         return self._json(notes=[{"note": note} for note in self.notes()])
 
     def __str__(self) -> str:
-        lines = [self.headline(), "", plain(self.table(), indent="  "), ""]
+        lines = [
+            *self.cautions,
+            self.headline(),
+            "",
+            plain(self.table(), indent="  "),
+            "",
+        ]
         return "\n".join([*lines, *self.notes(), str(self.provenance)])
 
     __repr__ = __str__
@@ -234,5 +245,7 @@ def audit(
         confidence,
         tuple(checks),
         told,
-        Provenance.of(trials, "audit", settings, seed),
+        Provenance.of(
+            trials, "audit", settings, seed, cautions=cluster_cautions(trials)
+        ),
     )

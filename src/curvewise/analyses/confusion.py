@@ -29,6 +29,7 @@ from curvewise.analyses._curve_asking import asked_sizes
 from curvewise.analyses._naming import titled
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.metrics import Average, Floats
+from curvewise.review.gate import gate
 from curvewise.stats.checks import checked_confidence, is_number, one_of
 from curvewise.stats.confusion import METHODS, METRICS, TARGETS, Method, Target
 from curvewise.trials import Trials, must_be_trials
@@ -206,7 +207,7 @@ class Confusion(Answer):
         return words.notes_of(self.found, self.asked, self.left_out, self.names)
 
     def __str__(self) -> str:
-        lines = [words.headline(self.asked)]
+        lines = [*self.cautions, words.headline(self.asked)]
         for one in self.found:
             lines += ["", titled(one.task)]
             lines += [plain(self.table(one.task), indent="  "), ""]
@@ -248,6 +249,7 @@ def confusion(
     classes: Sequence[str] | None = None,
     failed: Failed = "raise",
     confidence: float = 0.95,
+    anyway: bool = False,
 ) -> Confusion:
     r"""Return how precision, recall, F1 and their like move with data.
 
@@ -283,6 +285,8 @@ def confusion(
         it did not reach.
     confidence : float
         Of intervals.
+    anyway : bool
+        Whether to answer in spite of what `curvewise.check` objects to.
 
     Returns
     -------
@@ -327,6 +331,7 @@ def confusion(
         settings_of(chosen, average, _place(positive, classes), beta),
         *(target, confidence, test_size, runs, method),
     )
+    cautions = gate(trials, "confusion", anyway=anyway)
     by_task = counted_by_task(trials, failed)
     enough = [t for t, own in by_task.items() if has_curves(own)]
     found = tuple(
@@ -354,7 +359,7 @@ def confusion(
         _class_names(classes, max(one.classes for one in found)),
         found,
         tuple(task for task in by_task if task not in enough),
-        Provenance.of(trials, "confusion", settings),
+        Provenance.of(trials, "confusion", settings, cautions=cautions),
     )
 
 

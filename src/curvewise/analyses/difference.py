@@ -13,7 +13,12 @@ from curvewise._text import Cell, Part, Table, plain
 from curvewise.analyses import _difference_headline as headlines
 from curvewise.analyses import _line_tables as tables
 from curvewise.analyses import _line_words as words
-from curvewise.analyses._asking import failed_score, metric_of, plain_setting
+from curvewise.analyses._asking import (
+    cluster_cautions,
+    failed_score,
+    metric_of,
+    plain_setting,
+)
 from curvewise.analyses._by_task import of_task, pair_of
 from curvewise.analyses._line_asking import grid_setting, how_to_fill, lines_by_task
 from curvewise.analyses._line_notes import line_notes
@@ -21,6 +26,7 @@ from curvewise.analyses._line_tasks import Asked, LinePair, LineTask, line_task
 from curvewise.analyses._naming import titled
 from curvewise.errors import CurvewiseError, listed
 from curvewise.metrics import Metric
+from curvewise.review.gate import gate
 from curvewise.stats.anova import Noise, Null, OverTasks, over_tasks
 from curvewise.stats.checks import checked_level, is_number
 from curvewise.trials import Trials, must_be_trials
@@ -157,7 +163,7 @@ class Difference(Answer):
 
     def pair_table(self, task: str) -> list[dict[str, Cell]]:
         """Return the pairs of one task with headings for people."""
-        return tables.pair_table(self.of(task), self.metric)
+        return tables.pair_table(self.of(task), self.metric.on(task))
 
     def overall_table(self) -> list[dict[str, Cell]]:
         """Return the pairs over all tasks with headings for people."""
@@ -180,7 +186,7 @@ class Difference(Answer):
         own = self.of(task)
         return [
             words.overall_verdict(own),
-            *words.pair_verdicts(own.pairs, self.metric, self.margin),
+            *words.pair_verdicts(own.pairs, self.metric.on(task), self.margin),
         ]
 
     def overall_verdicts(self) -> list[str]:
@@ -203,7 +209,7 @@ class Difference(Answer):
         )
 
     def __str__(self) -> str:
-        lines = [f"{self.metric}, whole curves"]
+        lines = [*self.cautions, f"{self.metric}, whole curves"]
         for one in self.found:
             lines += [
                 "",
@@ -254,6 +260,7 @@ def difference(
     shuffles: int = 9999,
     exact: bool | None = None,
     seed: int = 0,
+    anyway: bool = False,
 ) -> Difference:
     """Return whether the learning curves of algorithms differ, which ones, and where.
 
@@ -294,6 +301,8 @@ def difference(
         Whether to try all deals; if left out, where there are a million or fewer.
     seed : int
         For shuffles and flips.
+    anyway : bool
+        Whether to answer in spite of what `curvewise.check` objects to.
 
     Returns
     -------
@@ -331,11 +340,12 @@ def difference(
     must_be_trials(trials)
     if len(trials) == 0:
         raise CurvewiseError("There are no trials to compare. Check what was read.")
-    name = metric_of(trials, metric)
+    name = metric_of(trials, metric, is_directed=False)  # p values need none
     meant = trials.metric(name)
     checked_level(level)
     _check_margin(margin)
     _check_windows(windows)
+    cautions = gate(trials, "difference", metric=name, anyway=anyway)
     by_task = lines_by_task(trials, name, grid, fill, failed)
     several = {task: own for task, own in by_task.items() if len(own) > 1}
     if not several:
@@ -371,9 +381,18 @@ def difference(
         margin,
         failed_score(meant, failed),
         found,
-        _overall(several, level, shuffles, exact, of_all),
+        # Where directions differ, scores of all tasks together say nothing.
+        ()
+        if meant.by_task and meant.direction is None
+        else _overall(several, level, shuffles, exact, of_all),
         tuple(task for task in by_task if task not in several),
-        Provenance.of(trials, "difference", settings, seed),
+        Provenance.of(
+            trials,
+            "difference",
+            settings,
+            seed,
+            cautions=(*cautions, *cluster_cautions(trials)),
+        ),
     )
 
 

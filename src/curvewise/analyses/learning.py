@@ -10,7 +10,12 @@ from curvewise._text import Cell, Part, Table, joined, plain, step
 from curvewise.analyses import _curve_tables as tables
 from curvewise.analyses import _curve_words as words
 from curvewise.analyses import _learning_headline as headlines
-from curvewise.analyses._asking import failed_score, metric_of, plain_setting
+from curvewise.analyses._asking import (
+    cluster_cautions,
+    failed_score,
+    metric_of,
+    plain_setting,
+)
 from curvewise.analyses._by_task import of_algorithm, of_task, pair_of
 from curvewise.analyses._curve_asking import (
     ErrorScale,
@@ -40,6 +45,7 @@ from curvewise.analyses._curve_telling import advised, is_timed, needed, predict
 from curvewise.analyses._naming import titled
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Floats, Metric
+from curvewise.review.gate import gate
 from curvewise.stats.checks import checked_confidence, is_number, one_of
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.failures import Failed
@@ -289,7 +295,7 @@ class Learning(Answer):
         return notes_of(self)
 
     def __str__(self) -> str:
-        lines = [tables.headline(self.scale.label, self.confidence)]
+        lines = [*self.cautions, tables.headline(self.scale.label, self.confidence)]
         for one in self.found:
             lines += ["", titled(one.task)]
             lines += [plain(self.table(one.task), indent="  "), ""]
@@ -326,6 +332,7 @@ def learning(
     method: Method = "calibrated",
     failed: Failed = "raise",
     confidence: float = 0.95,
+    anyway: bool = False,
 ) -> Learning:
     r"""Return how the error of each algorithm falls with data, and what more would buy.
 
@@ -348,6 +355,8 @@ def learning(
         What a failed trial scores at the sizes that it did not reach.
     confidence : float
         Of intervals.
+    anyway : bool
+        Whether to answer in spite of what `curvewise.check` objects to.
 
     Returns
     -------
@@ -389,6 +398,7 @@ def learning(
         raise CurvewiseError(f"size is {size!r}. Pass a number of training examples.")
     name = metric_of(trials, metric)
     meant = trials.metric(name)
+    cautions = gate(trials, "learning", metric=name, anyway=anyway)
     scale = error_scale(meant, lowest(trials, name))
     by_task = measured_by_task(trials, name, scale, failed)
     enough = [task for task, own in by_task.items() if has_curves(own)]
@@ -410,5 +420,10 @@ def learning(
         failed_score(meant, failed),
         found,
         tuple(task for task in by_task if task not in enough),
-        Provenance.of(trials, "learning", settings),
+        Provenance.of(
+            trials,
+            "learning",
+            settings,
+            cautions=(*cautions, *cluster_cautions(trials)),
+        ),
     )

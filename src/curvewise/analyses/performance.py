@@ -15,6 +15,7 @@ from curvewise.analyses import _performance_headline as words
 from curvewise.analyses._asking import (
     AT_WORDS,
     Sample,
+    cluster_cautions,
     failed_score,
     metric_of,
     plain_setting,
@@ -38,6 +39,7 @@ from curvewise.analyses._tables import (
 from curvewise.analyses._wording import notes_of, verdict_of
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.metrics import Metric
+from curvewise.review.gate import gate
 from curvewise.stats.bands import KINDS, Kind
 from curvewise.stats.checks import checked_alpha, one_of
 from curvewise.stats.comparison import dominance, quantile_shift, shared_confidence
@@ -163,7 +165,8 @@ class Performance(Answer):
         seed : int
             For the bootstrap behind its upper end.
         """
-        a, b = (self.metric.sign * self.one(n, task).scores for n in (one, other))
+        pair = [self.one(name, task) for name in (one, other)]
+        a, b = (d.metric.sign * d.scores for d in pair)
         rng = np.random.default_rng(whole(seed, "seed", 0))
         return dominance(a, b, confidence=self.confidence, rng=rng)
 
@@ -239,7 +242,7 @@ class Performance(Answer):
         own = [c for c in self.contrasts if c.task == task]
         if len(own) <= _MOST_PAIRS:
             return own
-        up = self.metric.sign
+        up = self.metric.on(task).sign
         leader = max(self.of(task), key=lambda d: up * d.best_interval.value).algorithm
         return [c for c in own if leader in (c.one, c.other)]
 
@@ -300,7 +303,10 @@ not tested.
 
     def __str__(self) -> str:
         at = self.provenance.settings["at"]
-        lines = [f"{self.metric}, {AT_WORDS.get(str(at), f'at step {at}')}"]
+        lines = [
+            *self.cautions,
+            f"{self.metric}, {AT_WORDS.get(str(at), f'at step {at}')}",
+        ]
         for task in self.tasks:
             lines += ["", titled(task), plain(self.table(task), indent="  ")]
             if pairs := self.contrast_table(task):
@@ -335,6 +341,7 @@ def performance(
     family: bool = False,
     over_tasks: bool | None = None,
     seed: int = 0,
+    anyway: bool = False,
 ) -> Performance:
     """Return the distribution of scores of each algorithm on each task.
 
@@ -364,6 +371,8 @@ def performance(
         out: where the metric has a range, such as a rate.
     seed : int
         For the bootstrap, which stands in where a metric has no bound.
+    anyway : bool
+        Whether to answer in spite of what `curvewise.check` objects to.
 
     Notes
     -----
@@ -387,28 +396,31 @@ def performance(
     must_be_trials(trials)
     if len(trials) == 0:
         raise CurvewiseError("There are no trials to judge. Check what was read.")
-    name = metric_of(trials, metric)
+    name = metric_of(trials, metric, by_task=True)
     checked_alpha(alpha)
     one_of("band", band, KINDS)
     meant = trials.metric(name)
     _check_threshold(threshold, meant)
+    cautions = gate(trials, "performance", metric=name, anyway=anyway)
     rng = np.random.default_rng(whole(seed, "seed", 0))
     by_task = samples(trials, name, at, failed)
     if over_tasks is None:
-        over_tasks = meant.is_bounded
+        over_tasks = meant.is_bounded and meant.direction is not None
     elif over_tasks:
+        _ = meant.known_direction  # tasks are taken together
         _refuse_gaps(by_task)
     cells = sum(map(len, by_task.values()))
     each = shared_confidence(confidence, cells) if family else confidence
     found = tuple(
         distribution_of(
             (task, algorithm),
-            meant,
+            meant.on(task),
             cell.scores,
             cell.failed,
             alpha=alpha,
             confidence=each,
             kind=band,
+            is_clustered=trials.design.unit == "cluster",
             rng=rng,
         )
         for task, own in by_task.items()
@@ -434,7 +446,13 @@ def performance(
         found,
         contrasts(by_task, meant, alpha=alpha, confidence=confidence, kind=band),
         overall(found, confidence) if over_tasks else (),
-        Provenance.of(trials, "performance", settings, seed if used else None),
+        Provenance.of(
+            trials,
+            "performance",
+            settings,
+            seed if used else None,
+            cautions=(*cautions, *cluster_cautions(trials)),
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from curvewise._answer import Provenance
 from curvewise._text import Cell
 from curvewise.analyses._asking import (
+    cluster_cautions,
     failed_score,
     metric_of,
     plain_setting,
@@ -20,6 +21,7 @@ from curvewise.analyses._score_plan import CellPlan, ScorePlan, sign_of, support
 from curvewise.analyses._telling import Telling
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Floats, Metric, find
+from curvewise.review.gate import gate
 from curvewise.stats.anova.planning import Effect
 from curvewise.stats.bands import KINDS, Kind
 from curvewise.stats.checks import checked_confidence, one_of
@@ -71,6 +73,7 @@ def trials(
     family: bool = False,
     band: Kind = "kolmogorov",
     looks: int = 5,
+    anyway: bool = False,
 ) -> Plan:
     """Return how many trials it takes to know something to a half-width.
 
@@ -102,6 +105,8 @@ def trials(
         trials for a mean or CVaR.
     looks : int
         With how many planned looks a band is compared.
+    anyway : bool
+        Whether to plan from a pilot in spite of what `curvewise.check` objects to.
 
     Returns
     -------
@@ -154,6 +159,7 @@ def trials(
         raise CurvewiseError("The pilot has no trials. Check what was read.")
     name = metric_of(pilot, metric)
     meant = pilot.metric(name)
+    cautions = gate(pilot, "plan", metric=name, anyway=anyway)
     found = [
         (task, algorithm, own)
         for task, each in samples(pilot, name, at, failed).items()
@@ -186,7 +192,12 @@ def trials(
         band,
         cells,
         failed_score(meant, failed),
-        Provenance.of(pilot, "plan", settings),
+        Provenance.of(
+            pilot,
+            "plan",
+            settings,
+            cautions=(*cautions, *cluster_cautions(pilot)),
+        ),
     )
 
 
@@ -275,6 +286,7 @@ def lines(
     fill: Fill | None = None,
     failed: Failed = "raise",
     seed: int = 0,
+    anyway: bool = False,
 ) -> LinesPlan:
     """Return how many lines of each algorithm it takes to tell their curves apart.
 
@@ -310,6 +322,8 @@ def lines(
         What a failed trial scores from where its curve breaks off.
     seed : int
         Of the simulated experiments.
+    anyway : bool
+        Whether to plan in spite of what `curvewise.check` objects to.
 
     Returns
     -------
@@ -338,6 +352,7 @@ def lines(
         fill=fill,
         failed=failed,
         seed=seed,
+        anyway=anyway,
     )
 
 

@@ -8,6 +8,7 @@ from curvewise._text import Cell, Part, Table, count, percent, plain, shown
 from curvewise.analyses import _robustness_headline as words
 from curvewise.analyses._asking import (
     AT_WORDS,
+    cluster_cautions,
     failed_score,
     metric_of,
     plain_setting,
@@ -26,6 +27,7 @@ from curvewise.analyses._stretches import WORTH_A_WORD, length, where
 from curvewise.analyses._tables import interval_cell
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.metrics import Metric
+from curvewise.review.gate import gate
 from curvewise.stats.bands import Kind
 from curvewise.stats.checks import checked_alpha, checked_confidence
 from curvewise.stats.comparison import shared_confidence
@@ -165,7 +167,10 @@ class Robustness(Answer):
 
     def __str__(self) -> str:
         at = self.provenance.settings["at"]
-        lines = [f"{self.metric}, {AT_WORDS.get(str(at), f'at step {at}')}"]
+        lines = [
+            *self.cautions,
+            f"{self.metric}, {AT_WORDS.get(str(at), f'at step {at}')}",
+        ]
         for task in self.tasks:
             lines += ["", titled(task), plain(self.table(task), indent="  "), ""]
             lines += self._verdicts(task)
@@ -237,6 +242,7 @@ def robustness(
     failed: Failed = "raise",
     confidence: float = 0.95,
     band: Kind = "kolmogorov",
+    anyway: bool = False,
 ) -> Robustness:
     """Return what tuning gains for each algorithm on each task.
 
@@ -264,6 +270,8 @@ def robustness(
     band : {"kolmogorov", "dkw", "equal_local_levels", "anytime"}
         Behind the guaranteed intervals. Quantiles are compared by equal local levels,
         which see into the tails.
+    anyway : bool
+        Whether to answer in spite of what `curvewise.check` objects to.
 
     Notes
     -----
@@ -296,6 +304,7 @@ def robustness(
     checked_alpha(alpha)
     checked_confidence(confidence)
     _check_margin(margin)
+    cautions = gate(trials, "robustness", metric=name, anyway=anyway)
     found = tuned_pairs(trials.algorithms, pairs)
     by_task = samples(
         trials.where(algorithm={*found, *found.values()}) if found else trials,
@@ -348,7 +357,12 @@ def robustness(
         failed_score(meant, failed),
         gaps,
         (*(n for n in trials.algorithms if n not in used), *half),
-        Provenance.of(trials, "robustness", settings),
+        Provenance.of(
+            trials,
+            "robustness",
+            settings,
+            cautions=(*cautions, *cluster_cautions(trials)),
+        ),
     )
 
 

@@ -18,6 +18,7 @@ from curvewise.analyses._tables import interval_cell
 from curvewise.analyses.performance import Performance, performance
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.metrics import Floats, Metric
+from curvewise.review.gate import ungated
 from curvewise.stats.bands import Kind
 from curvewise.stats.comparison import shared_confidence
 from curvewise.trials import Trials
@@ -187,7 +188,7 @@ class Slices(Answer):
             f"{self.metric}: {self.algorithm} on {self.task}, hyperparameters at "
             f"percentiles of {len(self.original.scores):,} trials, run again"
         )
-        lines = [head, "", plain(self.table(), indent="  "), ""]
+        lines = [*self.cautions, head, "", plain(self.table(), indent="  "), ""]
         lines += [*self._luck(), *sentences(self.comparisons), "", *self.notes()]
         return "\n".join([*lines, str(self.provenance)])
 
@@ -221,6 +222,7 @@ def slices(
     grid: int | ArrayLike | None = None,
     settings: Mapping[str, Cell] | None = None,
     rerun_seed: int | None = None,
+    anyway: bool = False,
 ) -> Slices:
     """Return what the chosen hyperparameters did when they were run again.
 
@@ -242,14 +244,17 @@ def slices(
         What else was asked for, to be told.
     rerun_seed : int, optional
         Which the reruns follow from.
+    anyway : bool
+        Whether to answer in spite of what `curvewise.check` objects to.
     """
     name = metric_of(trials, metric)
     asked: dict[str, Any] = {
         "alpha": alpha, "at": at, "failed": failed, "confidence": confidence, "band": band
     }  # fmt: skip
     own = trials.where(task=task, algorithm=algorithm)
-    before = performance(own, name, **asked)
-    after = performance(reruns, name, **asked)
+    before = performance(own, name, **asked, anyway=anyway)
+    with ungated():  # reruns are ours
+        after = performance(reruns, name, **asked)
     curves = _mean_curves(reruns, name, grid, failed)
     pairs = list(itertools.combinations(reversed(chosen), 2))
     each = shared_confidence(confidence, max(len(pairs), 1))
@@ -267,7 +272,9 @@ def slices(
         ),
         after,
         reruns,
-        Provenance.of(own, "quantile_slices", told, rerun_seed),
+        Provenance.of(
+            own, "quantile_slices", told, rerun_seed, cautions=before.cautions
+        ),
     )
 
 

@@ -28,6 +28,7 @@ from curvewise.analyses._shares import (
 )
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.metrics import Metric
+from curvewise.review.gate import gate
 from curvewise.stats.checks import checked_confidence, one_of
 from curvewise.stats.interval import Interval
 from curvewise.trials import Trials, must_be_trials
@@ -146,7 +147,10 @@ class VarianceShares(Answer):
 
     def __str__(self) -> str:
         at = self.provenance.settings["at"]
-        lines = [f"{self.metric}, {AT_WORDS.get(str(at), f'at step {at}')}"]
+        lines = [
+            *self.cautions,
+            f"{self.metric}, {AT_WORDS.get(str(at), f'at step {at}')}",
+        ]
         for task in self.tasks:
             lines += ["", titled(task), plain(self.table(task), indent="  ")]
             lines += ["", *self._verdicts(task)]
@@ -214,6 +218,7 @@ def variance_shares(
     failed: Failed = "raise",
     confidence: float = 0.95,
     seed: int = 0,
+    anyway: bool = False,
 ) -> VarianceShares:
     """Return how much of the variance of scores each source of chance causes.
 
@@ -238,6 +243,8 @@ def variance_shares(
         Of each interval by itself.
     seed : int
         For the intervals.
+    anyway : bool
+        Whether to answer in spite of what `curvewise.check` objects to.
 
     Notes
     -----
@@ -271,11 +278,14 @@ def variance_shares(
         raise CurvewiseError("There are no trials to judge. Check what was read.")
     one_of("interactions", interactions, ("together", "each"))
     checked_confidence(confidence)
-    name = metric_of(trials, metric)
+    name = metric_of(trials, metric, is_directed=False)
     meant = trials.metric(name)
+    cautions = gate(trials, "variance", metric=name, anyway=anyway)
     rng = np.random.default_rng(whole(seed, "seed", 0))
     found = []
-    for task, own in samples(trials, name, at, failed, crossed=True).items():
+    for task, own in samples(
+        trials, name, at, failed, crossed=True, averaged=False
+    ).items():
         for algorithm, sample in own.items():
             cell = crossing(trials, task, algorithm, sample, factors)
             found.append(decomposition(cell, interactions, confidence, rng))
@@ -292,5 +302,5 @@ def variance_shares(
         confidence,
         failed_score(meant, failed),
         tuple(found),
-        Provenance.of(trials, "variance_shares", settings, seed),
+        Provenance.of(trials, "variance_shares", settings, seed, cautions=cautions),
     )

@@ -8,7 +8,13 @@ from curvewise._answer import Answer, Provenance
 from curvewise._checks import whole
 from curvewise._text import Cell, Part, Table, plain
 from curvewise.analyses import _versions_words as words
-from curvewise.analyses._asking import are_paired, failed_score, plain_setting, samples
+from curvewise.analyses._asking import (
+    are_paired,
+    cluster_cautions,
+    failed_score,
+    plain_setting,
+    samples,
+)
 from curvewise.analyses._versions_changes import (
     Change,
     Side,
@@ -28,6 +34,7 @@ from curvewise.analyses._versions_matching import (
 )
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Metric
+from curvewise.review.gate import MOST_CAUTIONS, gate
 from curvewise.stats.checks import checked_confidence
 from curvewise.stats.comparison import shared_confidence
 from curvewise.trials import Trials
@@ -113,7 +120,7 @@ class Versions(Answer):
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the verdict."""
-        return words.notes(self)
+        return [*words.notes(self), *filter(None, [self.metric.assumption])]
 
     def comment(self) -> str:
         """Return verdict, table and method as Markdown for a pull request."""
@@ -132,7 +139,7 @@ class Versions(Answer):
         return json.dumps(told, indent=2, ensure_ascii=False)
 
     def __str__(self) -> str:
-        lines = [self.headline(), ""]
+        lines = [*self.cautions, self.headline(), ""]
         if len(self.changes) > 1:
             lines += [plain(self.table(), indent="  "), ""]
         return "\n".join([*lines, *self.notes(), str(self.provenance)])
@@ -188,6 +195,7 @@ def compare_versions(
     confidence: float = 0.95,
     paired: bool | None = None,
     looks: int = 1,
+    anyway: bool = False,
 ) -> Versions:
     r"""Return whether the new version of an algorithm is worse than the base.
 
@@ -216,6 +224,8 @@ def compare_versions(
     looks : int
         How often you will have looked in the end, each time with more trials, until there
         is a verdict: they share the level.
+    anyway : bool
+        Whether to answer in spite of what `curvewise.check` objects to.
 
     Returns
     -------
@@ -268,6 +278,11 @@ def compare_versions(
     if paired is not None and not isinstance(paired, bool):
         raise CurvewiseError(f"paired is {paired!r}. Pass True or False, or nothing.")
     asked = margin_of(margin, meant)
+    cautions = dict.fromkeys(
+        line
+        for one in (base, new)
+        for line in gate(one, "versions", metric=meant.name, anyway=anyway)
+    )
     found = matched(base, new)
     trials = together(base, new)
     by_task = samples(trials, meant.name, at, failed, crossed=True)
@@ -301,18 +316,28 @@ def compare_versions(
         if isinstance(at, str)
         else (),
         failed_score(meant, failed),
-        _provenance(base, new, trials, settings),
+        _provenance(base, new, trials, settings, tuple(cautions)[:MOST_CAUTIONS]),
     )
 
 
 def _provenance(
-    base: Trials, new: Trials, trials: Trials, settings: dict[str, Cell]
+    base: Trials,
+    new: Trials,
+    trials: Trials,
+    settings: dict[str, Cell],
+    cautions: tuple[str, ...],
 ) -> Provenance:
     source = "; ".join(
         f"{version}{one.origin}"
         for version, one in ((BASE, base), (NEW, new))
         if one.origin
     )
+    # What the name alone says is among the notes: the verdict comes first.
     return Provenance(
-        "compare_versions", settings, None, trials.digest(), source=source
+        "compare_versions",
+        settings,
+        None,
+        trials.digest(),
+        source=source,
+        cautions=(*cautions, *cluster_cautions(trials)),
     )

@@ -21,12 +21,14 @@ from curvewise.cli import (
     versions,
     watch,
 )
-from curvewise.cli.showing import INTERRUPTED
-from curvewise.cli.typed import as_typed
-from curvewise.errors import CurvewiseError
+from curvewise.cli.showing import CANNOT_ANSWER, INTERRUPTED
+from curvewise.cli.typed import typed_error
+from curvewise.errors import Blocked, CurvewiseError, UnknownDirection
 
 EPILOG = """Exit status: 0 fine, 1 error, 2 wrong usage, 3 finished, but some trials
-failed, 130 stopped by Ctrl-C. Of compare-versions: 0 no worse, 3 worse, 4 cannot tell.
+failed, 4 no answer: check objects to the results (--anyway answers all the same), or
+nobody said which way a metric is better (--metrics), 130 stopped by Ctrl-C. Of
+compare-versions: 0 no worse, 3 worse, 4 cannot tell.
 
 Start with your own file, or let 'curvewise example search > results.csv' show what
 one looks like."""
@@ -57,15 +59,16 @@ SECTIONS = {
 
 
 class Group(click.Group):
-    """Commands whose errors are one line on standard error and status 1."""
+    """Commands whose errors are one line on standard error and status 1, or 4."""
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; say what went wrong without a traceback."""
         try:
             return super().invoke(ctx)
         except (CurvewiseError, OSError) as problem:
-            click.echo(f"curvewise: {as_typed(str(problem))}", err=True)
-            ctx.exit(1)
+            click.echo(f"curvewise: {typed_error(problem)}", err=True)
+            is_withheld = isinstance(problem, Blocked | UnknownDirection)
+            ctx.exit(CANNOT_ANSWER if is_withheld else 1)
         except KeyboardInterrupt:
             click.echo("curvewise: stopped by Ctrl-C.", err=True)
             ctx.exit(INTERRUPTED)

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from curvewise.cli.showing import as_json, leave, working
-from curvewise.cli.sources import read_source, source_options
+from curvewise.cli.sources import anyway_option, read_source, source_options
 
 
 @click.command()
@@ -88,6 +88,7 @@ from curvewise.cli.sources import read_source, source_options
     help="How curves are fitted; 'paper' as published, with bands that do not hold.",
 )
 @click.option("--confidence", default=0.95, show_default=True, help="Of intervals.")
+@anyway_option
 @as_json
 def confusion(
     metrics: tuple[str, ...],
@@ -103,6 +104,7 @@ def confusion(
     size: float | None,
     method: Any,
     confidence: float,
+    anyway: bool,
     as_json: bool,
     **keywords: Any,
 ) -> None:
@@ -137,6 +139,7 @@ def confusion(
             classes=None if classes is None else classes.split(","),
             failed=failed,
             confidence=confidence,
+            anyway=anyway,
         )
         told = answer.at(sizes) if sizes else answer
     click.echo(told.to_json() if as_json else str(told))

@@ -4,8 +4,9 @@ from typing import Any
 
 import click
 
-from curvewise.cli.showing import as_json, leave, working
+from curvewise.cli.showing import CANNOT_ANSWER, as_json, leave, working
 from curvewise.cli.sources import (
+    anyway_option,
     number_or_word,
     read_source,
     source_options,
@@ -61,6 +62,7 @@ from curvewise.cli.sources import (
     help="How often lines are shuffled, and their noise flipped.",
 )
 @click.option("--seed", default=0, show_default=True, help="For shuffles and flips.")
+@anyway_option
 @as_json
 def difference(
     metric: str | None,
@@ -74,6 +76,7 @@ def difference(
     noise: Any,
     shuffles: int,
     seed: int,
+    anyway: bool,
     as_json: bool,
     **keywords: Any,
 ) -> None:
@@ -106,6 +109,9 @@ def difference(
             noise=noise,
             shuffles=shuffles,
             seed=seed,
+            anyway=anyway,
         )
     click.echo(answer.to_json() if as_json else str(answer))
+    if not answer.metric.is_directed:  # who is ahead is not said
+        click.get_current_context().exit(CANNOT_ANSWER)
     leave(answer.failed)

@@ -5,7 +5,12 @@ from typing import Any
 import click
 
 from curvewise.cli.showing import as_json, leave, working
-from curvewise.cli.sources import number_or_word, read_source, source_options
+from curvewise.cli.sources import (
+    anyway_option,
+    number_or_word,
+    read_source,
+    source_options,
+)
 
 
 @click.command()
@@ -54,6 +59,7 @@ from curvewise.cli.sources import number_or_word, read_source, source_options
 @click.option(
     "--confidence", default=0.95, show_default=True, help="Of intervals and bands."
 )
+@anyway_option
 @as_json
 def learning(
     metric: str | None,
@@ -64,6 +70,7 @@ def learning(
     size: float | None,
     method: Any,
     confidence: float,
+    anyway: bool,
     as_json: bool,
     **keywords: Any,
 ) -> None:
@@ -91,6 +98,7 @@ def learning(
             method=method,
             failed=number_or_word(failed),
             confidence=confidence,
+            anyway=anyway,
         )
         told: dict[str, Any] = {}
         if sizes:

@@ -8,6 +8,7 @@ from click.core import ParameterSource
 from curvewise.cli.showing import as_json, leave
 from curvewise.cli.sources import (
     answer_options,
+    anyway_option,
     band_option,
     number_or_word,
     read_source,
@@ -22,13 +23,14 @@ _OF_LINES = ("effect", "shift", "stretch", "level", "grid", "fill", "seed")
 _OF_SCORES = ("of", "alpha", "tail", "at", "family", "band")
 _OF_SOURCES = (
     *("runs", "on", "task", "algorithm", "trial", "step", "status"),
-    *("metrics", "params", "unit", "roles", "tool"),
+    *("metrics", "params", "unit", "roles", "tool", "where", "names", "decimal"),
+    *("block", "cluster"),
 )
 # The questions that an option goes with; any of them if it is not here.
 _GOES_WITH = {
     **dict.fromkeys(_OF_LINES, ("power",)),
     **dict.fromkeys(_OF_SCORES, ("half_width",)),
-    **dict.fromkeys((*_OF_SOURCES, "metric", "failed"), _OF_PILOTS),
+    **dict.fromkeys((*_OF_SOURCES, "metric", "failed", "anyway"), _OF_PILOTS),
     "confidence": ("half_width", "trials", "top"),
 }
 
@@ -116,6 +118,7 @@ _GOES_WITH = {
 @click.option("--confidence", default=0.95, show_default=True, help="Of what is said.")
 @click.option("--family", is_flag=True, help="Let all intervals hold together.")
 @band_option
+@anyway_option
 @as_json
 def plan(
     source: str | None,
@@ -198,7 +201,10 @@ def _for_half_width(
 ) -> Any:
     from curvewise.analyses import plan as planning
 
-    own = ("of", "alpha", "tail", "metric", "at", "failed", "family", "band")
+    own = (
+        *("of", "alpha", "tail", "metric", "at", "failed", "family", "band"),
+        "anyway",
+    )
     options = {name: given.pop(name) for name in own}
     if options["of"] == "band" and source is not None:
         raise CurvewiseError(
@@ -223,6 +229,7 @@ def _for_power(
             "--power takes a pilot: pass SOURCE, a few runs of each algorithm."
         )
     metric, failed = given.pop("metric"), given.pop("failed")
+    anyway = given.pop("anyway")
     for name in _OF_SCORES:
         given.pop(name)
     return planning.lines(
@@ -230,6 +237,7 @@ def _for_power(
         metric,
         power=power,
         failed=number_or_word(failed),
+        anyway=anyway,
         **own,
     )
 

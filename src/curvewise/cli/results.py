@@ -5,9 +5,10 @@ from typing import Any
 import click
 
 from curvewise.cli.auditing import FEWEST, REPETITIONS, auditing
-from curvewise.cli.showing import as_json, leave, working
+from curvewise.cli.showing import CANNOT_ANSWER, as_json, leave, working
 from curvewise.cli.sources import (
     answer_options,
+    anyway_option,
     band_option,
     number_or_word,
     read_source,
@@ -21,6 +22,9 @@ from curvewise.cli.sources import (
 def check(as_json: bool, **keywords: Any) -> None:
     """Look at results as a careful reviewer would.
 
+    What it finds blocks answers, tempers them, or is good to know. Exit status 4 says
+    that something blocks: performance and its like give no answer without --anyway.
+
     \b
     Example:
       curvewise check results.csv
@@ -31,6 +35,8 @@ def check(as_json: bool, **keywords: Any) -> None:
     trials = read_source(**keywords)
     found = cw.check(trials)
     click.echo(found.to_json() if as_json else str(found))
+    if any(finding.severity == "blocks" for finding in found):
+        click.get_current_context().exit(CANNOT_ANSWER)
     leave(trials.count_failed())
 
 
@@ -57,6 +63,7 @@ def check(as_json: bool, **keywords: Any) -> None:
 @click.option(
     "--seed", default=0, show_default=True, help="Of the bootstrap, where one is used."
 )
+@anyway_option
 @as_json
 def performance(
     metric: str | None,
@@ -69,6 +76,7 @@ def performance(
     family: bool,
     over_tasks: bool | None,
     seed: int,
+    anyway: bool,
     as_json: bool,
     **keywords: Any,
 ) -> None:
@@ -99,6 +107,7 @@ def performance(
             family=family,
             over_tasks=over_tasks,
             seed=seed,
+            anyway=anyway,
         )
     click.echo(answer.to_json() if as_json else str(answer))
     leave(sum(d.failed for d in answer.distributions))
@@ -124,6 +133,7 @@ def performance(
     show_default=True,
     help="How often, with --audit.",
 )
+@anyway_option
 @as_json
 def report(
     output: str,
@@ -132,10 +142,13 @@ def report(
     failed: str,
     is_audited: bool,
     audit_repetitions: int,
+    anyway: bool,
     as_json: bool,
     **keywords: Any,
 ) -> None:
     """Write one HTML page that can be forwarded.
+
+    Sections that 'check' objects to are withheld, with the reason, without --anyway.
 
     \b
     Example:
@@ -155,6 +168,7 @@ def report(
             at=number_or_word(at),
             failed=number_or_word(failed),
             audit=audit_repetitions if is_audited else 0,
+            anyway=anyway,
         )
     if as_json:
         told = {"audit": [json.loads(one.to_json()) for one in found]}

@@ -7,6 +7,7 @@ import click
 from curvewise.cli.showing import as_json, leave
 from curvewise.cli.sources import (
     answer_options,
+    anyway_option,
     band_option,
     number_or_word,
     read_source,
@@ -36,6 +37,7 @@ from curvewise.cli.sources import (
     help="Of all algorithms and tasks together.",
 )
 @band_option
+@anyway_option
 @as_json
 def robustness(
     metric: str | None,
@@ -46,6 +48,7 @@ def robustness(
     margin: float | None,
     confidence: float,
     band: Any,
+    anyway: bool,
     as_json: bool,
     **keywords: Any,
 ) -> None:
@@ -72,6 +75,7 @@ def robustness(
         failed=number_or_word(failed),
         confidence=confidence,
         band=band,
+        anyway=anyway,
     )
     click.echo(answer.to_json() if as_json else str(answer))
     leave(sum(g.failed + g.tuned_failed for g in answer.gaps))

@@ -14,6 +14,7 @@ from curvewise.engine.workers import BLAS_THREADS
 from curvewise.errors import CurvewiseWarning
 
 FAILED_TRIALS = 3
+CANNOT_ANSWER = 4
 INTERRUPTED = 130
 
 as_json = click.option(

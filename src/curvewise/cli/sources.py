@@ -37,17 +37,48 @@ def two_source_options(command: _F) -> _F:
 def _reading() -> "tuple[Callable[[_F], _F], ...]":
     """Return the options that say what is what in a source."""
     return (
-        _column("--task", "names the task"),
-        _column("--algorithm", "names the algorithm"),
-        _column("--trial", "tells runs apart (seed, fold)", several=True),
-        _column("--step", "counts the steps of a run"),
-        _column("--status", "says how a run ended"),
-        _column("--metrics", "holds scores", "NAME[=higher|lower]", several=True),
+        _column("--task", "names the task, or holds the scores of one", several=True),
+        _column(
+            "--algorithm",
+            "names the algorithm, or holds the scores of one",
+            several=True,
+        ),
+        _column(
+            "--trial",
+            "tells runs apart (seed, fold), or 'row' if every row is a run",
+            several=True,
+        ),
+        _column("--step", "counts the steps of a run, or 'row' if its rows do"),
+        _column("--status", "says how a run ended", "COLUMN[=FAILED]"),
+        _column(
+            "--metrics",
+            "holds scores, which way is better, and their range (acc=higher:0:1); "
+            "score=column:NAME where a column says it",
+            "NAME[=higher|lower[:LOW:HIGH]]",
+            several=True,
+        ),
         _column("--params", "holds a hyperparameter", several=True),
         click.option(
             "--unit",
-            type=click.Choice(["fraction", "percent"]),
+            type=click.Choice(["fraction", "percent", "mixed"]),
             help="What rates are written in.",
+        ),
+        click.option(
+            "--where",
+            metavar="NAME=VALUE",
+            multiple=True,
+            help="Read only rows or runs with this value, such as experiment=cifar; "
+            "repeat for several.",
+        ),
+        click.option(
+            "--names",
+            type=click.Choice(["exact", "casefold"]),
+            help="Whether 'PPO' and 'ppo' are two names or one.",
+        ),
+        click.option(
+            "--decimal",
+            type=click.Choice([",", "."]),
+            help="What the comma in 1,234 is: the decimal point, or nothing.",
         ),
         click.option(
             "--roles",
@@ -59,8 +90,10 @@ def _reading() -> "tuple[Callable[[_F], _F], ...]":
             "--tool",
             metavar="TOOL",
             help="Whose results these are, where a folder holds those of several: mlflow, "
-            "optuna, wandb, tensorboard, sb3, ray.",
+            "optuna, wandb, tensorboard, sb3, ray, folder, lightning, ...",
         ),
+        _design("--block", "that algorithms share by design (fold, split)"),
+        _design("--cluster", "whose runs are not independent (config)"),
     )
 
 
@@ -105,6 +138,9 @@ def step_options(command: _F) -> _F:
     )
 
 
+anyway_option = click.option(
+    "--anyway", is_flag=True, help="Answer in spite of what 'check' objects to."
+)
 band_option = click.option(
     "--band",
     type=click.Choice(["kolmogorov", "equal_local_levels", "dkw", "anytime"]),
@@ -123,6 +159,11 @@ def _column(
     return click.option(option, metavar=metavar, multiple=several, help=text)
 
 
+def _design(option: str, does: str) -> Callable[[_F], _F]:
+    text = f"Label or param {does}; repeat for several; 'row' for none."
+    return click.option(option, metavar="NAME", multiple=True, help=text)
+
+
 def _with(command: _F, *parameters: Callable[[_F], _F]) -> _F:
     for add in reversed(parameters):  # so that help lists them in this order
         command = add(command)
@@ -133,14 +174,23 @@ def read_source(source: str, **keywords: Any) -> "Trials":
     """Return the trials that the options of `source_options` ask for."""
     from curvewise.flow.reading import read
 
-    several = ("on", "trial", "params")
+    several = ("on", "trial", "params", "block", "cluster")
     stated: dict[str, Any] = {
         name: list(value) if name in several else value
         for name, value in keywords.items()
         if value not in (None, ())
     }
-    if "trial" in stated:  # "[]" says that every row is a run of its own
-        stated["trial"] = [column for column in stated["trial"] if column != "[]"]
+    if "trial" in stated:  # "row" says that every row is a run of its own
+        stated["trial"] = [c for c in stated["trial"] if c not in ("[]", "row")]
+    for part in ("block", "cluster"):  # "row": every run stands for itself
+        if part in stated:
+            stated[part] = [name for name in stated[part] if name not in ("row", "[]")]
+    for role in ("task", "algorithm"):
+        if role in stated:
+            columns = stated[role]
+            stated[role] = columns[0] if len(columns) == 1 else list(columns)
+    if "where" in stated:
+        stated["where"] = _where(stated["where"])
     if "metrics" in stated:
         stated["metrics"] = _metrics(stated["metrics"])
     if "roles" in stated:
@@ -153,12 +203,24 @@ def _metrics(texts: tuple[str, ...]) -> Any:
     pairs = [text.rpartition("=") if "=" in text else (text, "", "") for text in texts]
     if not any(direction for _, _, direction in pairs):
         return [name for name, _, _ in pairs]
-    from curvewise.metrics import find
-
-    out = {}
-    for name, _, direction in pairs:
-        out[name] = direction or find(name) or "higher"
+    out: dict[str, Any] = {}
+    for name, _, meant in pairs:
+        word, _, column = meant.partition(":")
+        out[name] = {"column": column} if word == "column" else meant or None
     return out
+
+
+def _where(texts: tuple[str, ...]) -> dict[str, Any]:
+    """Return choices as a mapping; a name that comes twice has several values."""
+    chosen: dict[str, list[str]] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise click.BadParameter(
+                f"{text!r} is not NAME=VALUE.", param_hint="--where"
+            )
+        chosen.setdefault(name, []).append(value)
+    return {n: v[0] if len(v) == 1 else v for n, v in chosen.items()}
 
 
 def _roles(text: str) -> Any:

@@ -3,12 +3,14 @@
 import re
 from shlex import quote
 
+from curvewise.errors import CurvewiseError
+
 _KEYWORDS = (
     "failed|at|metrics?|params|unit|trials?|step|status|on|runs|algorithm|task"
     "|executor|timeout|memory|workers|retries|experiment|force|alpha|confidence|band"
     "|margin|threshold|tail|family|of|seed|half_width|over_tasks|grid|fill|windows|level"
     "|null|noise|shuffles|power|effect|shift|stretch|size|method|target"
-    "|test_size|average|positive|classes|paired|looks|tool"
+    "|test_size|average|positive|classes|paired|looks|tool|block|cluster|where|anyway|names"
 )
 # What a command cannot be told stays Python; it is set aside by this sign meanwhile.
 _ASIDE = "\0"
@@ -63,6 +65,14 @@ def as_typed(message: str) -> str:
     for text in kept:
         message = message.replace(_ASIDE, text, 1)
     return message
+
+
+def typed_error(problem: Exception) -> str:
+    """Return what an exception says, its keywords and fixes as options."""
+    if isinstance(problem, CurvewiseError):
+        typed = CurvewiseError(as_typed(problem.text), fixes=problem.fixes)
+        return typed.as_options()
+    return as_typed(str(problem))
 
 
 def _meanings(found: re.Match[str]) -> str:

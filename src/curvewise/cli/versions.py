@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from curvewise.cli.showing import as_json
+from curvewise.cli.showing import CANNOT_ANSWER, as_json
 from curvewise.cli.sources import (
     answer_options,
+    anyway_option,
     number_or_word,
     read_source,
     two_source_options,
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from curvewise.analyses.versions import Versions
     from curvewise.trials import Trials
 
-STATUSES = {"no worse": 0, "worse": 3, "cannot tell": 4}
+STATUSES = {"no worse": 0, "worse": 3, "cannot tell": CANNOT_ANSWER}
 
 
 @click.command("compare-versions")
@@ -54,6 +55,7 @@ STATUSES = {"no worse": 0, "worse": 3, "cannot tell": 4}
     help="Write it to a file, too: Markdown to .md, JSON to .json, text to any other; "
     "repeat for several.",
 )
+@anyway_option
 @as_json
 @click.option(
     "--markdown", "as_markdown", is_flag=True, help="Print Markdown for a pull request."
@@ -69,6 +71,7 @@ def compare_versions(
     paired: bool | None,
     looks: int,
     outputs: tuple[str, ...],
+    anyway: bool,
     as_json: bool,
     as_markdown: bool,
     **keywords: Any,
@@ -83,7 +86,7 @@ def compare_versions(
     Exit status:
       0  no worse than the margin
       3  worse
-      4  cannot tell yet; says how many more trials would
+      4  cannot tell: says how many more trials would, or what 'check' objects to
       1  an error, such as failed trials without --failed worst
       2  wrong usage
 
@@ -106,6 +109,7 @@ def compare_versions(
         confidence=confidence,
         paired=paired,
         looks=looks,
+        anyway=anyway,
     )
     kind = "x.json" if as_json else "x.md" if as_markdown else ""
     click.echo(_written(answer, kind))  # before a file that perhaps cannot be written

@@ -1,5 +1,6 @@
 """Runs the trials of a plan and hands each finished batch to a callable."""
 
+import warnings
 from collections.abc import Callable, Mapping
 
 from curvewise.engine.workers.interrupts import draining
@@ -11,7 +12,8 @@ from curvewise.engine.workers.queue import (
     Queue,
     Stop,
 )
-from curvewise.metrics import Metric, declared
+from curvewise.errors import CurvewiseWarning, listed, shortened
+from curvewise.metrics import Metric, declared, is_quality
 from curvewise.trials import Trials
 from curvewise.trials.columns import Ints
 
@@ -47,19 +49,32 @@ def drive(
     cells = [(task.name, one.name) for task, one in experiment.cells()]
     queue = Queue(todo, executor.workers, claim)
     stop = Stop()
-    spaces = experiment.spaces()
+    spaces, design = experiment.spaces(), experiment.design()
     with draining(stop):
         for cell, core, details in executor.run(payload, queue, limits, stop):
             new = [name for name in core.values if name not in meanings]
             if new:
-                meanings |= declared(
-                    new,
-                    experiment.metrics,
-                    example="[Metric({!r}, 'lower')]",
-                    stacklevel=6,  # whoever called run
-                )
+                meant = declared(new, experiment.metrics)
+                _warn_of_unknown(meant)
+                meanings |= meant
             task, algorithm = cells[cell]
-            meant = {name: meanings[name] for name in core.values}
+            own = {name: meanings[name] for name in core.values}
             names = [task], [algorithm]
-            finished(Trials.from_columns(*names, meant, core, details, spaces=spaces))
+            columns = *names, own, core, details
+            finished(Trials.from_columns(*columns, spaces=spaces, design=design))
     return not stop.asked
+
+
+def _warn_of_unknown(meant: Mapping[str, Metric]) -> None:
+    """Warn of qualities of which nobody said which way is better, while it is early."""
+    unsaid = [m for m in meant.values() if m.direction is None and m.source == "name"]
+    unknown = [m.name for m in unsaid if is_quality(m.name)]
+    if unknown:
+        verb = "are" if len(unknown) > 1 else "is"
+        warnings.warn(
+            f"Nobody said which way {listed(unknown)} {verb} better, and no verdict will "
+            f"depend on it. State it with metrics=, such as "
+            f"[Metric({shortened(unknown[0])!r}, 'lower')].",
+            CurvewiseWarning,
+            stacklevel=6,  # whoever called run
+        )

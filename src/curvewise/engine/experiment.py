@@ -24,6 +24,7 @@ from curvewise.engine.parts import (
 from curvewise.engine.spaces import Space
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.metrics import Metric
+from curvewise.trials.design import Design, of_engine
 from curvewise.trials.trial import Value, canonical
 
 Sample: TypeAlias = Callable[..., Any]
@@ -304,6 +305,11 @@ class Experiment:
     def spaces(self) -> dict[str, str]:
         """Return what each algorithm's hyperparameters are drawn from, as text."""
         return {one.name: spaces.describe(one.space) for one in self.algorithms}
+
+    def design(self) -> Design:
+        """Return what replicates what: trials of one number meet the same data."""
+        has_params = any(self.spaces().values())
+        return of_engine(self.seed, self.vary, self.cross, has_params=has_params)
 
     def __str__(self) -> str:
         tasks = ", ".join(task.name for task in self.tasks)

@@ -1,7 +1,8 @@
 """Which label of a tool's runs is what; what the tool cannot say is asked for."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -9,11 +10,11 @@ import pyarrow as pa
 
 from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed, shortened, unknown
-from curvewise.exchange import names
 from curvewise.exchange.grouping import rows_per_run
 from curvewise.exchange.roles import Metrics, Roles, Unit, several, stated_metrics
 from curvewise.exchange.runs import Runs
 from curvewise.metrics import Metric, find
+from curvewise.trials import names
 
 # Where tools keep what people say about a run: tags.model, config/env, user_attrs_seed.
 _PREFIX = re.compile(
@@ -101,18 +102,19 @@ def _metrics(
         name = column if column in logged else names.metric_name(column)
         if name not in logged:
             raise unknown("metric", column, logged)
-        out[name] = meant or known.get(name)
+        # What a tool says of its metrics goes before what a name alone says.
+        is_stated = isinstance(metrics, Mapping) and meant is not None
+        out[name] = meant if is_stated else known.get(name) or meant
     if not out:
         raise CurvewiseError("metrics is empty. Name at least one metric.")
     return out
 
 
 def _meaning(name: str, meant: Any) -> Metric:
+    """Return what the tool itself says of a metric."""
     if isinstance(meant, Metric):
-        return meant
-    usual = find(name)
-    agrees = usual is not None and usual.direction == meant
-    return usual if usual is not None and agrees else Metric(name, meant)
+        return replace(meant, source="source")
+    return replace(Metric.of_text(name, meant), source="source")
 
 
 # --- who ---------------------------------------------------------------------------------
@@ -156,13 +158,58 @@ def _varies(table: pa.Table, column: str) -> bool:
 
 
 def _which_algorithm(runs: Runs) -> CurvewiseError:
+    if runs.fixes:
+        return CurvewiseError(
+            f"Which label names the algorithm? {runs.source} holds "
+            f"{count(runs.table.num_rows, 'run')} and does not say. {found_in(runs)}",
+            fixes=runs.fixes,
+        )
+    candidates = [c for c in runs.table.column_names if _may_name(runs.table, c)]
+    fixes: list[dict[str, Any]] = [{"algorithm": c} for c in candidates[:3]]
     return CurvewiseError(
         f"Which label names the algorithm? {runs.source} holds "
         f"{count(runs.table.num_rows, 'run')} and does not say. {found_in(runs)} "
-        f"Pass algorithm=<label>; or roles='{{algorithm}}-{{task}}-s{{seed}}' with a "
-        f"pattern of the names of runs; or roles={{'algorithm': 'mine'}} if all runs are "
-        f"of one."
+        f"A pattern of the names of runs tells, too, such as "
+        f"roles='{{algorithm}}-{{task}}-s{{seed}}'; the last remedy is for runs that are "
+        f"all of one.",
+        fixes=[*choices(runs), *fixes, {"roles": {"algorithm": "mine"}}][:5],
     )
+
+
+def _may_name(table: pa.Table, column: str) -> bool:
+    """Return whether a label has a few words that all runs share among them."""
+    if column in (*_OURS, *_COLLECTIONS, "parent"):
+        return False
+    if not pa.types.is_string(table.schema.field(column).type):
+        return False
+    cells = table.column(column)
+    words = len(cells.unique())
+    return not cells.null_count and 1 < words <= max(table.num_rows / 2, 2)
+
+
+# What tools keep several studies of in one place under.
+_COLLECTIONS = ("experiment", "study", "project", "group", "sweep")
+
+
+def choices(runs: Runs) -> list[dict[str, Any]]:
+    """Return how to choose one of the experiments of a source that holds several.
+
+    Only where they differ in what their runs have: two halves of one study are no choice.
+    """
+    table = runs.table
+    for column in _COLLECTIONS:
+        if column not in table.column_names or not _varies(table, column):
+            continue
+        some = [c for c in table.column_names if table.column(c).null_count > 0]
+        values = [v for v in table.column(column).unique().to_pylist() if v is not None]
+        for label in some:
+            gaps = table.column(label).is_null().to_numpy()
+            own = table.column(column).cast(pa.string()).to_pylist()
+            without = {o for o, gap in zip(own, gaps, strict=True) if gap}
+            with_it = {o for o, gap in zip(own, gaps, strict=True) if not gap}
+            if not without & with_it:
+                return [{"where": {column: value}} for value in values[:4]]
+    return []
 
 
 def _repeated(runs: Runs, who: Sequence[str], columns: Sequence[str]) -> CurvewiseError:
@@ -170,10 +217,23 @@ def _repeated(runs: Runs, who: Sequence[str], columns: Sequence[str]) -> Curvewi
     which = " and ".join(f"'{c}'" for c in columns)
     return CurvewiseError(
         f"Which label tells the runs of one algorithm apart? {which} should, and has the "
-        f"same value in up to {times} runs of {runs.source}. {found_in(runs)} Pass "
-        f"trial=[...] with the labels that do, or trial='run' if every run stands for "
-        f"itself."
+        f"same value in up to {times} runs of {runs.source}. {found_in(runs)} "
+        f"'run' says that every run stands for itself.",
+        fixes=[*choices(runs), *_apart(runs, who, columns), {"trial": "run"}],
     )
+
+
+def _apart(
+    runs: Runs, who: Sequence[str], columns: Sequence[str]
+) -> list[dict[str, Any]]:
+    table = runs.table
+    others = [c for c in table.column_names if c not in (*_OURS, *who, *columns)]
+    others = [c for c in others if 1 < len(table.column(c).unique()) < table.num_rows]
+    return [
+        {"trial": [*columns, c]}
+        for c in others
+        if rows_per_run(table, [*who, *columns, c]) == 1
+    ][:2]
 
 
 def found_in(runs: Runs, most: int = 12) -> str:

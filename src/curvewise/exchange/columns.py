@@ -1,20 +1,28 @@
 """Columns of trials from columns of a table: names, numbers, how runs ended, scores."""
 
+import math
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curvewise.errors import CurvewiseError, CurvewiseWarning, listed, shortened
+from curvewise.errors import (
+    CurvewiseError,
+    CurvewiseWarning,
+    listed,
+    shortened,
+    unknown,
+)
 from curvewise.exchange.grouping import group_codes
-from curvewise.exchange.names import STATUSES as WORDS
-from curvewise.exchange.names import status_of
-from curvewise.exchange.roles import Roles, Unit
-from curvewise.metrics import Metric, declared
+from curvewise.exchange.roles import Metrics, Roles, Unit, metric_columns
+from curvewise.metrics import Metric, find, unsaid
 from curvewise.trials import STATUSES
+from curvewise.trials.names import STATUSES as WORDS
+from curvewise.trials.names import status_of
 from curvewise.trials.trial import ONLY
 
 
@@ -107,32 +115,95 @@ def _status_code(word: str | None, column: str) -> int:
 def meanings(
     metrics: Mapping[str, Metric | None], unit: Unit | None
 ) -> dict[str, Metric]:
-    """Return what each metric means, with a warning for those of which nobody said."""
-    stated = [metric for metric in metrics.values() if metric is not None]
-    meant = declared(metrics, stated, hint="read(..., metrics=...)", stacklevel=6)
-    meant = {n: m if m.name == n else _renamed(m, n) for n, m in meant.items()}
-    if unit == "percent":  # what nobody described is a rate, then
-        meant |= {
-            n: Metric(n, "higher", (0, 1)) for n, m in metrics.items() if m is None
-        }
+    """Return what each metric means; which way is better may be unknown."""
+    meant: dict[str, Metric] = {}
+    # In percent, what nobody described is a rate.
+    in_percent = unit in ("percent", "mixed")
+    bounds = (0.0, 1.0) if in_percent else (-math.inf, math.inf)
+    for name, stated in metrics.items():
+        metric = stated or find(name) or replace(unsaid(name), range=bounds)
+        meant[name] = metric if metric.name == name else renamed(metric, name)
     return meant
 
 
-def _renamed(metric: Metric, name: str) -> Metric:
-    return Metric(name, metric.direction, metric.range, metric.unit, metric.label)
+def renamed(metric: Metric, name: str) -> Metric:
+    """Return a metric under another name, on all tasks."""
+    parts = tuple((task, renamed(one, name)) for task, one in metric.by_task)
+    label = name if metric.label == metric.name else metric.label
+    return replace(metric, name=name, label=label, by_task=parts)
 
 
-def scaled(values: Any, metric: Metric, unit: Unit | None) -> Any:
-    """Return scores in fractions, where they were written in percent."""
-    if unit != "percent" or not metric.is_rate:
+def in_tasks(roles: Roles, table: pa.Table, metrics: Metrics | None) -> Roles:
+    """Return roles whose metrics mean what mappings or columns say of each task."""
+    said = metric_columns(metrics)
+    if not said and not any(
+        m is not None and m.by_task for m in roles.metrics.values()
+    ):
+        return roles
+    out = dict(roles.metrics)
+    which, tasks = codes(table, roles.task)
+    for name, metric in roles.metrics.items():
+        if metric is not None and metric.by_task:
+            for one, _ in metric.by_task:
+                if one not in tasks:
+                    raise unknown("task", one, tasks)
+        if name not in said:
+            continue
+        if said[name] not in table.column_names:
+            raise unknown("column", said[name], table.column_names)
+        cells = table.column(said[name]).cast(pa.string()).combine_chunks()
+        own: dict[str, Metric] = {}
+        for code, of_task in enumerate(tasks):
+            words = {*cells.filter(pa.array(which == code)).drop_null().to_pylist()}
+            words = {word.strip() for word in words} - {""}
+            if len(words) > 1:
+                raise CurvewiseError(
+                    f"Column '{said[name]}' says which way '{name}' is better, and has "
+                    f"{listed(sorted(words))} on task '{shortened(of_task)}'. It must say "
+                    f"the same in all rows of a task."
+                )
+            if words:
+                own[of_task] = Metric.of_text(name, _WAYS.get(*[words.pop()] * 2))
+        out[name] = Metric.of_tasks(name, own)
+    return replace(roles, metrics=out)
+
+
+_WAYS = {
+    **dict.fromkeys(("max", "maximize", "maximise", "up", "higher"), "higher"),
+    **dict.fromkeys(("min", "minimize", "minimise", "down", "lower"), "lower"),
+}
+
+
+def scaled(values: Any, metric: Metric, unit: Unit | None, run: Any) -> Any:
+    """Return scores in fractions, where they were written in percent.
+
+    Parameters
+    ----------
+    values : ndarray
+    metric : Metric
+    unit : {"fraction", "percent", "mixed"} or None
+        ``"mixed"``: runs with a value above 1 are in percent, the others in fractions.
+    run : ndarray of int
+        Which run each value is of.
+    """
+    if not metric.is_rate:
+        return values
+    in_percent = values > 1.5  # less may be a rounding
+    if unit is None and in_percent.any():
+        raise _which_unit(values, metric, run, in_percent)
+    if unit not in ("percent", "mixed"):
         return values
     outside = (values < 0) | (values > 100)
     if outside.any():
         raise CurvewiseError(
-            f"unit='percent', but '{metric.name}' holds {values[np.argmax(outside)]:g}. "
+            f"unit='{unit}', but '{metric.name}' holds {values[np.argmax(outside)]:g}. "
             f"Percent lie between 0 and 100; declare other scales with metrics=, such as "
             f"{{'{metric.name}': Metric('{metric.name}', '{metric.direction}')}}."
         )
+    if unit == "mixed":
+        percent = np.zeros(int(run.max(initial=0)) + 1, bool)
+        percent[run[in_percent]] = True
+        return np.where(percent[run], values / 100, values)
     small = (values > 0) & (values <= 1)
     if metric.direction == "higher" and small.any() and (values > 1).any():
         warnings.warn(
@@ -143,3 +214,31 @@ def scaled(values: Any, metric: Metric, unit: Unit | None) -> Any:
             stacklevel=6,
         )
     return values / 100
+
+
+def _which_unit(
+    values: Any, metric: Metric, run: Any, in_percent: Any
+) -> CurvewiseError:
+    """Return the question for a rate with values above 1."""
+    known = np.isfinite(values)
+    runs, percent = np.unique(run[known]), np.unique(run[in_percent])
+    shown = f"{values[np.argmax(in_percent)]:g}"
+    beyond = (values[known] > 100).any() or (values[known] < 0).any()
+    other = {"metrics": {metric.name: Metric(metric.name, metric.direction)}}
+    if beyond:
+        return CurvewiseError(
+            f"'{metric.name}' holds {values[known].max():g}, and lies between 0 and 1 by "
+            f"its name. Declare what it is if it has another scale.",
+            fixes=[other],
+        )
+    if len(percent) == len(runs):
+        return CurvewiseError(
+            f"'{metric.name}' holds {shown}, and lies between 0 and 1 by its name. Is it "
+            f"in percent?",
+            fixes=[{"unit": "percent"}, {"unit": "mixed"}],
+        )
+    return CurvewiseError(
+        f"'{metric.name}' is above 1 in {len(percent)} of {len(runs)} runs, such as "
+        f"{shown}, and at most 1 in the others. Are percent and fractions mixed?",
+        fixes=[{"unit": "mixed"}, {"unit": "percent"}],
+    )

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,11 @@ import pyarrow.compute as pc
 
 from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed, shortened
-from curvewise.exchange.head import COLUMN, FORM, TYPES, as_metric, column_types
+from curvewise.exchange.head import COLUMN, FORM, TYPES, column_types, metrics_in
 from curvewise.exchange.per_run import numbers
 from curvewise.trials import STATUSES, Trials
 from curvewise.trials.columns import Core, Details, Ints, packed, unpacked
+from curvewise.trials.design import from_record
 from curvewise.trials.ragged import Ragged, from_rows, from_texts, starts, to_texts
 from curvewise.trials.trial import canonical
 from curvewise.trials.view import column_of_metric
@@ -40,13 +40,17 @@ def with_exact(table: pa.Table, trials: Trials) -> pa.Table:
         table = _with_correct(table, core, details, owner)
     head = {
         "form": FORM,
-        "metrics": {n: asdict(m) for n, m in trials.metrics.items()},
+        "metrics": {n: m.plain() for n, m in trials.metrics.items()},
+        # What older versions cannot read, who do not look here.
+        "meanings": {n: m.beside() for n, m in trials.metrics.items() if m.beside()},
         "kinds": kinds,
         "spaces": dict(trials.spaces),
         "about": dict(trials.about),
         "nan": _not_numbers(table, {"metrics": trials.metrics}),
         "example_sets": [ids.tolist() for ids in details.example_sets],
     }
+    if record := trials.design_record():
+        head["design"] = record
     cell = pa.array([json.dumps(head)] * (len(owner) > 0), pa.string())
     rest = pa.nulls(max(len(owner) - 1, 0), pa.string())
     return table.append_column(COLUMN, pa.chunked_array([cell, rest]))
@@ -185,12 +189,13 @@ def _read(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
     return Trials.from_columns(
         tasks,
         algorithms,
-        {n: as_metric(told) for n, told in head["metrics"].items()},
+        metrics_in(head),
         core,
         _details(runs, curves, head, lengths),
         origin=origin,
         spaces=head["spaces"],
         about=head["about"],
+        design=from_record(head.get("design")),
     )
 
 

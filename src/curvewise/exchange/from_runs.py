@@ -12,13 +12,21 @@ import pyarrow.compute as pc
 from curvewise._text import count
 from curvewise._text import joined as listing
 from curvewise.errors import CurvewiseError, listed
-from curvewise.exchange.asking import assign_runs
-from curvewise.exchange.columns import codes, meanings, numbers_of, scaled, statuses
+from curvewise.exchange.asking import assign_runs, choices
+from curvewise.exchange.columns import (
+    codes,
+    in_tasks,
+    meanings,
+    numbers_of,
+    scaled,
+    statuses,
+)
 from curvewise.exchange.joining import joined
 from curvewise.exchange.per_run import as_json, numbers
 from curvewise.exchange.roles import Roles, Unit
 from curvewise.exchange.run_names import NamedRoles, left_out_of, roles_of, with_columns
 from curvewise.exchange.runs import LeftOut, Runs, Scalars
+from curvewise.exchange.selection import Where, chosen_rows
 from curvewise.metrics import Metric
 from curvewise.trials import Trials
 from curvewise.trials.columns import Bools, Core, Details, Ints, no_details
@@ -28,9 +36,17 @@ _GOING_ON = ("running", "waiting", "scheduled", "pending", "queued")
 
 
 def trials_of(
-    runs: Runs, *, roles: NamedRoles | None, unit: Unit | None, **stated: Any
+    runs: Runs,
+    *,
+    roles: NamedRoles | None,
+    unit: Unit | None,
+    where: Where | None = None,
+    **stated: Any,
 ) -> tuple[Trials, Roles, Runs]:
     """Return trials, what the labels were taken for, and the runs that were used."""
+    if where is not None and runs.table.num_rows:
+        keep = chosen_rows(runs.table, where, runs.source)
+        runs = _that_logged(_chosen(runs, np.flatnonzero(keep)))
     if roles is not None:
         runs = _named(runs, roles)
     if runs.table.num_rows == 0:
@@ -39,13 +55,18 @@ def trials_of(
             f"{told(runs.left_out) or 'It is empty: has it begun?'}"
         )
     assigned = assign_runs(runs, unit=unit, **stated)
+    assigned = in_tasks(assigned, runs.table, stated["metrics"])
     meant = meanings(assigned.metrics, unit)
-    core, repeated = _core(runs, meant, unit)
+    scalars = _wanted(runs.scalars, meant)
+    core, repeated = _core(scalars, runs.table.num_rows, meant, unit)
+    if repeated:
+        scalars, repeated = _last_passes(scalars)
+        core, _ = _core(scalars, runs.table.num_rows, meant, unit)
     remarks = [*runs.remarks, *_repeated(repeated), *_unfinished(runs, assigned)]
     runs = replace(runs, remarks=tuple(remarks))
     n = runs.table.num_rows
-    _must_be_named(runs.table, "task", assigned.task)
-    _must_be_named(runs.table, "algorithm", assigned.algorithm)
+    _must_be_named(runs, "task", assigned.task)
+    _must_be_named(runs, "algorithm", assigned.algorithm)
     tasks = codes(runs.table, assigned.task)
     algorithms = codes(runs.table, assigned.algorithm)
     status, errors = statuses(
@@ -80,7 +101,7 @@ def with_labels(runs: Runs, labels: pa.Table, on: Any, name: str) -> Runs:
     """Return runs with a table of labels beside them; one only there has no scores."""
     if on is None:
         labels = _called_run(labels, runs, name)
-    table, _ = joined(runs.table, labels, on or "run", runs.source, name)
+    table, *_ = joined(runs.table, labels, on or "run", runs.source, name)
     return replace(runs, table=table, source=f"{runs.source} + {name}")
 
 
@@ -128,7 +149,8 @@ def _named(runs: Runs, roles: NamedRoles) -> Runs:
     return replace(runs, table=with_columns(table, columns))
 
 
-def _must_be_named(table: pa.Table, role: str, column: str | None) -> None:
+def _must_be_named(runs: Runs, role: str, column: str | None) -> None:
+    table = runs.table
     if column is None:
         return
     empty = pc.equal(table.column(column).cast(pa.string()), "").fill_null(True)
@@ -136,10 +158,22 @@ def _must_be_named(table: pa.Table, role: str, column: str | None) -> None:
         without = table.column("run").filter(empty).to_pylist()
         raise CurvewiseError(
             f"{len(without)} of {count(table.num_rows, 'run')} have nothing in '{column}', "
-            f"which names the {role}, such as {listed(without, most=2)}. Name another "
-            f"label with {role}=. In Python, a function of names of runs may return None "
-            f"for one to leave out."
+            f"which names the {role}, such as {listed(without, most=2)}. Choose the runs "
+            f"that have it, or name another label with {role}=. In Python, a function of "
+            f"names of runs may return None for one to leave out.",
+            fixes=_with_label(runs, column) or choices(runs),
         )
+
+
+def _with_label(runs: Runs, column: str) -> list[dict[str, Any]]:
+    """Return the choices of experiments in which every run has a label."""
+    out: list[dict[str, Any]] = []
+    for fix in choices(runs):
+        ((name, value),) = fix["where"].items()
+        rows = pc.equal(runs.table.column(name).cast(pa.string()), str(value))
+        if runs.table.column(column).filter(rows).null_count == 0:
+            out.append(fix)
+    return out
 
 
 def _chosen(runs: Runs, kept: Ints) -> Runs:
@@ -148,6 +182,23 @@ def _chosen(runs: Runs, kept: Ints) -> Runs:
     old = runs.scalars
     scalars = _rows(replace(old, run=new[old.run]), new[old.run] >= 0)
     return replace(runs, table=runs.table.take(pa.array(kept)), scalars=scalars)
+
+
+def _that_logged(runs: Runs) -> Runs:
+    """Return runs without the metrics and labels that only others had."""
+    scalars, table = runs.scalars, runs.table
+    used = np.unique(scalars.metric)
+    new = np.full(len(scalars.names), -1)
+    new[used] = np.arange(len(used))
+    names = tuple(scalars.names[i] for i in used.tolist())
+    columns = [
+        c
+        for c in table.column_names
+        if table.column(c).null_count < table.num_rows or c == "run"
+    ]
+    scalars = replace(scalars, metric=new[scalars.metric], names=names)
+    meant = {name: what for name, what in runs.meant.items() if name in names}
+    return replace(runs, table=table.select(columns), scalars=scalars, meant=meant)
 
 
 def _rows(scalars: Scalars, rows: Bools) -> Scalars:
@@ -170,10 +221,9 @@ def _numbers(table: pa.Table, roles: Roles, task: Ints, algorithm: Ints) -> Ints
 
 
 def _core(
-    runs: Runs, meant: Mapping[str, Metric], unit: Unit | None
+    scalars: Scalars, n: int, meant: Mapping[str, Metric], unit: Unit | None
 ) -> tuple[Core, int]:
-    """Return the curves of all runs, and how many scores were written over."""
-    n, scalars = runs.table.num_rows, _wanted(runs.scalars, meant)
+    """Return the curves of all n runs, and how many scores were written over."""
     run, step = scalars.run, scalars.step
     new = (run[1:] > run[:-1]) | ((run[1:] == run[:-1]) & (step[1:] >= step[:-1]))
     order = slice(None) if new.all() else np.lexsort((step, run))
@@ -184,7 +234,6 @@ def _core(
     metric, value = scalars.metric[order], scalars.value[order]
     size = int(is_new.sum())
     values, recorded, repeated = {}, {}, 0
-    # In order of writing: of two scores at one step the last one counts.
     by_metric = np.argsort(metric, kind="stable")
     ends = np.searchsorted(metric[by_metric], np.arange(len(scalars.names) + 1))
     for i, name in enumerate(scalars.names):
@@ -194,7 +243,7 @@ def _core(
         flat, known = np.full(size, np.nan), np.zeros(size, bool)
         flat[place[rows]], known[place[rows]] = value[rows], True
         repeated += len(rows) - int(known.sum())
-        values[name] = scaled(flat, meant[name], unit)
+        values[name] = scaled(flat, meant[name], unit, run[is_new])
         if not known.all():
             recorded[name] = known
     lengths = np.bincount(run[is_new], minlength=n).astype(np.int64)
@@ -205,6 +254,27 @@ def _core(
         *(values, recorded),
     )
     return core, repeated
+
+
+def _last_passes(scalars: Scalars) -> tuple[Scalars, int]:
+    """Return the scores that no later pass replaced, and how many others there were.
+
+    A run that was resumed, or begun again under the same name, writes steps twice. From
+    where it begins again its earlier scores are void, also those beyond where the later
+    pass ended: otherwise the curve would be pieced together from two runs.
+    """
+    run, metric, step = scalars.run, scalars.metric, scalars.step
+    order = np.lexsort((step, metric, run))
+    same = (np.diff(run[order]) == 0) & (np.diff(metric[order]) == 0)
+    twice = same & (np.diff(step[order]) == 0)
+    kept = np.ones(len(run), bool)
+    curve = np.concatenate([[0], np.cumsum(~same)])
+    begins = np.append(np.flatnonzero(np.diff(curve, prepend=-1)), len(curve))
+    for affected in np.unique(curve[1:][twice]).tolist():
+        own = np.sort(order[begins[affected] : begins[affected + 1]])  # as written
+        later = np.minimum.accumulate(step[own][::-1])[::-1]
+        kept[own[:-1]] = step[own][:-1] < later[1:]
+    return _rows(scalars, kept), int((~kept).sum())
 
 
 def _wanted(scalars: Scalars, metrics: Mapping[str, Any]) -> Scalars:
@@ -237,8 +307,8 @@ def _repeated(n: int) -> list[str]:
     if not n:
         return []
     return [
-        f"{count(n, 'score')} came at a step that had one already, as resumed runs leave "
-        f"them: the last one written counts."
+        f"{count(n, 'score')} came before a run went back over its steps, as resumed and "
+        f"repeated runs do: the last pass counts."
     ]
 
 

@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Metric
-from curvewise.trials.view import NOTE, column_of_metric
+from curvewise.trials.design import Design, from_record
+from curvewise.trials.view import DESIGN_NOTE, NOTE, column_of_metric
 
 COLUMN = "curvewise"
 FORM = 1  # of the cell; a later one may add keys, and says so by a greater number
@@ -44,30 +45,47 @@ def head_of(table: pa.Table) -> dict[str, Any] | None:
 
 def meant_in(head: Mapping[str, Any]) -> dict[str, Metric]:
     """Return what the columns of a table of ours mean."""
-    return {column_of_metric(n): as_metric(one) for n, one in head["metrics"].items()}
+    return {column_of_metric(n): one for n, one in metrics_in(head).items()}
+
+
+def metrics_in(head: Mapping[str, Any]) -> dict[str, Metric]:
+    """Return the metrics of a table of ours."""
+    beside = head.get("meanings", {})  # older tables have none
+    return {
+        name: Metric.of_fields(told, beside.get(name))
+        for name, told in head["metrics"].items()
+    }
 
 
 def meanings_beside(source: Any) -> dict[str, Metric]:
-    """Return what the columns of a frame of ours mean, as noted beside the frame.
-
-    pandas keeps such notes in ``attrs``, pyarrow in the schema; polars has no place.
-    """
-    notes = getattr(source, "attrs", None)
-    if isinstance(source, pa.Table):
-        written = source.schema.metadata or {}
-        notes = {NOTE: written[NOTE.encode()]} if NOTE.encode() in written else {}
-    if not isinstance(notes, Mapping):
-        return {}
+    """Return what the columns of a frame of ours mean, as noted beside the frame."""
     try:
-        told = json.loads(notes.get(NOTE, "{}"))
+        told = json.loads(_notes_beside(source).get(NOTE, "{}"))
         return {column_of_metric(name): as_metric(one) for name, one in told.items()}
     except (TypeError, ValueError, AttributeError):
         return {}  # somebody else's note of the same name
 
 
+def design_beside(source: Any) -> Design:
+    """Return what replicates what in a frame of ours, as noted beside the frame."""
+    try:
+        return from_record(json.loads(_notes_beside(source).get(DESIGN_NOTE, "{}")))
+    except (TypeError, ValueError):
+        return Design()
+
+
+def _notes_beside(source: Any) -> Mapping[Any, Any]:
+    """Return notes: pandas keeps them in ``attrs``, pyarrow in the schema."""
+    notes = getattr(source, "attrs", None)
+    if isinstance(source, pa.Table):
+        written = source.schema.metadata or {}
+        notes = {key.decode(errors="replace"): text for key, text in written.items()}
+    return notes if isinstance(notes, Mapping) else {}
+
+
 def as_metric(told: Mapping[str, Any]) -> Metric:
     """Return a metric that was written as a mapping."""
-    return Metric(**{**told, "range": tuple(told["range"])})
+    return Metric.of_fields(told)
 
 
 def parsed(cell: object) -> dict[str, Any] | None:
@@ -89,8 +107,7 @@ def parsed(cell: object) -> dict[str, Any] | None:
 def _is_whole(head: Mapping[str, Any]) -> bool:
     """Return whether a cell says all that one of ours says, and nobody changed it."""
     try:
-        for told in head["metrics"].values():
-            as_metric(told)
+        metrics_in(head)
         return (
             all(kind in TYPES for kind in head["kinds"].values())
             and isinstance(head["spaces"], dict)

@@ -16,8 +16,11 @@ def joined(
     on: str | Sequence[str] | None,
     curves_name: str,
     runs_name: str,
-) -> tuple[pa.Table, list[str]]:
-    """Return curves with their run's labels; a run without a curve keeps one row."""
+) -> tuple[pa.Table, list[str], list[str]]:
+    """Return curves with their run's labels, the columns of runs, and those that join.
+
+    A run without a curve keeps one row.
+    """
     shared = [c for c in curves.column_names if c in runs.column_names]
     keys = _join_keys(on, shared, curves, runs)
     both = pa.concat_tables([_keys_of(curves, keys), _keys_of(runs, keys)])
@@ -47,7 +50,7 @@ def joined(
         if c not in keys:
             own = curves.column(c)
             columns[c] = pa.chunked_array([*own.chunks, *_told(runs, c, without, own)])
-    return pa.table(columns), [*keys, *extra]
+    return pa.table(columns), [*keys, *extra], keys
 
 
 def _join_keys(

@@ -10,13 +10,20 @@ import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, CurvewiseWarning, unknown
 from curvewise.exchange import tools
-from curvewise.exchange.columns import codes, meanings, numbers_of, scaled, statuses
+from curvewise.exchange.columns import (
+    codes,
+    in_tasks,
+    meanings,
+    numbers_of,
+    scaled,
+    statuses,
+)
 from curvewise.exchange.exact import changed, read_exact
 from curvewise.exchange.from_runs import told, trials_of, with_labels
-from curvewise.exchange.grouping import nulls, row_of
-from curvewise.exchange.head import head_of, meant_in
+from curvewise.exchange.grouping import is_number, nulls, row_of, rows_per_run
+from curvewise.exchange.head import design_beside, head_of, meant_in
+from curvewise.exchange.identity import apart, refuse_restarts
 from curvewise.exchange.joining import joined
-from curvewise.exchange.names import metric_name
 from curvewise.exchange.per_run import details as details_of
 from curvewise.exchange.per_run import numbers
 from curvewise.exchange.roles import (
@@ -29,10 +36,20 @@ from curvewise.exchange.roles import (
 )
 from curvewise.exchange.run_names import NamedRoles, rows_with_roles
 from curvewise.exchange.runs import Asked, Runs, Sheet
+from curvewise.exchange.selection import Where, chosen_rows, must_be_where
+from curvewise.exchange.shapes import (
+    EXAMPLES_AT,
+    Shaped,
+    in_shape,
+    must_be_names,
+    same_names,
+)
 from curvewise.exchange.sources import found_in
 from curvewise.exchange.tables import load, without_head
-from curvewise.trials import Trials
+from curvewise.trials import Trials, names
 from curvewise.trials.columns import Core
+from curvewise.trials.design import from_record, kept_in
+from curvewise.trials.names import metric_name
 from curvewise.trials.ragged import starts
 
 
@@ -45,30 +62,71 @@ def read_results(
     unit: Unit | None = None,
     roles: NamedRoles | None = None,
     tool: str | None = None,
+    where: Where | None = None,
+    block: str | Sequence[str] | None = None,
+    cluster: str | Sequence[str] | None = None,
     **stated: Any,
 ) -> tuple[Trials, bool]:
     """Return the trials of results, and whether anything was not stated.
 
     `stated` are the roles that `curvewise.read` documents.
     """
-    if unit not in (None, "fraction", "percent"):
-        raise CurvewiseError(f"unit is {unit!r}. Pass 'fraction' or 'percent'.")
+    design = *several(block, "block"), *several(cluster, "cluster")
+    trials, assigned = _read(
+        *(source, runs, on, metrics, unit, roles, tool, where, stated, design)
+    )
+    if block is not None or cluster is not None:
+        # A column may be known by another name: that of param.lr is lr.
+        called = {} if assigned is None else assigned.params | assigned.labels
+        parts = [
+            None if own is None else [called.get(c, c) for c in several(own, "block")]
+            for own in (block, cluster)
+        ]
+        trials = trials.with_design(block=parts[0], cluster=parts[1])
+    return trials, assigned is not None and assigned.guessed
+
+
+def _read(
+    source: object,
+    runs: object,
+    on: str | Sequence[str] | None,
+    metrics: Metrics | None,
+    unit: Unit | None,
+    roles: NamedRoles | None,
+    tool: str | None,
+    where: Where | None,
+    stated: dict[str, Any],
+    design: Sequence[str],
+) -> tuple[Trials, Roles | None]:
+    """Return trials with the design that was kept with them, and what columns are.
+
+    Nothing is to be said of the columns of a table that we wrote.
+    """
+    if unit not in (None, "fraction", "percent", "mixed"):
+        raise CurvewiseError(
+            f"unit is {unit!r}. Pass 'fraction', 'percent' or 'mixed'."
+        )
+    must_be_where(where)
+    if stated.get("trial") in ("row", ["row"]):  # as a shell says it
+        stated["trial"] = []
     if on is not None and runs is None:
         raise CurvewiseError(
             "on= names the column that joins two tables. Pass runs= too."
         )
     asked = _asked(stated, metrics)
     found = found_in(source, asked, tool)
-    _must_have_names(asked, found)
+    _must_have_names(asked, found, stated)
     if isinstance(found, Runs) and metrics is not None:
         _must_have_metrics(stated_metrics(metrics, None), found, source, asked, tool)
     labels = None if runs is None else load(runs)
     stated |= {"metrics": metrics, "unit": unit}
+    kept = design_beside(source)
     if isinstance(found, Sheet) and (head := head_of(found.table)) is not None:
-        stands = all(v is None for v in (runs, roles, *stated.values()))
+        kept = from_record(head.get("design"))
+        stands = all(v is None for v in (runs, roles, where, *stated.values()))
         change = changed(found.table, head)
         if stands and not change:
-            return read_exact(found.table, head, found.source), False
+            return read_exact(found.table, head, found.source), None
         remark = (
             f"It has changed since curvewise wrote it ({change}), and is read as any other "
             f"table. What its metrics mean is kept."
@@ -82,12 +140,15 @@ def read_results(
     if isinstance(found, Runs):
         if labels is not None:
             found = with_labels(found, _as_labels(*labels), on, labels[1])
-        stated.pop("step", None)  # whoever read the runs has counted by it
-        trials, assigned, found = trials_of(found, roles=roles, **stated)
+        for keyword in ("step", "names", "decimal"):  # whoever read the runs knows them
+            stated.pop(keyword, None)
+        trials, assigned, found = trials_of(found, roles=roles, where=where, **stated)
     else:
-        trials, assigned = _of_sheet(found, labels, on, roles, stated)
+        trials, assigned, found = _of_sheet(
+            *(found, labels, on, roles, where, stated, design)
+        )
     _tell(found)
-    return trials, assigned.guessed
+    return kept_in(trials, kept), assigned
 
 
 def _as_labels(table: pa.Table, name: str) -> pa.Table:
@@ -101,30 +162,37 @@ def _asked(stated: dict[str, Any], metrics: Metrics | None) -> Asked:
     if isinstance(stated.get("params"), Mapping):
         known = stated.pop("params")
         stated["params"] = None
-    names = None if metrics is None else tuple(stated_metrics(metrics, None))
-    bare = None if names is None else (*names, *map(metric_name, names))
+    given = None if metrics is None else tuple(stated_metrics(metrics, None))
+    bare = None if given is None else (*given, *map(metric_name, given))
     tasks = stated.get("task")
     if tasks is None or isinstance(tasks, str):
         return Asked(stated.get("step"), bare, known)
-    stated["task"] = None
     return Asked(stated.get("step"), bare, known, several(tasks, "task"))
 
 
-def _must_have_names(asked: Asked, found: Runs | Sheet) -> None:
-    named = isinstance(found, Sheet) and "task" in found.stated
-    if asked.tasks is not None and not named:
+def _must_have_names(asked: Asked, found: Runs | Sheet, stated: dict[str, Any]) -> None:
+    """Leave a list of tasks to whoever reads columns: those of arrays are used up."""
+    if asked.tasks is None:
+        return
+    if isinstance(found, Sheet) and "task" in found.stated:
+        stated["task"] = None
+    elif isinstance(found, Runs):
         raise CurvewiseError(
-            f"task is {list(asked.tasks)}, and {found.source} has columns. Name the one "
-            f"with the tasks; a list is for arrays of rliable, whose tasks have no names."
+            f"task is {list(asked.tasks)}, and {found.source} has labels. Name the one "
+            f"with the tasks; a list is for tables with one column of scores for each."
         )
 
 
 def _must_have_metrics(
-    names: Iterable[str], found: Runs, source: object, asked: Asked, tool: str | None
+    asked_for: Iterable[str],
+    found: Runs,
+    source: object,
+    asked: Asked,
+    tool: str | None,
 ) -> None:
     """Raise for metrics that no run logged, with those that there are."""
     logged = set(found.scalars.names)
-    missing = [name for name in names if not {name, metric_name(name)} & logged]
+    missing = [name for name in asked_for if not {name, metric_name(name)} & logged]
     if missing:
         try:
             every = found_in(source, replace(asked, metrics=None), tool)
@@ -135,19 +203,48 @@ def _must_have_metrics(
 
 
 def _of_sheet(
-    sheet: Sheet, labels: Any, on: Any, roles: NamedRoles | None, stated: dict[str, Any]
-) -> tuple[Trials, Roles]:
+    sheet: Sheet,
+    labels: Any,
+    on: Any,
+    roles: NamedRoles | None,
+    where: Where | None,
+    stated: dict[str, Any],
+    design: Sequence[str],
+) -> tuple[Trials, Roles, Sheet]:
     table, name = sheet.table, sheet.source
     run_level: list[str] = []
+    keys: list[str] = []
     if labels is not None:
-        table, run_level = joined(table, labels[0], on, name, labels[1])
+        table, run_level, keys = joined(table, labels[0], on, name, labels[1])
         name = f"{name} + {labels[1]}"
     if roles is not None:
         table = rows_with_roles(table, roles, name)
+    if where is not None:
+        table = table.filter(pa.array(chosen_rows(table, where, name)))
     known = {k: v for k, v in sheet.stated.items() if stated.get(k) is None}
-    unit = stated["unit"]
-    assigned = assign(table, run_level=run_level, **(stated | known))
-    return _trials(table, assigned, unit, name), assigned
+    stated = stated | known
+    own_names, unit = stated.pop("names", None), stated["unit"]
+    must_be_names(own_names)
+    shaped = in_shape(table, name, stated | {"block": design})
+    table = shaped.table
+    joins = [c for c in keys if c in table.column_names]
+    assigned = assign(
+        table,
+        run_level=run_level,
+        joined_on=joins,
+        design=design,
+        **_roles_in(shaped.stated),
+    )
+    assigned = in_tasks(assigned, table, shaped.stated["metrics"])
+    is_told = stated.get("trial") is not None or stated.get("step") is not None
+    trials = _trials(
+        *(table, assigned, unit, name, shaped), is_told=is_told, own_names=own_names
+    )
+    return trials, assigned, sheet
+
+
+def _roles_in(stated: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in stated.items() if k not in ("decimal", "names", "block")}
 
 
 def _tell(found: Runs | Sheet) -> None:
@@ -159,17 +256,32 @@ def _tell(found: Runs | Sheet) -> None:
 # --- one table ---------------------------------------------------------------------------
 
 
-def _trials(table: pa.Table, roles: Roles, unit: Unit | None, name: str) -> Trials:
-    task, tasks = codes(table, roles.task)
-    algorithm, algorithms = codes(table, roles.algorithm)
+def _trials(
+    table: pa.Table,
+    roles: Roles,
+    unit: Unit | None,
+    name: str,
+    shaped: Shaped,
+    *,
+    is_told: bool,
+    own_names: str | None,
+) -> Trials:
+    task, tasks = same_names(*codes(table, roles.task), roles.task, own_names)
+    algorithm, algorithms = same_names(
+        *codes(table, roles.algorithm), roles.algorithm, own_names
+    )
     step = _steps(table, roles)
     number = numbers_of(table, roles, task, algorithm, step)
     order = np.lexsort((step, number, algorithm, task))
-    table = table.take(pa.array(order))
+    unsorted, table = table, table.take(pa.array(order))
     task, algorithm, number, step = (c[order] for c in (task, algorithm, number, step))
     new = np.ones(len(step), bool)
     new[1:] = (np.diff(task) != 0) | (np.diff(algorithm) != 0) | (np.diff(number) != 0)
     _refuse_repeated(table, roles, new, step)
+    # Rows of a run that are not in the order of its steps may be of two runs.
+    if roles.step is not None and not is_told and (np.diff(order)[~new[1:]] < 0).any():
+        keys = [c for c in (roles.task, roles.algorithm, *roles.trial) if c]
+        refuse_restarts(unsorted, keys, roles.trial, roles.step)
     first = np.flatnonzero(new)
     owner = np.cumsum(new) - 1
     values = {c: numbers(table, c) for c in roles.metrics}
@@ -195,11 +307,23 @@ def _trials(table: pa.Table, roles: Roles, unit: Unit | None, name: str) -> Tria
         status,
         starts(lengths),
         np.nan_to_num(step[kept]),
-        {n: scaled(values[c][kept], meant[n], unit) for c, n in name_of.items()},
+        {
+            n: scaled(values[c][kept], meant[n], unit, owner[kept])
+            for c, n in name_of.items()
+        },
         {name_of[c]: known for c, known in recorded.items()},
     )
     details = details_of(table, roles, first, kept, errors, lengths)
-    origin = f"{name}: {roles}"
+    examples = shaped.examples
+    if examples is not None and len(core.steps) == len(first):
+        rows = table.column(EXAMPLES_AT).to_numpy()[first]
+        details = replace(
+            details,
+            correct=examples.correct.take(rows),
+            example_set=examples.example_set[rows],
+            example_sets=examples.sets,
+        )
+    origin = " ".join([f"{name}: {roles}", *shaped.remarks])
     return Trials.from_columns(tasks, algorithms, meant, core, details, origin=origin)
 
 
@@ -221,18 +345,24 @@ def _refuse_repeated(table: pa.Table, roles: Roles, new: Any, step: Any) -> None
     row = int(np.argmax(again))
     keys = [c for c in (roles.task, roles.algorithm, *roles.trial, roles.step) if c]
     example = row_of(table, keys, row)
+    other = [*roles.labels, *roles.params, *roles.dropped]
+    other = [c for c in other if c not in keys]
+    fixes = apart(*(table, roles.task, roles.algorithm, roles.step, other), roles.trial)
     if roles.step is None:
+        numeric = [c for c in (*other, *roles.metrics) if is_number(table, c)]
+        whole = [c for c in numeric if rows_per_run(table, [*keys, c]) == 1]
+        counted = [{"step": c} for c in names.every(names.STEP, whole)]
+        fixes = counted + [fix for fix in fixes if fix not in counted]
         remedy = (
-            "If these rows are steps of one run, name the column that counts them with "
-            "step=; if they are runs of their own, name what tells them apart with trial=, "
-            "such as trial=['seed', 'fold']."
+            "Name the column that counts the steps of a run, or what tells runs apart."
         )
     else:
-        remedy = (
-            "Name the columns that tell the runs apart with trial=, such as 'seed'."
-        )
+        remedy = "Name the columns that tell the runs apart."
+    if not fixes:
+        remedy = "Add a column that tells them apart."
     raise CurvewiseError(
-        f"{again.sum()} of {len(new)} rows repeat a row before them in {example}. {remedy}"
+        f"{again.sum()} of {len(new)} rows repeat a row before them in {example}. {remedy}",
+        fixes=fixes[:5],
     )
 
 

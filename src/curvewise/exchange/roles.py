@@ -1,21 +1,42 @@
 """Which column is what: stated by the caller, or guessed from the usual names."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, listed, unknown
-from curvewise.exchange import names
-from curvewise.exchange.grouping import columns_varying, is_number, rows_per_run
+from curvewise.exchange.grouping import (
+    columns_varying,
+    group_codes,
+    is_number,
+    rows_per_run,
+)
+from curvewise.exchange.identity import (
+    apart,
+    readings,
+    refuse_mixed_runs,
+    whole_runs,
+)
+from curvewise.exchange.shapes import EXAMPLES_AT
 from curvewise.exchange.tables import is_float
-from curvewise.metrics import Direction, Metric, find
+from curvewise.metrics import Direction, Metric, find, is_quality, stated
+from curvewise.trials import names
+from curvewise.trials.design import PARAMS
 
-Metrics: TypeAlias = str | Sequence[str] | Mapping[str, Metric | Direction]
-Unit: TypeAlias = Literal["fraction", "percent"]
+Meant: TypeAlias = Metric | Direction | str | None
+Metrics: TypeAlias = (
+    str
+    | Sequence[str]
+    | Mapping[str, Meant]
+    | Mapping[str, Meant | Mapping[str, Meant]]
+)
+Unit: TypeAlias = Literal["fraction", "percent", "mixed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +110,9 @@ def assign(
     params: str | Sequence[str] | None = None,
     unit: Unit | None = None,
     run_level: Iterable[str] = (),
+    joined_on: Sequence[str] = (),
     known: Mapping[str, Metric] | None = None,
+    design: Sequence[str] = (),
 ) -> Roles:
     """Return the roles of a table's columns.
 
@@ -100,32 +123,49 @@ def assign(
         What the caller states; the rest is guessed.
     run_level : iterable of str
         Columns that come from a table of runs: no metrics among them unless stated.
+    joined_on : sequence of str
+        Columns that name the run of a row: rows that differ in them are of two runs.
     known : mapping of str to Metric, optional
         What columns are known to mean, where they are there.
+    design : sequence of str
+        Columns that make blocks or clusters: labels or params, and nothing else.
     """
     known = known or {}
     chosen = stated_metrics(metrics, unit)
     if not isinstance(metrics, Mapping):  # names without meanings
         chosen = {c: known.get(c) or meant for c, meant in chosen.items()}
+    else:
+        chosen = {c: meant or known.get(c) for c, meant in chosen.items()}
     stated_params = several(params, "params")
     trials = several(trial, "trial")
-    single = {"task": task, "algorithm": algorithm, "step": step, "status": status}
+    single = {"task": task, "algorithm": algorithm, "step": step}
+    single |= {"status": status or None}
     left = _unstated(table, single, (*trials, *chosen, *stated_params))
     n_stated = table.num_columns - len(left)
-    task = task or _taken(names.first(names.TASK, left), left)
-    algorithm = algorithm or _taken(names.first(names.ALGORITHM, left), left)
-    status = status or _taken(_status_column(table, left), left)
+    held = [c for c in dict.fromkeys(design) if c in left]
+    left = {c: None for c in left if c not in held}
+    if status is None:
+        status = _taken(_status_column(table, left), left)
+    status = status or None
+    task, algorithm = _who(table, task, algorithm, left)
     who = [c for c in (task, algorithm) if c]
     counts = _count_columns(table, left)
     if trial is None:
-        trials = _trial_columns(table, who, step, left)
+        trials = _trial_columns(table, who, step, [*left, *held], design)
     for column in (*trials, *counts):
         left.pop(column, None)
     step = step or _taken(_step_column(table, [*who, *trials], left), left)
     if trial is None and not trials and step is not None:
-        _refuse_unknown_runs(table, who, step, left)
+        _refuse_unknown_runs(table, task, algorithm, step, left)
+    if step is not None or joined_on:
+        trials = whole_runs(table, who, trials, joined_on, left, trial is not None)
+    for column in trials:
+        left.pop(column, None)
     curves = step is not None and rows_per_run(table, [*who, *trials]) > 1
-    varying = columns_varying(table, [*who, *trials], left) if curves else []
+    if curves and step is not None:
+        refuse_mixed_runs(table, who, trials, step, left)
+    others = [*left, *(c for c in held if c not in trials)]
+    varying = columns_varying(table, [*who, *trials], others) if curves else []
     if metrics is None:
         likely = [c for c in left if c not in set(run_level)]
         chosen = _guessed_metrics(table, likely, varying, known, bool(counts))
@@ -133,9 +173,15 @@ def assign(
         raise CurvewiseError("metrics is empty. Name at least one column of scores.")
     for column in chosen:
         left.pop(column, None)
-    steady = [c for c in left if c not in varying]
-    kept = stated_params or [c for c in steady if params is None and names.is_param(c)]
+    _refuse_crossed(
+        table, task, algorithm, () if trials or step or trial is not None else left
+    )
+    steady = [c for c in others if c not in (*varying, *chosen)]
+    # Of several columns that tell runs apart, a hyperparameter stays one.
+    likely = [*steady, *(trials if len(trials) > 1 else ())]
+    kept = stated_params or [c for c in likely if params is None and names.is_param(c)]
     fields = {*names.FIELDS, "number"} if trials == ("number",) else {*names.FIELDS}
+    fields |= {EXAMPLES_AT}
     labels = [c for c in (*trials, *steady) if c not in kept and c not in fields]
     used = [*who, *trials, *filter(None, (step, status)), *chosen]
     return Roles(
@@ -143,7 +189,7 @@ def assign(
         {c: names.param_name(c) for c in kept},
         {c: c.removeprefix("label.") for c in labels},
         counts,
-        tuple(c for c in varying if c in left),
+        tuple(c for c in varying if c in others and c not in chosen),
         n_stated < len(used),
     )
 
@@ -191,22 +237,36 @@ def stated_metrics(
     """Return the metrics that the caller named, and what they mean where that is known."""
     if metrics is None or not isinstance(metrics, Mapping):
         return {c: find(names.metric_name(c)) for c in several(metrics, "metrics")}
-    out: dict[str, Metric | None] = {}
-    for column, meant in metrics.items():
-        if isinstance(meant, Metric):
-            out[column] = meant
-        elif meant in ("higher", "lower"):
-            usual = find(names.metric_name(column))
-            agrees = usual is not None and usual.direction == meant
-            # In percent and otherwise unknown: a rate.
-            bounds = (0.0, 1.0) if unit == "percent" else (-float("inf"), float("inf"))
-            out[column] = usual if agrees else Metric(column, meant, bounds)
-        else:
-            raise CurvewiseError(
-                f"metrics says {meant!r} of '{column}'. Say 'higher', 'lower' or pass a "
-                f"Metric."
-            )
-    return out
+    return {c: _stated(c, meant, unit) for c, meant in metrics.items()}
+
+
+def _stated(column: str, meant: Any, unit: Unit | None) -> Metric | None:
+    """Return what the caller says of one column; None where that is left to its name."""
+    if meant is None or isinstance(meant, Metric):
+        return meant
+    if _column_of(meant):
+        return None  # known once the tasks are; see `metric_columns`
+    said = stated(names.metric_name(column), meant)
+    said = said if said.by_task else replace(said, name=column, label=column)
+    # In percent and otherwise unknown: a rate.
+    is_free = said.range == (-math.inf, math.inf) and ":" not in str(meant)
+    in_percent = unit in ("percent", "mixed")
+    return replace(said, range=(0.0, 1.0)) if is_free and in_percent else said
+
+
+def _column_of(meant: Any) -> str | None:
+    """Return the column that says which way is better: ``{"column": NAME}``."""
+    if isinstance(meant, Mapping) and [*meant] == ["column"]:
+        return str(meant["column"])
+    return None
+
+
+def metric_columns(metrics: Metrics | None) -> dict[str, str]:
+    """Return the columns that say which way each metric is better, task by task."""
+    if not isinstance(metrics, Mapping):
+        return {}
+    told = {name: _column_of(meant) for name, meant in metrics.items()}
+    return {name: column for name, column in told.items() if column is not None}
 
 
 # --- who and when ------------------------------------------------------------------------
@@ -222,17 +282,165 @@ def _status_column(table: pa.Table, columns: Iterable[str]) -> str | None:
     return column if known else None
 
 
+# Of these, what splits results in parts.
+_MAY_SPLIT = frozenset(("phase", "split", "set", "mode", "config", "version"))
+# Where and when something ran says nothing of what ran.
+_CIRCUMSTANCES = frozenset(
+    (
+        *("host", "hostname", "node", "machine", "user", "device", "gpu", "commit"),
+        *("branch", "date", "time", "timestamp", "datetime", "version", "path", "file"),
+        *("note", "notes", "comment", "created", "started", "ended", "updated", "url"),
+        *(
+            "tags",
+            "error",
+            "message",
+            "exception",
+            "traceback",
+            "phase",
+            "split",
+            "set",
+        ),
+        *("mode", "config"),
+    )
+)
+
+
+def _who(
+    table: pa.Table, task: str | None, algorithm: str | None, left: dict[str, None]
+) -> tuple[str | None, str | None]:
+    """Return the columns of tasks and algorithms: stated, usual, or asked for."""
+    task = task or _taken(names.first(names.TASK, left), left)
+    algorithm = algorithm or _taken(names.first(names.ALGORITHM, left), left)
+    if algorithm is None:
+        _ask_for_algorithm(table, left, None if task is None else [task])
+    return task, algorithm
+
+
+def _has_seeds(table: pa.Table, column: str, left: Iterable[str]) -> bool:
+    """Return whether words that may name runs have several seeds each: no runs, then."""
+    seeds = names.every(names.TRIAL[:6], left)
+    if is_number(table, column) or not seeds or column in seeds:
+        return False
+    words = len(np.unique(group_codes(table, [column])))
+    return len(np.unique(group_codes(table, [column, seeds[0]]))) >= 2 * words
+
+
+def _refuse_crossed(
+    table: pa.Table, task: str | None, algorithm: str | None, left: Iterable[str]
+) -> None:
+    """Raise where rows that are counted as runs differ in what all algorithms met.
+
+    A column with the same values for every algorithm is a task, a step, a part or a seed
+    that nobody named, and rows that differ in it are no replicates of each other.
+    """
+    who = [c for c in (task, algorithm) if c]
+    left = list(left)
+    if algorithm is None or not left or rows_per_run(table, who) == 1:
+        return
+    code = group_codes(table, who)
+    for column in left:
+        tokens = set(re.split(r"[\W_]+", column.casefold()))
+        usual = bool(names.every((*names.ALGORITHM, *names.TASK), [column]))
+        if tokens & (_CIRCUMSTANCES - _MAY_SPLIT) or names.is_row_number(column):
+            continue
+        if names.is_param(column) or column.startswith(("label.", *names.FIELDS)):
+            continue
+        values = group_codes(table, [column])
+        if len(np.unique(values)) < 2:
+            continue
+        per_group = [
+            tuple(np.sort(values[code == one]).tolist()) for one in np.unique(code)
+        ]
+        crossed = len(per_group) > 1 and len(set(per_group)) == 1
+        crossed = crossed and len(set(per_group[0])) > 1
+        varies = any(len(set(own)) > 1 for own in per_group)
+        if crossed or (usual and varies and not is_number(table, column)):
+            raise CurvewiseError(
+                f"What is '{column}'? Every algorithm has the same values of it, and no "
+                f"column tells runs apart: rows that differ in it would be counted as runs "
+                f"of one kind.",
+                fixes=readings(table, task, algorithm, None, column),
+            )
+
+
+def _ask_for_algorithm(
+    table: pa.Table, left: Iterable[str], tasks: Sequence[str] | None
+) -> None:
+    """Raise where a column of words without a usual name may name the algorithm."""
+    usual = {*names.every((*names.TRIAL, *names.STATUS, *names.FIELDS), left)}
+    usual -= {c for c in usual if _has_seeds(table, c, left)}
+    found = []
+    for column in left:
+        tokens = set(re.split(r"[\W_]+", column.casefold()))
+        if (
+            column in usual
+            or is_number(table, column)
+            or names.is_param(column)
+            or column.startswith("label.")
+            or tokens & _CIRCUMSTANCES
+        ):
+            continue
+        words = table.column(column).cast(pa.string()).value_counts()
+        times = [entry["counts"].as_py() for entry in words]
+        if len(times) > 1 and min(times) > 1:
+            found.append(column)
+    if found:
+        fixes: list[dict[str, object]] = [{"algorithm": c} for c in found[:2]]
+        if tasks is None:
+            fixes += [{"task": found[0]}]
+        raise CurvewiseError(
+            f"Which column names the algorithm? None has a usual name, and {listed(found)} "
+            f"may: without it, runs of several algorithms would be pooled.",
+            fixes=[*fixes, {"params": [found[0]]}],
+        )
+    _ask_about_names(table, left)
+
+
+def _ask_about_names(table: pa.Table, left: Iterable[str]) -> None:
+    """Raise where names of runs say who ran, as in ppo-Hopper-s3."""
+    from curvewise.exchange.run_names import RUN, roles_of
+    from curvewise.exchange.tools.folders.patterns import proposals
+
+    column = names.first(RUN, [c for c in left if not is_number(table, c)])
+    if column is None:
+        return
+    runs = [str(v) for v in table.column(column).unique().to_pylist() if v]
+    fixes = []
+    for fix in proposals(runs, "all") if 4 <= len(runs) <= 10_000 else ():
+        if not isinstance(fix["roles"], str) or "{algorithm}" not in fix["roles"]:
+            continue
+        own = roles_of(runs, fix["roles"])[1]["algorithm"]
+        # Names made of words at random never come again; those of algorithms do.
+        if len(set(own)) > 1 and min(map(own.count, set(own))) > 1:
+            fixes.append(fix)
+    if fixes:
+        raise CurvewiseError(
+            f"No column names the algorithm, and names in '{column}' such as "
+            f"{listed(runs, most=2)} seem to say more than one thing.",
+            fixes=[*fixes, {"roles": {"algorithm": "all"}}],
+        )
+
+
 def _trial_columns(
-    table: pa.Table, who: Sequence[str], step: str | None, columns: Iterable[str]
+    table: pa.Table,
+    who: Sequence[str],
+    step: str | None,
+    columns: Sequence[str],
+    design: Sequence[str],
 ) -> tuple[str, ...]:
-    """Return the fewest usual columns that tell the runs apart."""
+    """Return the fewest usual columns that tell the runs apart, or those of a design."""
     candidates = names.every(names.TRIAL, columns)
+    candidates += [c for c in columns if c in design and c not in candidates]
     steps = [step] if step else [c for c in [names.first(names.STEP, columns)] if c]
     for size in (1, 2, 3):
         for some in combinations(candidates, size):
             for extra in ([], steps):
                 if rows_per_run(table, [*who, *some, *extra]) == 1:
                     return some
+    if PARAMS in design:
+        some = (*candidates[:1], *filter(names.is_param, columns))
+        if any(rows_per_run(table, [*who, *some, *e]) == 1 for e in ([], steps)):
+            return some
     return tuple(candidates[:1])
 
 
@@ -240,26 +448,39 @@ def _step_column(
     table: pa.Table, keys: Sequence[str], columns: Iterable[str]
 ) -> str | None:
     """Return the usual step column, if the table has several rows per run."""
-    column = names.first(names.STEP, columns)
-    if column is None or not is_number(table, column):
+    usual = names.every(names.STEP, [c for c in columns if is_number(table, c)])
+    if not usual:
+        return None
+    column = usual[0]
+    if column.casefold() in names.PERHAPS_SIZE and not _varies(table, column):
         return None
     surely = column.casefold() in (*names.SIZE, "step")
     return column if surely or rows_per_run(table, keys) > 1 else None
 
 
+def _varies(table: pa.Table, column: str) -> bool:
+    return len(table.column(column).unique()) > 1
+
+
 def _refuse_unknown_runs(
-    table: pa.Table, who: Sequence[str], step: str, left: Iterable[str]
+    table: pa.Table,
+    task: str | None,
+    algorithm: str | None,
+    step: str,
+    left: Iterable[str],
 ) -> None:
     """Raise where steps repeat and nothing tells whose they are."""
-    times = rows_per_run(table, [*who, step])
+    times = rows_per_run(table, [*(c for c in (task, algorithm) if c), step])
     if times == 1:
         return
-    whole = [c for c in left if not pa.types.is_floating(table.schema.field(c).type)]
+    fixes = apart(table, task, algorithm, step, left)
+    if step.casefold() in (*names.SIZE, *names.PERHAPS_SIZE):
+        fixes.append({"trial": []})  # a run at one size each
     raise CurvewiseError(
         f"Which column tells the runs apart? Step '{step}' occurs up to {times} times per "
-        f"algorithm and task, and no column has a usual name for a run. "
-        f"Pass trial=<column>, perhaps {listed(whole) or 'a new one'}; or trial=[] if "
-        f"every row is a run of its own."
+        f"algorithm and task, and no column has a usual name for a run."
+        f"{'' if fixes else ' Add one.'}",
+        fixes=fixes,
     )
 
 
@@ -275,6 +496,7 @@ def _guessed_metrics(
 ) -> dict[str, Metric | None]:
     _refuse_text_scores(table, free)
     other = {*names.every(names.STEP, free), *names.every(names.TRIAL, free)}
+    other |= {c for c in free if names.is_row_number(c)}
     numeric = [
         c
         for c in free
@@ -287,19 +509,19 @@ def _guessed_metrics(
     usual = [c for c in numeric if c in known or names.is_score(c)]
     # What changes along a run was measured; what does not, may be anything.
     found = [c for c in numeric if c in varying or c in usual]
-    if not found:
-        floats = [
-            c for c in numeric if pa.types.is_floating(table.schema.field(c).type)
-        ]
-        rest = [c for c in floats if not names.is_param(c)]
+    if not found and not has_counts:
+        # The one column of numbers that may be a score is it; of several, who knows.
+        rest = [c for c in numeric if not names.is_param(c) and is_quality(c)]
+        rest = [c for c in rest if _varies(table, c)] or rest
         found = rest if len(rest) == 1 else []
     if not found and not has_counts:
         have = (
             f"Numbers are in {listed(numeric)}." if numeric else "None holds numbers."
         )
+        likely = [c for c in numeric if is_quality(c)] or numeric
         raise CurvewiseError(
-            f"Which columns are scores? None has a usual name. {have} "
-            f"Pass metrics=[...] or metrics={{'name': 'higher'}}."
+            f"Which columns are scores? None has a usual name. {have}",
+            fixes=[{"metrics": [c]} for c in likely[:4]],
         )
     return {c: known.get(c) or find(names.metric_name(c)) for c in found}
 

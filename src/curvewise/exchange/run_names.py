@@ -11,13 +11,13 @@ import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, CurvewiseWarning, listed, shortened
 from curvewise.exchange.cells import array_of
-from curvewise.exchange.names import first
 from curvewise.exchange.runs import LeftOut, utf8
+from curvewise.trials.names import first
 
 NamedRoles: TypeAlias = (
     str | Mapping[str, object] | Callable[[str], Mapping[str, object] | None]
 )
-_RUN = ("run", "run_name", "name", "run_id", "experiment", "trial", "id")
+RUN = ("run", "run_name", "name", "run_id", "experiment", "trial", "id")
 _NUMBERED = ("seed", "trial", "number", "fold")
 _FIELD = re.compile(r"\{([^\W\d]\w*)(:d)?\}|\*")
 
@@ -79,7 +79,7 @@ def with_columns(table: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
 
 def rows_with_roles(table: pa.Table, roles: NamedRoles, name: str) -> pa.Table:
     """Return a table with what the names of its runs say, as columns of their own."""
-    column = first(_RUN, table.column_names)
+    column = first(RUN, table.column_names)
     if column is None and not isinstance(roles, Mapping):
         raise CurvewiseError(
             f"roles= looks at names of runs, and {name} has no column of them; it has "

@@ -119,6 +119,8 @@ class Runs:
     closed : bool
         Whether params and attributes, which a search drew or wrote, take a role only if
         the caller says so: a drawn "classifier" is no algorithm of its own.
+    fixes : sequence of mapping
+        Keywords of `curvewise.read`, each of which says who the algorithm is.
     """
 
     source: str
@@ -130,6 +132,7 @@ class Runs:
     left_out: Sequence[LeftOut] = ()
     remarks: Sequence[str] = ()
     closed: bool = False
+    fixes: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,9 @@ _SQLITE = "sqlite:///"
 def found_in(source: object, asked: Asked, tool: str | None) -> Runs | Sheet:
     """Return the runs that another tool kept, or a table as it stands."""
     tools.must_be_tool(tool)
-    if isinstance(source, str | Path):
+    if (paths := tools.several_paths(source)) is not None:
+        found = tools.from_paths(paths, asked, tool)
+    elif isinstance(source, str | Path):
         path = existing(str(source).removeprefix(_SQLITE), folder=True)
         found = tools.from_path(path, asked, tool)
         source = path

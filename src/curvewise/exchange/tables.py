@@ -127,7 +127,9 @@ def _csv(path: Path) -> pa.Table:
         head = stream.read(65536)
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise _not_utf8(path.name, "UTF-16")
-    first = head.decode("utf-8-sig", "replace").partition("\n")[0]
+    lines = head.decode("utf-8-sig", "replace").split("\n")
+    n_before = _lines_before(lines)
+    first = lines[n_before]
     delimiter = max(
         _DELIMITERS, key=first.count
     )  # the first one wins a draw: the comma
@@ -135,9 +137,10 @@ def _csv(path: Path) -> pa.Table:
     if (ours := _csv_of_ours(path, first, parse)) is not None:
         return ours
     convert = csv.ConvertOptions(null_values=_MISSING)
+    skip = csv.ReadOptions(skip_rows=n_before)
     with pa.input_stream(path) as stream:
         try:
-            table = csv.read_csv(stream, parse_options=parse, convert_options=convert)
+            table = csv.read_csv(stream, skip, parse, convert)
             names = table.column_names
         except UnicodeDecodeError:
             raise _not_utf8(path.name) from None
@@ -147,6 +150,19 @@ def _csv(path: Path) -> pa.Table:
             f"Put the names of the columns there."
         )
     return _without_padding(table) if any(n != n.strip() for n in names) else table
+
+
+def _lines_before(lines: list[str]) -> int:
+    """Return how many blank lines and remarks stand before the names of the columns."""
+    is_text = [bool(x.strip()) and not x.startswith("#") for x in lines]
+    if not any(is_text):
+        return 0
+    place = is_text.index(True)
+    cells = max(map(lines[place].count, _DELIMITERS))
+    for i, line in enumerate(lines[:place]):
+        if line.startswith("#") and max(map(line.count, _DELIMITERS)) >= cells:
+            return i  # the names themselves, with a sign before them
+    return place
 
 
 def _csv_of_ours(path: Path, first: str, parse: Any) -> pa.Table | None:
@@ -316,9 +332,16 @@ def _from_frame(source: Any) -> pa.Table:
         table = eager.to_arrow()
     except Exception as problem:
         raise _unreadable(problem) from problem
-    # pandas keeps its index as a column of this name.
-    kept = [c for c in table.column_names if not c.startswith("__index_level_")]
-    return table.select(kept)
+    # pandas keeps its index as a column of this name. Words in it say something.
+    own = [c for c in table.column_names if c.startswith("__index_level_")]
+    kept = [c for c in table.column_names if c not in own or _has_words(table, c)]
+    called = ["index" if c in own and "index" not in kept else c for c in kept]
+    return table.select(kept).rename_columns(called)
+
+
+def _has_words(table: pa.Table, column: str) -> bool:
+    kind = table.schema.field(column).type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _unreadable(problem: Exception) -> CurvewiseError:
@@ -341,7 +364,10 @@ def _plain(table: pa.Table, name: str) -> pa.Table:
     """Return columns of numbers, texts and booleans, their names without padding."""
     while any(pa.types.is_struct(field.type) for field in table.schema):
         table = table.flatten()  # {"config": {"lr": 1}} becomes config.lr
-    table = table.rename_columns([c.strip() for c in table.column_names])
+    bare = [c.strip() for c in table.column_names]
+    if bare.count("") == 1 and "index" not in bare:
+        bare[bare.index("")] = "index"  # as frames write the names of their rows
+    table = table.rename_columns(bare)
     twice = [c for c, n in Counter(table.column_names).items() if n > 1]
     if twice:
         raise CurvewiseError(
@@ -376,5 +402,6 @@ def _simple(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         # A name with a space behind it is the same name.
-        return pc.utf8_trim_whitespace(column)
+        trimmed = pc.utf8_trim_whitespace(column)
+        return trimmed if pa.types.is_string(kind) else trimmed.cast(pa.string())
     return column

@@ -60,7 +60,8 @@ def lines_chart(answer: Difference, task: str | None = None) -> Chart:
             f"the one with the lowest mean to the one with the highest"
         )
     banded = any(one.has_band for one in series)
-    up = answer.metric.sign
+    meant = answer.metric.on(found.task)
+    up = 1 if meant.direction is None else meant.sign
     mean = {name: up * float(band.value.mean()) for name, band in found.means.items()}
     bands = (
         f", with {percent(1 - answer.level)} bands, each at all its steps at once. Bands "

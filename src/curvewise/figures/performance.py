@@ -65,10 +65,10 @@ def _quantiles(answer: Performance, task: str, curves: Sequence[_Curve]) -> Char
     return Chart(
         title=f"Scores{on(task)}",
         x_label="share of trials",
-        y_label=_y_label(answer),
+        y_label=_y_label(answer, task),
         series=tuple(series),
         caption=f"Inverse CDF: a share x of the trials scores y or less; "
-        f"{_better(answer)} is better, and a flat curve is easy to tune. Shaded: "
+        f"{_better(answer, task)} is better, and a flat curve is easy to tune. Shaded: "
         f"{_level(answer)} band, all quantiles of one algorithm at once.",
         leaders=tuple(called[n] for n in _leaders(own.values()) if n in called),
     )
@@ -93,7 +93,7 @@ def best_chart(answer: Performance, task: str | None = None) -> Chart:
             _series(d.algorithm, d.best_curve(_ALPHAS), looks) for d in chosen
         ),
         caption=f"CVaR: how good the best 1 - alpha of the trials are on average; at the "
-        f"left all of them count, at the right only the best; {_better(answer)} is "
+        f"left all of them count, at the right only the best; {_better(answer, task)} is "
         f"better. Shaded: {_level(answer)} band, all alphas of one algorithm at once.",
         shape="line",
         leaders=_leaders(chosen),
@@ -123,8 +123,8 @@ def tuning_chart(answer: Performance, task: str | None = None) -> Chart:
         y_label=f"best of k, {answer.metric.label}",
         series=tuple(series),
         caption=f"Tuning curve: how good the best of k trials is, {average}; "
-        f"{_better(answer)} is better, and a curve that is level early is easy to tune. "
-        f"Shaded: {_level(answer)} band, all k of one algorithm at once.",
+        f"{_better(answer, task)} is better, and a curve that is level early is easy to "
+        f"tune. Shaded: {_level(answer)} band, all k of one algorithm at once.",
         axis="log",
         shape="line",
         leaders=_leaders(chosen),
@@ -146,7 +146,7 @@ def shift_chart(
     """
     task, _ = _chosen(answer, task)
     curve = answer.shift(one, other, _GRID[1:-1], task=task)
-    better = "above" if answer.metric.sign > 0 else "below"
+    better = "above" if answer.metric.on(task).sign > 0 else "below"
     return Chart(
         title=f"{one} minus {other}{on(task)}",
         x_label="share of trials",
@@ -227,12 +227,12 @@ def _level(answer: Performance) -> str:
     return percent(answer.distributions[0].band.confidence)
 
 
-def _better(answer: Performance) -> str:
-    return "further up" if answer.metric.direction == "higher" else "further down"
+def _better(answer: Performance, task: str) -> str:
+    return "further up" if answer.metric.on(task).sign > 0 else "further down"
 
 
-def _y_label(answer: Performance) -> str:
-    return f"{answer.metric.label} ({answer.metric.direction} is better)"
+def _y_label(answer: Performance, task: str) -> str:
+    return f"{answer.metric.label} ({answer.metric.on(task).direction} is better)"
 
 
 # --- the drawn ones ----------------------------------------------------------------------

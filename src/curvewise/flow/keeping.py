@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
-from curvewise.store.about import about
+from curvewise.store.about import about, design
 from curvewise.store.claims import Cell
 from curvewise.trials import Trials
 from curvewise.trials.columns import Ints
@@ -67,6 +67,7 @@ class InMemory:
     def read(self) -> Trials:
         """Return all trials."""
         found = Trials.concat(part for parts in self._parts.values() for part in parts)
+        spaces = {f"space {name}": text for name, text in found.spaces.items()}
         return Trials.from_columns(
             found.tasks,
             found.algorithms,
@@ -76,6 +77,7 @@ class InMemory:
             origin=found.origin,
             spaces=found.spaces,
             about=about(self._notes, found.core),
+            design=design(self._notes | spaces),
         )
 
     def close(self) -> None:

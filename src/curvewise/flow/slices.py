@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from curvewise._checks import whole
 from curvewise._text import Cell
+from curvewise.analyses._asking import metric_of
 from curvewise.analyses._percentiles import Chosen, choose
 from curvewise.analyses.slices import Slices, slices
 from curvewise.engine.experiment import Algorithm, Experiment
@@ -16,6 +17,7 @@ from curvewise.engine.workers.queue import Executor
 from curvewise.errors import CurvewiseError
 from curvewise.flow.executors import Name
 from curvewise.flow.running import run
+from curvewise.review.gate import gate
 from curvewise.stats.bands import Kind
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At
@@ -45,6 +47,7 @@ def quantile_slices(
     retries: int = 1,
     memory: int | str | None = None,
     progress: bool | None = None,
+    anyway: bool = False,
 ) -> Slices:
     """Return what the hyperparameters at given percentiles do when they are run again.
 
@@ -78,6 +81,8 @@ def quantile_slices(
         goes on there.
     workers, executor, timeout, retries, memory, progress
         As in `curvewise.run`.
+    anyway : bool
+        Whether to answer in spite of what `curvewise.check` objects to.
 
     Returns
     -------
@@ -124,6 +129,9 @@ def quantile_slices(
         failed=failed,
     )
     task, algorithm = task or trials.tasks[0], algorithm or trials.algorithms[0]
+    own = trials.where(task=task, algorithm=algorithm)
+    # Before hours of reruns, not after them.
+    gate(own, "performance", metric=metric_of(trials, metric), anyway=anyway)
     plan = _rerun_plan(experiment, task, algorithm, chosen, trials_each, seed)
     reruns = run(
         plan,
@@ -155,6 +163,7 @@ def quantile_slices(
             grid=grid,
             settings=settings,
             rerun_seed=plan.seed,
+            anyway=anyway,
         )
     except CurvewiseError as problem:
         problem.trials = reruns  # type: ignore[attr-defined]  # hours of work, perhaps

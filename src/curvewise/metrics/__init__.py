@@ -1,5 +1,6 @@
 """What scores mean, and rates from confusion counts."""
 
+from curvewise.errors import UnknownDirection
 from curvewise.metrics.from_counts import (
     FROM_COUNTS,
     Average,
@@ -21,9 +22,13 @@ from curvewise.metrics.meaning import (
     NOT_SCORES,
     Direction,
     Metric,
+    Source,
     declared,
     find,
+    is_quality,
     register,
+    stated,
+    unsaid,
 )
 
 __all__ = [
@@ -33,6 +38,8 @@ __all__ = [
     "Direction",
     "Floats",
     "Metric",
+    "Source",
+    "UnknownDirection",
     "accuracy",
     "balanced_accuracy",
     "cost",
@@ -41,6 +48,7 @@ __all__ = [
     "f1",
     "f_beta",
     "find",
+    "is_quality",
     "jaccard",
     "kappa",
     "mcc",
@@ -48,4 +56,6 @@ __all__ = [
     "recall",
     "register",
     "specificity",
+    "stated",
+    "unsaid",
 ]

@@ -13,6 +13,7 @@ from curvewise.flow.tracking import each
 from curvewise.papers.claim import Claim
 from curvewise.papers.printed import Printed, printed
 from curvewise.papers.results import Results
+from curvewise.review.gate import ungated
 from curvewise.trials import Trials
 
 if TYPE_CHECKING:
@@ -124,6 +125,11 @@ class Study:
     claims: Callable[[Results], Sequence[Claim]]
     figures: Callable[[Results], Sequence[Figure]]
     missing: Callable[[], str] = _nothing
+
+    def __post_init__(self) -> None:
+        # What a paper did is shown as it did it: nothing of it is withheld.
+        for name in ("run", "claims", "figures"):
+            object.__setattr__(self, name, ungated()(getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,18 @@ from markupsafe import Markup
 from curvewise._text import Row, count, joined
 from curvewise._version import __version__
 from curvewise.errors import CurvewiseError
+from curvewise.flow.explaining import usual_at
+from curvewise.metrics import Metric
 from curvewise.report.layout import Desk, contents, script_json
 from curvewise.report.legend import MANY
 from curvewise.report.names import Names, visible
-from curvewise.report.sections import SECTIONS, Section, Settings, chosen_metrics
+from curvewise.report.sections import (
+    SECTIONS,
+    Section,
+    Settings,
+    chosen_metrics,
+    undirected_metrics,
+)
 from curvewise.report.tables import LONG
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At
@@ -40,6 +48,7 @@ def write(
     at: At = "last",
     failed: Failed = "raise",
     audit: int = 0,
+    anyway: bool = False,
 ) -> Path:
     """Write a report about trials as one HTML file, and return its path.
 
@@ -51,12 +60,16 @@ def write(
     metric : str, optional
         The metric to report; all of them if left out.
     at : {"last", "mean", "best"} or float
-        Which value of a curve is its score.
+        Which value of a curve is its score. Of trials of one training size each, the
+        last is that of the largest size that all tasks have.
     failed : {"raise", "worst"} or float
         What a failed trial scores.
     audit : int
         How often the same pipeline is tried on shuffled labels and on simulated trials,
         so that the page says how often it errs; 0 for never. See `curvewise.audit`.
+    anyway : bool
+        Whether to answer in spite of what `curvewise.check` objects to. If not, sections
+        that it blocks say so instead.
 
     Examples
     --------
@@ -67,7 +80,9 @@ def write(
     """
     must_be_trials(trials)
     target = refuse_to_replace(path)
-    text = render(trials, metric=metric, at=at, failed=failed, audit=audit)
+    text = render(
+        trials, metric=metric, at=at, failed=failed, audit=audit, anyway=anyway
+    )
     save(text, target)
     return target
 
@@ -79,11 +94,21 @@ def render(
     at: At = "last",
     failed: Failed = "raise",
     audit: int = 0,
+    anyway: bool = False,
 ) -> str:
     """Return the report as the text of an HTML file; the same for the same trials."""
     if len(trials) == 0:
         raise CurvewiseError("There are no trials to report. Check what was read.")
-    settings = Settings(chosen_metrics(trials, metric), at, failed, audit)
+    if at == "last":  # of single sizes the largest
+        at = usual_at(trials)
+    settings = Settings(
+        chosen_metrics(trials, metric),
+        at,
+        failed,
+        audit,
+        anyway,
+        undirected_metrics(trials, metric),
+    )
     sections = [section for make in SECTIONS for section in make(trials, settings)]
     read = [
         {"fact": fact, "what was understood": text} for fact, text in understood(trials)
@@ -184,15 +209,28 @@ def _read(trials: Trials, settings: Settings) -> str:
     """Return in a line what was read."""
     broken = int((trials.core.status != 0).sum())
     failed = f" ({broken:,} failed)" if broken else ""
-    metrics = [trials.metric(name) for name in settings.metrics]
-    if len(metrics) > 4:
+    names = (*settings.metrics, *settings.undirected)
+    metrics = [trials.metric(name) for name in names]
+    if not metrics:
+        told = "no score"
+    elif len(metrics) > 4:
         told = count(len(metrics), "metric")
     else:
-        told = joined([f"{m.label} ({m.direction} is better)" for m in metrics])
+        told = joined([f"{m.label} ({_better(m)})" for m in metrics])
     return (
         f"{count(len(trials), 'trial')}{failed} of "
         f"{count(len(trials.algorithms), 'algorithm')} on "
         f"{count(len(trials.tasks), 'task')}: {told}."
+    )
+
+
+def _better(metric: Metric) -> str:
+    """Return which way is better, and whether no more than the name says so."""
+    if metric.direction is None:
+        unsaid = "is not known" if not metric.is_directed else "differs by task"
+        return f"which way is better {unsaid}"
+    return (
+        f"{metric.direction} is better{', from its name' if metric.assumption else ''}"
     )
 
 

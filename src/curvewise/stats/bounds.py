@@ -1,7 +1,7 @@
 """Intervals for the mean, for CVaR and for quantiles, each with its guarantee.
 
-All but the bootstrap hold at any number of trials, for every distribution on the stated
-support.
+All but the bootstrap and Student's hold at any number of trials, for every distribution
+on the stated support.
 """
 
 import numpy as np
@@ -27,8 +27,9 @@ from curvewise.stats._sample import (
     shares,
     sorted_scores,
 )
+from curvewise.stats._student import standard_error, t_quantile
 from curvewise.stats._words import estimand as words_for
-from curvewise.stats._words import finite_sample
+from curvewise.stats._words import finite_sample, percent
 from curvewise.stats.bands import (
     ANYWHERE,
     Band,
@@ -52,6 +53,7 @@ __all__ = [
     "mean_bounds",
     "mean_interval",
     "quantile_interval",
+    "student_interval",
 ]
 
 
@@ -186,6 +188,43 @@ and 1, simultaneous over all that is read off the band (exact Kolmogorov)'
     value = float(band.scores.mean())
     estimand = words_for("mean", 0.5, "upper")
     return _interval(band, side, lower, upper, estimand, value)
+
+
+def student_interval(
+    scores: ArrayLike, *, confidence: float = 0.95, support: Support = ANYWHERE
+) -> Interval:
+    """Return Student's interval for the mean, cut off at the ends of the support.
+
+    Parameters
+    ----------
+    scores : array_like, shape (unit,)
+        At least two: of independent trials, or means of independent clusters of runs.
+    confidence : float
+    support : (float, float)
+
+    Notes
+    -----
+    Exact for normal scores. Means of the runs of 20 settings with 5 seeds each: .94 to
+    .96 of 95 % intervals held in simulations, .93 to .94 on pools of real errors.
+
+    Examples
+    --------
+    >>> print(student_interval([.2, .4, .5, .6, .7], support=(0, 1)))
+    [0.2412, 0.7188]
+    """
+    z, level = sorted_scores(scores), checked_confidence(confidence)
+    low, high = checked_support(support, z)
+    if len(z) == 1:
+        raise CurvewiseError("One score says nothing about spread. Pass two or more.")
+    value = float(z.mean())
+    reach = t_quantile(level, len(z) - 1) * standard_error(z)
+    return Interval(
+        max(value - reach, low),
+        min(value + reach, high),
+        words_for("mean", 0.5, "upper"),
+        f"{percent(level)}, for independent scores that are about normal (Student)",
+        value,
+    )
 
 
 def cvar_interval(

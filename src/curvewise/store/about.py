@@ -7,9 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from curvewise.trials.columns import Core
+from curvewise.trials.design import Design, from_record, of_engine
 
 # A store hides the password of its own address; a file may name other addresses.
 _PASSWORD = re.compile(r"(\w+://[^\s:/@\"']*):[^\s\"']*@")
+_DESIGN = "design"
+_ROLE = re.compile(r"\b(params|train|test|data|seed)\b")
 _NAMES = {"seed": "seed", "vary": "drawn anew in each trial", "cross": "crossed"}
 
 
@@ -39,6 +42,24 @@ def about(notes: Mapping[str, str], core: Core) -> dict[str, str]:
     if text := notes.get("source text"):
         told["experiment file"] = without_passwords(text)
     return told
+
+
+def design(notes: Mapping[str, str]) -> Design:
+    """Return what replicates what: as it was noted, or as the experiment ran it."""
+    if _DESIGN in notes:
+        return from_record(json.loads(notes[_DESIGN]))
+    told = dict(_streams(notes.get("streams", "")))
+    if "seed" not in told:
+        return Design()
+    vary = told.get(_NAMES["vary"], "").split(", ")
+    has_params = any(text for key, text in notes.items() if key.startswith("space "))
+    cross = _ROLE.findall(told.get(_NAMES["cross"], ""))
+    return of_engine(told["seed"], vary, cross, has_params=has_params)
+
+
+def noted(design: Design) -> dict[str, str]:
+    """Return a design as a note, which stores of version 1 keep and their readers skip."""
+    return {_DESIGN: json.dumps(design.record())}
 
 
 def without_passwords(text: str) -> str:

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from types import TracebackType
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from curvewise._checks import whole
 from curvewise._version import __version__
 from curvewise.errors import CurvewiseError
 from curvewise.store import codes, news, notes, reading, schema, writing
-from curvewise.store.about import about
+from curvewise.store.about import about, design, noted
 from curvewise.store.claims import Cell
 from curvewise.store.codes import Codes
 from curvewise.store.database import Row
@@ -22,6 +22,7 @@ from curvewise.store.news import News
 from curvewise.store.tally import Tally, counted
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.columns import Core, Details, Ints
+from curvewise.trials.design import from_record, joined
 from curvewise.trials.trial import Key
 
 BLOCK = 50_000
@@ -35,6 +36,7 @@ class AnyStore(Driven):
         super().__init__()
         self._known: Codes | None = None
         self._spaces: dict[str, str] = {}  # those that were kept already
+        self._design: dict[str, Any] = {}  # of the trials that were written last
 
     # --- what each store does in its own way -------------------------------------------
 
@@ -59,6 +61,7 @@ class AnyStore(Driven):
         must_be_trials(trials)
         batch = whole(batch, "batch")
         self._keep_spaces(trials.spaces)
+        self._keep_design(trials.design_record())
         # A block of rows at a time, so that memory does not grow with the trials.
         block = max(BLOCK // batch, 1) * batch
         for start in range(0, len(trials), block):
@@ -85,6 +88,17 @@ class AnyStore(Driven):
         if not new.items() <= self._spaces.items():
             self.note(new)
             self._spaces |= new
+
+    def _keep_design(self, record: dict[str, Any]) -> None:
+        """Note what replicates what, where the store does not know it already."""
+        if not record or record == self._design:
+            return
+        before, new = design(self.notes()), from_record(record)
+        is_empty = not before.record() and len(self) == 0
+        both = new if is_empty else joined([before, new])
+        if both.record() != before.record():
+            self.note(noted(both))
+        self._design = record
 
     def _commit(self, rows: list[Row]) -> None:
         with self._db.alone():
@@ -149,6 +163,7 @@ class AnyStore(Driven):
                 if key.startswith(_SPACE)
             },
             about=about(kept, core),
+            design=design(kept),
         )
 
     def _read(self) -> tuple[Codes, int, int, Core]:

@@ -38,8 +38,9 @@ class Codes:
 def load(db: Database) -> Codes:
     """Return all names and codes of a store, but no list of examples."""
     metrics, metric_codes = {}, {}
+    beside = _beside(db)
     for code, *meaning in db.execute(f"SELECT {_METRIC} FROM metrics ORDER BY code"):
-        metric = _metric(*meaning)
+        metric = _metric(beside.get(meaning[0]), *meaning)
         metrics[metric.name], metric_codes[metric.name] = metric, code
     return Codes(
         dict(db.execute("SELECT name, code FROM tasks ORDER BY code")),
@@ -84,7 +85,13 @@ def declare(db: Database, metric: Metric, known: Codes) -> None:
     """Add a metric; raise if the store has one of that name that means something else."""
     name = metric.name
     if name not in known.metrics:
-        meaning = (name, metric.direction, *metric.range, metric.unit, metric.label)
+        # Readers of version 1 know two directions; what else there is to say is beside.
+        direction = metric.direction or "higher"
+        meaning = (name, direction, *metric.range, metric.unit, metric.label)
+        there = db.execute("SELECT 1 FROM metrics WHERE name = ?", (name,)).fetchone()
+        if there is None and (told := metric.beside()):
+            note = "INSERT INTO curvewise VALUES (?, ?) ON CONFLICT (key) DO NOTHING"
+            db.execute(note, (_BESIDE + name, json.dumps(told)))
         db.execute(
             "INSERT INTO metrics (name, direction, low, high, unit, label) "
             "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -92,8 +99,10 @@ def declare(db: Database, metric: Metric, known: Codes) -> None:
         )
         found = db.execute(f"SELECT {_METRIC} FROM metrics WHERE name = ?", (name,))
         code, *meant = found.fetchone()
-        known.metrics[name], known.metric_codes[name] = _metric(*meant), code
-    if known.metrics[name] != metric:
+        noted = _beside(db).get(name)
+        known.metrics[name], known.metric_codes[name] = _metric(noted, *meant), code
+    # Whoever opened the store first said it: a name alone does not contradict that.
+    if known.metrics[name] != metric and metric.source != "name":
         raise CurvewiseError(
             f"The store has metric {known.metrics[name]}; these trials say {metric}. "
             f"Read them with the same metrics=, or use another store."
@@ -103,10 +112,21 @@ def declare(db: Database, metric: Metric, known: Codes) -> None:
 _METRIC = "code, name, direction, low, high, unit, label"
 
 
-def _metric(
-    name: str, direction: Any, low: float, high: float, unit: str, label: str
-) -> Metric:
-    return Metric(name, direction, (low, high), unit, label)
+_BESIDE = "metric:"
+
+
+def _beside(db: Database) -> dict[str, dict[str, Any]]:
+    """Return what the store says of metrics beside their table, by name."""
+    rows = db.execute(
+        "SELECT key, value FROM curvewise WHERE substr(key, 1, 7) = ?", (_BESIDE,)
+    )
+    return {key.removeprefix(_BESIDE): json.loads(text) for key, text in rows}
+
+
+def _metric(beside: dict[str, Any] | None, name: str, *meaning: Any) -> Metric:
+    direction, low, high, unit, label = meaning
+    plain = {"name": name, "direction": direction, "range": (low, high)}
+    return Metric.of_fields({**plain, "unit": unit, "label": label}, beside)
 
 
 def _of(db: Database, table: str, column: str, key: str, known: dict[str, int]) -> int:

@@ -11,12 +11,18 @@ import numpy as np
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Metric
 from curvewise.trials import arranging
+from curvewise.trials import design as designing
 from curvewise.trials.columns import Core, Details, join_cores, join_details
+from curvewise.trials.design import Design
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Content:
-    """Everything about a set of trials; `details` may still be a store's to fetch."""
+    """Everything about a set of trials; `details` may still be a store's to fetch.
+
+    `design` is what is known of it without a look; what the set that these trials were
+    chosen from tells is `inherited`.
+    """
 
     tasks: tuple[str, ...]
     algorithms: tuple[str, ...]
@@ -26,6 +32,8 @@ class Content:
     origin: str
     spaces: Mapping[str, str]
     about: Mapping[str, str]
+    design: Design
+    inherited: Callable[[], Design] | None
 
 
 def content(
@@ -37,6 +45,8 @@ def content(
     origin: str,
     spaces: Mapping[str, str],
     about: Mapping[str, str],
+    design: Design | None = None,
+    inherited: Callable[[], Design] | None = None,
 ) -> Content:
     """Return the columns in order, each key once, without names that no trial has."""
     lazy = details if callable(details) else lambda: details
@@ -49,27 +59,27 @@ def content(
     return Content(
         tasks,
         algorithms,
-        MappingProxyType(dict(metrics)),
+        MappingProxyType({n: m.on(*tasks) for n, m in metrics.items()}),
         core,
         functools.cache(lazy),
         origin,
         MappingProxyType({a: spaces[a] for a in algorithms if a in spaces}),
         MappingProxyType(dict(about)),
+        design or Design(),
+        inherited,
     )
 
 
-def joined(parts: Sequence[Content]) -> Content:
-    """Return all trials of all parts; a key that comes twice is an error."""
+def joined(
+    parts: Sequence[Content], designs: Sequence[Callable[[], Design]]
+) -> Content:
+    """Return all trials of all parts; a key that comes twice is an error.
+
+    `designs` tell what each part looks like, where not all is known without a look.
+    """
     tasks = {n: i for i, n in enumerate(_merged(p.tasks for p in parts))}
     algorithms = {n: i for i, n in enumerate(_merged(p.algorithms for p in parts))}
-    metrics: dict[str, Metric] = {}
-    for part in parts:
-        for name, metric in part.metrics.items():
-            if metrics.setdefault(name, metric) != metric:
-                raise CurvewiseError(
-                    f"Metric '{name}' means {metrics[name]} in one set of trials and "
-                    f"{metric} in another. Read both with the same metrics=."
-                )
+    metrics = _all_metrics(parts)
     core = join_cores(
         [p.core for p in parts],
         [_lookup(p.tasks, tasks) for p in parts],
@@ -84,7 +94,34 @@ def joined(parts: Sequence[Content]) -> Content:
         "; ".join(dict.fromkeys(p.origin for p in parts if p.origin)),
         {name: text for p in parts for name, text in p.spaces.items()},
         _all_about([p.about for p in parts]),
+        known := designing.joined([p.design for p in parts]),
+        None
+        if known.is_known
+        else lambda: designing.joined([told() for told in designs]),
     )
+
+
+def _all_metrics(parts: Sequence[Content]) -> dict[str, Metric]:
+    """Return what all metrics mean; it may differ by task, and not within one."""
+    by_task: dict[str, dict[str, Metric]] = {}
+    means: dict[str, Metric] = {}
+    for part in parts:
+        for name, metric in part.metrics.items():
+            means.setdefault(name, metric)
+            told = by_task.setdefault(name, {})
+            for task in part.tasks:
+                own = metric.on(task)
+                if told.setdefault(task, own) != own:
+                    raise CurvewiseError(
+                        f"Metric '{name}' means {told[task]} in one set of trials and "
+                        f"{own} in another. Read both with the same metrics=."
+                    )
+    return {
+        name: one
+        if all(own == one for own in by_task[name].values())
+        else Metric.of_tasks(name, by_task[name], unit=one.unit, label=one.label)
+        for name, one in means.items()
+    }
 
 
 def _all_about(parts: Sequence[Mapping[str, str]]) -> dict[str, str]:

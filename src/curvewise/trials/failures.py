@@ -71,6 +71,8 @@ def score_of_failure(
     where: str,
 ) -> float:
     """Return what a failed trial scores; raise if nobody said, and one did fail."""
+    if failed == "worst" and not broken.any():
+        return math.nan  # nothing failed: which way is better does not matter
     score = declared_score(meant, failed)
     if not broken.any() or (score is not None and math.isfinite(score)):
         return math.nan if score is None else score

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
@@ -17,8 +17,13 @@ def digest(
     metrics: Mapping[str, Metric],
     core: Core,
     details: Details,
+    stated: Mapping[str, Sequence[str]],
 ) -> str:
-    """Return a hash of the results that does not depend on the order of rows."""
+    """Return a hash of the results that does not depend on the order of rows.
+
+    A block or a cluster that somebody stated is part of them, as verdicts hang on it;
+    what is inferred or known from the engine follows from the rest.
+    """
     # Codes follow the order of appearance; a hash must not.
     task_rank, algorithm_rank = _rank(tasks), _rank(algorithms)
     group = task_rank[core.task] * len(algorithms) + algorithm_rank[core.algorithm]
@@ -29,7 +34,7 @@ def digest(
     names = [sorted(set(tasks)), sorted(set(algorithms))]
     # A metric that none of these trials recorded is nothing that they hold.
     scored = sorted(n for n in core.values if was_recorded(core, n).any())
-    meaning = [asdict(metrics[n]) for n in scored]
+    meaning = [_meaning(metrics[n]) for n in scored]
     hashed.update(json.dumps([names, meaning]).encode())
     texts = [details.params, details.labels, details.correct, details.asked]
     sets = [hashlib.sha256(ids.tobytes()).digest() for ids in details.example_sets]
@@ -45,7 +50,17 @@ def digest(
     if (details.example_set >= 0).any():
         own = (sets[i] if i >= 0 else b"-" for i in details.example_set.tolist())
         hashed.update(b"".join(own))
+    if stated:
+        hashed.update(json.dumps(stated, sort_keys=True).encode())
     return hashed.hexdigest()
+
+
+def _meaning(metric: Metric) -> dict[str, Any]:
+    """Return what a metric means, without who said so."""
+    told = {**metric.plain(), "direction": metric.direction}
+    if metric.by_task:
+        told["by_task"] = {task: _meaning(one) for task, one in sorted(metric.by_task)}
+    return told
 
 
 def _canonical(core: Core, name: str) -> Floats:

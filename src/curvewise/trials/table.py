@@ -3,14 +3,16 @@
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.errors import CurvewiseError
-from curvewise.metrics import Floats, Metric, declared
+from curvewise.errors import CurvewiseError, unknown
+from curvewise.metrics import Floats, Metric, declared, stated
 from curvewise.trials import choosing, doors, identity, values, view
+from curvewise.trials import design as designing
 from curvewise.trials.columns import (
     Core,
     Details,
@@ -18,6 +20,7 @@ from curvewise.trials.columns import (
     from_records,
 )
 from curvewise.trials.content import Content, content, joined
+from curvewise.trials.design import Design, completed
 from curvewise.trials.doors import At, Lines, Points
 from curvewise.trials.failures import Failed
 from curvewise.trials.grids import Fill
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 
     from curvewise.trials.view import Backend
 
+_T = TypeVar("_T")
+
 
 class Trials:
     """An immutable set of trials; the row is the unit of randomisation.
@@ -47,8 +52,9 @@ class Trials:
     ----------
     trials : iterable of Trial
     metrics : iterable of Metric, optional
-        What the scores mean; registered metrics need not be named. A metric that nobody
-        declared is taken as higher-is-better and unbounded, with a warning.
+        What the scores mean; those whose names say it need not be named. Which way a
+        metric is better that is neither declared nor told by its name is unknown: what
+        depends on it is not answered.
 
     Examples
     --------
@@ -59,7 +65,7 @@ class Trials:
     2
     """
 
-    __slots__ = ("_content", "_digest")
+    __slots__ = ("_content", "_design", "_digest", "_known")
 
     def __init__(
         self, trials: Iterable[Trial] = (), metrics: Iterable[Metric] = ()
@@ -74,7 +80,7 @@ class Trials:
         tasks: dict[str, int] = {}
         algorithms: dict[str, int] = {}
         core, details = from_records(records, tasks, algorithms)
-        meant = declared(core.values, metrics, example="[Metric({!r}, 'lower')]")
+        meant = declared(core.values, metrics)
         held = content(tasks, algorithms, meant, core, details, "", {}, {})
         self._fill(lambda: held)
 
@@ -90,10 +96,12 @@ class Trials:
         origin: str = "",
         spaces: Mapping[str, str] | None = None,
         about: Mapping[str, str] | None = None,
+        design: Design | None = None,
+        inherited: Callable[[], Design] | None = None,
     ) -> "Trials":
         """Return the set that these columns describe; readers and stores call this."""
         columns = core, details, origin, spaces or {}, about or {}
-        held = content(tasks, algorithms, metrics, *columns)
+        held = content(tasks, algorithms, metrics, *columns, design, inherited)
         return cls._of(lambda: held)
 
     @classmethod
@@ -112,10 +120,18 @@ class Trials:
             # Not of self: in a circle, millions of trials would outlive their last name.
             c = held()
             return identity.digest(
-                c.tasks, c.algorithms, c.metrics, c.core, c.details()
+                *(c.tasks, c.algorithms, c.metrics, c.core, c.details()),
+                c.design.stated,
             )
 
+        def design() -> Design:
+            c = held()
+            before = c.design if c.inherited is None else c.inherited()
+            return completed(Trials._of(held), before)
+
         self._content, self._digest = held, functools.cache(digest)
+        self._known: dict[Callable[[Trials], Any], Any] = {}
+        self._design = functools.cache(design)
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -143,6 +159,20 @@ class Trials:
         return self._content().about
 
     @property
+    def design(self) -> Design:
+        """What replicates what: blocks, clusters and how hyperparameters were chosen.
+
+        Stated in `curvewise.read` or `with_design`, known from an experiment, or inferred
+        where that is certain. ``str(trials.design)`` says it in one line.
+        """
+        return self._design()
+
+    def design_record(self) -> dict[str, Any]:
+        """Return what is kept of the design, for JSON; nothing where all is plain."""
+        known = self._content().design
+        return (known if known.is_known else self.design).record()
+
+    @property
     def origin(self) -> str:
         """Where the trials were read from."""
         return self._content().origin
@@ -156,6 +186,13 @@ class Trials:
     def details(self) -> Callable[[], Details]:
         """A function that returns the other columns, which a store reads when asked."""
         return self._content().details
+
+    def once(self, ask: "Callable[[Trials], _T]") -> _T:
+        """Return what a function says of these trials, which never change: asked once."""
+        if ask not in self._known:
+            self._known[ask] = ask(self)
+        known: _T = self._known[ask]
+        return known
 
     # --- the three doors ---------------------------------------------------------------
 
@@ -256,7 +293,7 @@ class Trials:
 
     def take(self, rows: Ints) -> "Trials":
         """Return the trials in these rows."""
-        details = self.details
+        details, known = self.details, self._content().design
         return Trials.from_columns(
             self.tasks,
             self.algorithms,
@@ -266,7 +303,74 @@ class Trials:
             origin=self.origin,
             spaces=self.spaces,
             about=self.about,
+            design=known,
+            inherited=None if known.is_known else self._design,
         )
+
+    def with_design(
+        self,
+        *,
+        block: str | Iterable[str] | None = None,
+        cluster: str | Iterable[str] | None = None,
+    ) -> "Trials":
+        """Return the same trials with what replicates what as stated.
+
+        Parameters
+        ----------
+        block : str or list of str, optional
+            Labels or params that are shared across algorithms by design, such as
+            ``"fold"``; ``"number"`` for the trial's number. ``[]``: none.
+        cluster : str or list of str, optional
+            Labels or params whose values make clusters of runs that are not independent,
+            such as ``"config"``; ``"params"`` for all hyperparameters together. ``[]``:
+            all runs are independent.
+
+        Examples
+        --------
+        >>> trials = Trials(
+        ...     Trial("t", name, i, {"error": i / 10}, labels={"fold": i % 3, "seed": i})
+        ...     for name in "ab" for i in range(6)
+        ... )
+        >>> print(trials.with_design(block="fold").design)
+        independent runs, 6 each; 3 folds shared by all algorithms (blocks)
+        >>> print(trials.with_design(cluster="fold").design)
+        3 clusters x 2 seeds: clusters by fold; 3 independent units per algorithm
+        """
+        before = self._content().design
+        if self._content().inherited is not None:
+            before = self.design
+        return self.with_kept(designing.stating(self, before, block, cluster))
+
+    def with_kept(self, design: Design) -> "Trials":
+        """Return the same trials with a design as it was kept; readers call this."""
+        new = replace(self._content(), design=design, inherited=None)
+        return Trials._of(lambda: new)
+
+    def with_metrics(self, metrics: Mapping[str, Any]) -> "Trials":
+        """Return the same trials, of whose metrics something else is said.
+
+        Parameters
+        ----------
+        metrics : mapping of str to Metric or str
+            As in `curvewise.read`: ``{"value": "lower"}``, ``{"acc": "higher:0:1"}``, or a
+            mapping from tasks.
+
+        Examples
+        --------
+        >>> trials = Trials([Trial("t", "a", 0, {"value": 1.0})])
+        >>> trials.with_metrics({"value": "lower"}).metric("value").direction
+        'lower'
+        """
+        told = dict(self.metrics)
+        for name, meant in metrics.items():
+            if name not in told:
+                raise unknown("metric", name, told)
+            told[name] = replace(stated(name, meant), name=name)
+            for task, _ in told[name].by_task:
+                if task not in self.tasks:
+                    raise unknown("task", task, self.tasks)
+        new = replace(self._content(), metrics=MappingProxyType(told))
+        return Trials._of(lambda: new)
 
     @classmethod
     def concat(cls, parts: Iterable["Trials"]) -> "Trials":
@@ -276,7 +380,9 @@ class Trials:
             must_be_trials(part)
         if not parts:
             return cls()
-        held = joined([part._content() for part in parts])
+        held = joined(
+            [part._content() for part in parts], [part._design for part in parts]
+        )
         return cls._of(lambda: held)
 
     def __add__(self, other: "Trials") -> "Trials":
@@ -345,7 +451,10 @@ class Trials:
     # --- identity ----------------------------------------------------------------------
 
     def digest(self) -> str:
-        """Return a hash of the results that does not depend on the order of rows."""
+        """Return a hash of the results that does not depend on the order of rows.
+
+        A block or cluster that somebody stated is part of it: answers hang on it.
+        """
         return self._digest()
 
     def __eq__(self, other: object) -> bool:
@@ -362,6 +471,7 @@ class Trials:
         return _unpickled, (
             *(self.tasks, self.algorithms, dict(self.metrics)),
             *(*columns, self.origin, dict(self.spaces), dict(self.about)),
+            self.design_record(),
         )
 
     def __str__(self) -> str:
@@ -381,10 +491,12 @@ def _unpickled(
     core: Core,
     *rest: Any,
 ) -> Trials:
-    details, origin, spaces, *about = rest  # older pickles end here
+    details, origin, spaces, *more = rest  # older pickles end here
     # A copy through __init__: arrays come back writable from a pickle.
     core, details = replace(core), replace(details)
-    told = {"origin": origin, "spaces": spaces, "about": about[0] if about else {}}
+    about, record = [*more, {}, {}][:2] if more else ({}, {})
+    told = {"origin": origin, "spaces": spaces, "about": about}
+    told["design"] = designing.from_record(record)
     return Trials.from_columns(tasks, algorithms, metrics, core, details, **told)
 
 

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from curvewise.errors import CurvewiseError, unknown
-from curvewise.metrics import FROM_COUNTS, NOT_SCORES, Floats, Metric, find
+from curvewise.metrics import (
+    FROM_COUNTS,
+    NOT_SCORES,
+    Floats,
+    Metric,
+    find,
+    is_quality,
+)
 from curvewise.trials.columns import Bools, Core, Details, was_recorded
 
 if TYPE_CHECKING:
@@ -38,10 +45,22 @@ def meaning(trials: "Trials", metric: str) -> Metric:
 
 def scored(trials: "Trials") -> list[str]:
     """Return the metrics to judge by: those recorded, or what confusion counts tell."""
-    recorded = [name for name in trials.metrics if name not in NOT_SCORES]
+    recorded = [name for name, one in trials.metrics.items() if may_judge(one)]
     if recorded or not trials.details().classes.any():
         return recorded
     return list(FROM_COUNTS)
+
+
+def may_judge(metric: Metric) -> bool:
+    """Return whether a metric may be a score: times and counts are none by themselves.
+
+    >>> may_judge(Metric("fit_time")), may_judge(Metric("fit_time", "lower"))
+    (False, True)
+    """
+    if metric.name in NOT_SCORES:
+        return False
+    is_said = metric.direction is not None or bool(metric.by_task)
+    return is_said or is_quality(metric.name)
 
 
 def flat_values(trials: "Trials", metric: str) -> tuple[Floats, Bools]:

@@ -3,7 +3,6 @@
 import importlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -96,16 +95,20 @@ def to_frame(trials: "Trials", backend: Backend | None) -> "IntoDataFrame":
 
 
 NOTE = "curvewise"
+DESIGN_NOTE = "curvewise.design"
 
 
 def _noted(made: Any, trials: "Trials") -> Any:
-    """Return a frame with what its metrics mean noted beside it, where there is a place."""
-    note = json.dumps({name: asdict(m) for name, m in trials.metrics.items()})
+    """Return a frame with metrics' meanings and the design beside it, where it can."""
+    told = {n: {**m.plain(), **m.beside()} for n, m in trials.metrics.items()}
+    notes = {NOTE: json.dumps(told)}
+    if record := trials.design_record():
+        notes[DESIGN_NOTE] = json.dumps(record)
     library = type(made).__module__.partition(".")[0]
     if library == "pandas":
-        made.attrs[NOTE] = note
+        made.attrs |= notes
     elif library == "pyarrow":
-        made = made.replace_schema_metadata({NOTE: note})
+        made = made.replace_schema_metadata(notes)
     return made
 
 
@@ -235,6 +238,7 @@ def understood(trials: "Trials") -> list[tuple[str, str]]:
         ("algorithms", _some(trials.algorithms)),
         ("metrics", _some(trials.metrics.values())),
         ("steps", _steps(trials)),
+        ("design", str(trials.design)),
     ]
     details = trials.details()
     facts += [(kind, _names(getattr(details, kind))) for kind in ("params", "labels")]

@@ -1,5 +1,6 @@
 """MLflow's stores, as MLflow itself wrote them, against what its own client says."""
 
+import gzip
 import json
 import math
 from dataclasses import replace
@@ -25,7 +26,8 @@ from mlflow_stores import (
     store,
 )
 
-from curvewise import CurvewiseError
+import curvewise as cw
+from curvewise import CurvewiseError, CurvewiseWarning
 from curvewise.exchange.runs import Asked
 from curvewise.exchange.tools import mlflow
 from curvewise.exchange.tools.seeing import seen_at
@@ -90,10 +92,10 @@ def test_what_is_left_out_is_counted(version, kind, tmp_path):
     for part in (
         "1 run deleted in MLflow (such as 'mistake')",
         "2 runs of experiments that were deleted in MLflow",
-        "2 runs that only hold other runs (such as 'search-rings', 'search-spirals')",
+        "2 runs that are parents of other runs (such as 'search-rings', 'search-spirals')",
         "1 metric about the machine, read only where metrics= names it (such as 'system/c",
         "1 run of 16 had not ended ('net-3'): kept as cancelled",
-        "1 score came at a step that had one already",
+        "1 score came before a run went back",
     ):
         assert part in said
     assert "16 runs, 5 and 1 metric left out; task=experiment" in trials.origin
@@ -281,7 +283,7 @@ def test_seeds_that_repeat_are_asked_about(tmp_path):
         quietly(path)
 
 
-def test_parents_with_scores_are_runs_and_said(tmp_path):
+def test_a_parent_with_scores_is_no_run_either(tmp_path):
     path = database("3.17.2", tmp_path)
     with changed(path) as db:
         (parent,) = db.execute(
@@ -293,10 +295,35 @@ def test_parents_with_scores_are_runs_and_said(tmp_path):
             "VALUES ('acc', 0.5, 1, ?, 0, 0)",
             (parent,),
         )
-    trials, said = quietly(path, trial=[])
-    assert "best" in trials.algorithms
-    assert "1 run with scores of their own also hold other runs: kept" in said
-    assert "1 run that only hold other runs (such as 'search-spirals')" in said
+    trials, said = quietly(path)
+    assert set(trials.algorithms) == {"net", "tree"}
+    assert len(trials) == 16
+    assert "2 runs that are parents of other runs" in said
+
+
+def test_candidates_of_a_search_are_runs_and_the_search_is_none(tmp_path):
+    path = tmp_path / "search.db"
+    path.write_bytes(gzip.decompress((ASSETS / "3.17.2" / "search.db.gz").read_bytes()))
+    told = json.loads((ASSETS / "3.17.2" / "search.json").read_text())
+    parents = {run["run_id"] for run in told if run["parent"] is None}
+    children = {run["run_id"]: run for run in told if run["parent"] in parents}
+    assert (len(parents), len(children)) == (2, 6)
+    assert all(
+        "best_cv_score" in run["metrics"] for run in told if run["parent"] is None
+    )
+    runs = mlflow.read_path(seen_at(path), Asked())
+    assert set(runs.table.column("run_uuid").to_pylist()) == set(children)
+    assert "best_cv_score" not in runs.scalars.names
+    (left,) = runs.left_out
+    assert (left.n, set(left.examples)) == (2, {"search-0", "search-1"})
+    with pytest.warns(CurvewiseWarning, match="parents of other runs"):
+        trials = cw.read(
+            path, algorithm="params.max_depth", metrics={"mean_test_score": "higher"}
+        )
+    assert set(trials.algorithms) == {"1", "2", "3"}
+    scores = {t.labels["run_uuid"]: t.metrics["mean_test_score"][-1] for t in trials}
+    expected = {one: run["metrics"]["mean_test_score"] for one, run in children.items()}
+    assert scores == expected
 
 
 def test_experiments_of_one_name_are_told_apart(tmp_path):
@@ -341,7 +368,7 @@ def test_what_search_runs_returned(version, ending):
             # Pandas has one word for NaN and for nothing.
             if not name.startswith("system/") and not math.isnan(value):
                 assert same(trial.metrics[name][-1], value)
-    assert "2 runs that only hold other runs" in said
+    assert "2 runs that are parents of other runs" in said
     assert trials.tasks == ("1", "2")  # experiments have only numbers here
 
 

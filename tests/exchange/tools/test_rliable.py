@@ -102,10 +102,13 @@ def test_what_does_not_fit_is_named(source, keywords, words):
         cw.read(source, **keywords)
 
 
-def test_a_list_of_tasks_is_for_arrays_alone():
-    frame = pd.DataFrame({"model": ["a", "b"], "acc": [0.5, 0.6]})
-    with pytest.raises(CurvewiseError, match=r"task is \['x'\], and .* has columns"):
-        cw.read(frame, task=["x"])
+def test_a_list_of_tasks_names_columns_of_a_table():
+    frame = pd.DataFrame({"model": ["a", "b"], "x": [0.5, 0.6], "y": [0.1, 0.2]})
+    with pytest.raises(CurvewiseError, match="no column 'z'"):
+        cw.read(frame, task=["z"])
+    trials = cw.read(frame, task=["x", "y"], metrics={"acc": "higher"})
+    assert (trials.tasks, len(trials)) == (("x", "y"), 4)
+    assert trials.where(task="y").scores("acc")["b"].tolist() == [0.2]
 
 
 def test_columns_of_one_dimension_are_a_table_as_ever():

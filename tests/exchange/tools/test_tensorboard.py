@@ -138,17 +138,17 @@ def test_one_file_is_one_run_and_a_run_in_the_folder_has_the_folders_name(tmp_pa
 
 def test_files_of_a_run_are_read_in_order_of_time(tmp_path):
     """Not of their names: 999 comes before 1700."""
-    for when, value in ((999999999, 1.0), (1700000000, 2.0)):
+    for when, value in ((999999999, 0.25), (1700000000, 0.5)):
         ef.write(
             tmp_path / "run" / NAME.format(when),
             ef.version(),
             ef.event(ef.simple("acc", value), step=5),
         )
     runs = found(tmp_path)
-    assert curves(runs) == {"run": {"acc": [(5, 1), (5, 2)]}}
-    with pytest.warns(cw.CurvewiseWarning, match="1 score came at a step that had one"):
+    assert curves(runs) == {"run": {"acc": [(5, 0.25), (5, 0.5)]}}
+    with pytest.warns(cw.CurvewiseWarning, match="1 score "):
         (trial,) = cw.read(tmp_path, metrics={"acc": "higher"})
-    assert trial.metrics["acc"].tolist() == [2.0]
+    assert trial.metrics["acc"].tolist() == [0.5]
 
 
 def test_runs_may_log_other_things_at_other_steps(tmp_path):
@@ -277,3 +277,14 @@ def test_other_files_are_not_opened(small, monkeypatch):
     )
     assert len(found(path.parents[1]).scalars.value) == 12
     assert read == [path]
+
+
+def test_a_run_that_was_begun_again_is_not_pieced_together(tmp_path):
+    """The first run got further; its tail does not belong to the second."""
+    for when, steps, value in ((1, range(6), 0.25), (2, range(3), 0.5)):
+        events = [ef.event(ef.simple("acc", value), step=s) for s in steps]
+        ef.write(tmp_path / "run" / NAME.format(when), ef.version(), *events)
+    with pytest.warns(cw.CurvewiseWarning, match="6 scores"):
+        (trial,) = cw.read(tmp_path, metrics={"acc": "higher"})
+    assert trial.steps.tolist() == [0, 1, 2]
+    assert set(trial.metrics["acc"].tolist()) == {0.5}

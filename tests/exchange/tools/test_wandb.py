@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import struct
 import warnings
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -412,3 +414,36 @@ def test_a_folder_without_runs_is_refused(tmp_path):
     (tmp_path / "notes.md").write_text("hello")
     with pytest.raises(CurvewiseError, match=r"without results of wandb"):
         cw.read(tmp_path, tool="wandb")
+
+
+# --- which way is better -----------------------------------------------------------------
+
+
+def defined(name, *summaries):
+    """Return the record that ``define_metric(name, summary=...)`` leaves: 1 min, 2 max."""
+    own = b"".join(bytes([kind << 3, 1]) for kind in summaries)
+    metric = (
+        bytes([1 << 3 | 2, len(name)]) + name.encode() + bytes([7 << 3 | 2, len(own)])
+    )
+    body = bytes([12 << 3 | 2, len(metric + own)]) + metric + own
+    checksum = zlib.crc32(bytes([1]) + body)
+    return struct.pack("<IHB", checksum, len(body), 1) + body
+
+
+def test_a_metric_is_better_the_way_that_its_run_says(offline):
+    name = "train/loss"
+    before = cw.read(offline, metrics=[name]).metrics[name]
+    assert (before.direction, before.source) == ("lower", "name")
+    for file in offline.glob("*/*.wandb"):
+        file.write_bytes(file.read_bytes() + defined(name, 2))
+    said = cw.read(offline, metrics=[name]).metrics[name]
+    assert (said.direction, said.source) == ("higher", "source")
+    told = cw.read(offline, metrics={name: "lower"}).metrics[name]
+    assert (told.direction, told.source) == ("lower", "stated")
+
+
+def test_who_keeps_the_least_and_the_most_says_nothing(offline):
+    name = "train/loss"
+    for file in offline.glob("*/*.wandb"):
+        file.write_bytes(file.read_bytes() + defined(name, 1, 2))
+    assert cw.read(offline, metrics=[name]).metrics[name].source == "name"

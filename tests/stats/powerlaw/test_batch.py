@@ -61,7 +61,8 @@ def test_a_batch_is_its_curves(method, terms):
         squares = (COUNTS * (means - laws.error(SIZES)) ** 2 / noise).sum(axis=1)
         np.testing.assert_allclose(laws.cost, squares, rtol=1e-6)
     one = laws.curve(3)
-    assert one.alpha == laws.alpha[3]
+    # One curve alone may meet another kernel of BLAS: the last bit is the machine's.
+    assert one.alpha == pytest.approx(laws.alpha[3], rel=1e-13)
     assert (
         one.concerns
         == fit_power_law(SIZES, runs[3], method=method, terms=terms).concerns
@@ -94,7 +95,7 @@ def test_a_broken_curve_spoils_no_other():
     assert np.isnan(laws.band(AT)[0][~good]).all()
     with pytest.raises(CurvewiseError, match="Curve 3 could not be fitted"):
         laws.curve(3)
-    assert laws.curve(-1).alpha == laws.alpha[-1]
+    assert laws.curve(-1).alpha == pytest.approx(laws.alpha[-1], rel=1e-13)
 
 
 def test_variances_that_nobody_gave_are_not_0():

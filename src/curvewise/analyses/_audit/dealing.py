@@ -10,8 +10,15 @@ from curvewise.metrics import Floats
 from curvewise.stats.deals import number_of_deals
 from curvewise.trials import Trials
 from curvewise.trials.columns import Ints
-from curvewise.trials.ragged import empty_rows
+from curvewise.trials.design import Design
+from curvewise.trials.ragged import empty_rows, from_texts
+from curvewise.trials.trial import canonical
 
+_CLUSTER = "cluster"
+_INDEPENDENT = Design(
+    known={"block": "stated", "cluster": "stated", "search": "stated"}
+)
+_CLUSTERED = replace(_INDEPENDENT, cluster=(_CLUSTER,))
 _COUNTED = (
     60  # trials of a task, of which the deals are counted; of more there are many
 )
@@ -35,6 +42,8 @@ class Dealing:
     different : dict of str to (int, int)
         How many different deals a task has, among all of its trials and within numbers;
         where there are few enough trials to be counted.
+    clusters : ndarray of int, shape (trial,), optional
+        Which trials stay together, where runs are clustered.
     """
 
     trials: Trials
@@ -43,6 +52,7 @@ class Dealing:
     paired: tuple[str, ...]
     by_size: tuple[str, ...]
     different: dict[str, tuple[int, int]]
+    clusters: Ints | None = None
 
     @property
     def is_possible(self) -> bool:
@@ -65,6 +75,8 @@ class Dealing:
             Whether trials of one number are to stay together, where they were.
         """
         core = self.trials.core
+        if self.clusters is not None:
+            return self._deal_clusters(self.clusters, rng)
         piles = self.by_number if within_numbers else self.by_task
         first = np.argsort(piles, kind="stable")
         given = np.empty(len(core), np.int64)
@@ -76,6 +88,27 @@ class Dealing:
             replace(core, algorithm=core.algorithm[given], number=core.number[given]),
             self.trials.details,
             origin=self.trials.origin,
+            design=_INDEPENDENT,
+        )
+
+    def _deal_clusters(self, clusters: Ints, rng: np.random.Generator) -> Trials:
+        """Return the same trials, the runs of a cluster together under another name."""
+        core = self.trials.core
+        first = np.unique(clusters, return_index=True)[1]
+        piles = self.by_task[first]
+        given = np.empty(len(first), np.int64)
+        given[np.argsort(piles, kind="stable")] = np.lexsort(
+            (rng.random(len(first)), piles)
+        )
+        names = core.algorithm[first][given][clusters]
+        return Trials.from_columns(
+            self.trials.tasks,
+            self.trials.algorithms,
+            self.trials.metrics,
+            replace(core, algorithm=names, number=np.arange(len(core))),
+            self.trials.details,
+            origin=self.trials.origin,
+            design=_CLUSTERED,
         )
 
 
@@ -94,10 +127,13 @@ def dealing_of(trials: Trials) -> Dealing:
     paired: list[str] = []
     by_size: list[str] = []
     different: dict[str, tuple[int, int]] = {}
-    numbered = are_numbered(trials)
+    clusters = _clusters(trials)
+    numbered = are_numbered(trials) and clusters is None
+    unit = np.arange(len(core)) if clusters is None else clusters
     for code, task in enumerate(trials.tasks):
         rows = np.flatnonzero(core.task == code)
-        sizes = np.unique(core.algorithm[rows], return_counts=True)[1]
+        units = rows[np.unique(unit[rows], return_index=True)[1]]
+        sizes = np.unique(core.algorithm[units], return_counts=True)[1]
         steps = _single_steps(trials, rows)
         own = np.zeros(len(rows), np.int64)
         if steps is not None:
@@ -108,15 +144,25 @@ def dealing_of(trials: Trials) -> Dealing:
             same = np.unique(core.number[rows], return_inverse=True)[1]
             by_number[rows] = same + code * len(core)
             paired.append(task)
-        if len(rows) <= _COUNTED and len(sizes) > 1 and steps is None:
+        if len(units) <= _COUNTED and len(sizes) > 1 and steps is None:
             among = number_of_deals(sizes.tolist())
             is_paired = task in paired
             within = _within_numbers(len(sizes), int(sizes[0])) if is_paired else among
             different[task] = among, within
     return Dealing(
-        _without_labels(trials),
+        _without_labels(trials, clusters),
         *(by_task, by_number, tuple(paired), tuple(by_size), different),
+        clusters,
     )
+
+
+def _clusters(trials: Trials) -> Ints | None:
+    """Return which runs of an algorithm on a task stay together; None where none do."""
+    if trials.design.unit != "cluster":
+        return None
+    core, codes = trials.core, trials.design.clusters(trials)
+    cell = core.task.astype(np.int64) * len(trials.algorithms) + core.algorithm
+    return np.unique(cell * (codes.max() + 1) + codes, return_inverse=True)[1]
 
 
 def _are_paired(numbers: Ints, algorithms: int) -> bool:
@@ -148,14 +194,20 @@ def _within_numbers(algorithms: int, trials: int) -> int:
     return int(math.factorial(algorithms) ** (trials - 1))
 
 
-def _without_labels(trials: Trials) -> Trials:
-    """Return trials without labels, which would tell which of them were run together."""
-    details = replace(trials.details(), labels=empty_rows(len(trials), "uint8"))
+def _without_labels(trials: Trials, clusters: Ints | None) -> Trials:
+    """Return trials without labels, which would tell which of them were run together.
+
+    What they were clustered by is a label, whoever's name they get.
+    """
+    labels = empty_rows(len(trials), "uint8")
+    if clusters is not None:
+        labels = from_texts(canonical({_CLUSTER: code}) for code in clusters.tolist())
     return Trials.from_columns(
         trials.tasks,
         trials.algorithms,
         trials.metrics,
         trials.core,
-        details,
+        replace(trials.details(), labels=labels),
         origin=trials.origin,
+        design=_INDEPENDENT if clusters is None else _CLUSTERED,
     )

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from curvewise.analyses._asking import are_numbered, refuse_crossed
+from curvewise.analyses._asking import samples
 from curvewise.analyses._audit.making import Cell, trials_of
 from curvewise.analyses._audit.subject import Asked
 from curvewise.metrics import Floats
 from curvewise.stats.bands import Band
 from curvewise.stats.distribution import ecdf
-from curvewise.trials import Trials, doors
+from curvewise.trials import Trials
 from curvewise.trials.columns import Bools, Ints
 
 _ATOMS, _MOST_EACH = 4000, 200  # scores of a population, and those around one trial
@@ -70,20 +70,21 @@ def populations_of(trials: Trials, asked: Asked) -> dict[str, dict[str, Populati
     scores tie, new ones tie, too: there they are drawn as they were. A failed trial scores
     what a failure does, as often as it happened.
     """
-    refuse_crossed(trials)
-    is_numbered = are_numbered(trials)
     out: dict[str, dict[str, Population]] = {}
-    for task in trials.tasks:
-        own = trials.where(task=task)
-        scores, broken = doors.scores(own, asked.metric, asked.at, asked.failed)
-        numbers = doors.numbers(own, asked.at)
+    by_task = samples(trials, asked.metric, asked.at, asked.failed)
+    for task, own in by_task.items():
         piles: dict[bytes, int] = {}
         out[task] = {}
-        for i, name in enumerate(a for a in scores if len(scores[a])):
-            key = numbers[name].tobytes() if is_numbered else bytes([i % 256, i // 256])
+        for i, (name, one) in enumerate(own.items()):
+            alone = bytes([i % 256, i // 256])
+            key = one.numbers.tobytes() if one.is_numbered else alone
             pile = piles.setdefault(key, len(piles))
-            atoms = _atoms(scores[name], broken[name])
-            out[task][name] = population_of(atoms, numbers[name], pile)
+            broken = (
+                np.zeros(len(one.scores), bool) if one.broken is None else one.broken
+            )
+            out[task][name] = population_of(
+                _atoms(one.scores, broken), one.numbers, pile
+            )
     return out
 
 

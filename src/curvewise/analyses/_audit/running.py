@@ -15,6 +15,7 @@ from curvewise.analyses._audit.of_performance import of_performance
 from curvewise.analyses._audit.of_robustness import of_robustness
 from curvewise.analyses._audit.subject import Asked, Subject
 from curvewise.errors import CurvewiseError
+from curvewise.review.gate import ungated
 from curvewise.trials import Trials
 
 Progress: TypeAlias = Callable[[int, int], object]
@@ -36,7 +37,7 @@ def subjects_of(
     found, problems = [], {}
     for name, make in _SUBJECTS.items():
         try:
-            with quietly():
+            with quietly(), ungated():
                 subject = make(trials, asked)
         except CurvewiseError as problem:
             problems[name] = problem
@@ -58,7 +59,7 @@ def audited(
     rounds = _rounds(repetitions * (len(dealt) + len(subjects)), progress)
     sources = iter(np.random.SeedSequence(seed).spawn(len(dealt) + len(subjects)))
     out = []
-    with quietly():
+    with quietly(), ungated():
         for subject in dealt:
             found = subject.claims(subject.found)
             tally = begun(subject.name, "shuffled", found)

@@ -12,7 +12,7 @@ from curvewise.engine.cell import items, warm_up
 from curvewise.engine.experiment import Algorithm
 from curvewise.engine.recording import Record
 from curvewise.errors import CurvewiseError, listed, shortened, unknown
-from curvewise.metrics import FROM_COUNTS, Metric, find
+from curvewise.metrics import FROM_COUNTS, Metric, find, is_quality
 from curvewise.trials.trial import Value, canonical
 
 Yielded: TypeAlias = tuple[float | None, dict[str, Any]]
@@ -24,7 +24,6 @@ Scored: TypeAlias = Callable[
 ]
 
 # Told along with the scores, and no scores themselves.
-_BESIDE = ("trained_on",)
 
 
 def tuned(
@@ -290,14 +289,14 @@ class _Search:
             value = float(FROM_COUNTS[metric](record.counts[-1]))
         else:
             have = [*record.values, *(FROM_COUNTS if record.counts else ())]
-            raise _NoMetricError(unknown("metric to tune by", metric, have))
+            raise _NoMetricError(unknown("metric to tune by", metric, have).text)
         if value is None or not np.isfinite(value):
             raise CurvewiseError(f"The last '{metric}' is {value}.")
         return meaning.sign * value
 
 
 def _first(record: Record) -> str:
-    metric = next((name for name in record.values if name not in _BESIDE), None)
+    metric = next((name for name in record.values if is_quality(name)), None)
     if metric is None and not record.counts:
         raise CurvewiseError("Nothing was yielded.")
     return metric or "accuracy"

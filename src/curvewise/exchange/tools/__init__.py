@@ -14,15 +14,16 @@ Those that read return `Runs`, or a `Sheet` where one table says it all.
 """
 
 import importlib
+from glob import glob, has_magic
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import TypeAlias
 
 import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.exchange.runs import Asked, Runs, Sheet
-from curvewise.exchange.tools.seeing import Seen, seen_at
+from curvewise.exchange.tools.seeing import Seen, seen_among, seen_at
 
 Found: TypeAlias = Runs | Sheet
 
@@ -37,15 +38,32 @@ _MODULES = {
     "sklearn": "scikit_learn",
     "rliable": "rliable",
 }
-TOOLS = tuple(_MODULES)
+# One reader, which knows how each of them lays out its files.
+_FOLDERS = (
+    *("folder", "hydra", "lightning", "keras", "huggingface", "xgboost", "lightgbm"),
+    *("dvclive", "ultralytics"),
+)
+TOOLS = (*_MODULES, *_FOLDERS)
 # Ray Tune writes the same numbers for TensorBoard too: nobody need be told.
 _SAME_NUMBERS = {("ray", "tensorboard")}
 
 
 def from_path(path: Path, asked: Asked, tool: str | None) -> Found | None:
     """Return the runs of another tool's file or folder, or None if the file is nobody's."""
-    seen = seen_at(path)
+    return _from_seen(seen_at(path), asked, tool)
+
+
+def from_paths(paths: list[Path], asked: Asked, tool: str | None) -> Found | None:
+    """Return the runs of several files or folders."""
+    return _from_seen(seen_among(paths), asked, tool)
+
+
+def _from_seen(seen: Seen, asked: Asked, tool: str | None) -> Found | None:
     fitting = [t for t in _candidates(tool, "path") if _module(t).fits_path(seen)]
+    if tool is None:  # logs of anybody: where no tool knows them, or beside event files
+        fits = {(): "fits_path", ("tensorboard",): "is_beside"}.get(tuple(fitting))
+        if fits and getattr(_module("folder"), fits)(seen):
+            fitting.append("folder")
     if not fitting and seen.is_folder:
         raise _refused(seen, tool)
     if not fitting:
@@ -69,12 +87,31 @@ def from_table(
 
 def from_object(source: object, asked: Asked, tool: str | None) -> Found | None:
     """Return the runs of arrays and objects in memory, or None if nobody knows them."""
-    for candidate in _candidates(tool, "object"):
+    more = ["folder"] if tool is None else []
+    for candidate in [*_candidates(tool, "object"), *more]:
         module = _module(candidate)
         if module.fits_object(source):
             found: Found = module.read_object(source, asked)
             return found
     return None
+
+
+def several_paths(source: object) -> list[Path] | None:
+    """Return the paths of a list, or those that a pattern fits; None for another thing."""
+    if isinstance(source, list | tuple):
+        if not source or not all(isinstance(one, str | Path) for one in source):
+            return None
+        return [path for one in source for path in several_paths(one) or [Path(one)]]
+    if not isinstance(source, str | Path) or not has_magic(str(source)):
+        return None
+    if Path(source).expanduser().exists():
+        return None
+    found = sorted(glob(str(Path(source).expanduser()), recursive=True))  # noqa: PTH207
+    if not found:
+        raise CurvewiseError(
+            f"There is no file that fits '{source}'. Check the pattern."
+        )
+    return [Path(one) for one in found]
 
 
 def is_foreign_database(path: Path) -> bool:
@@ -87,7 +124,7 @@ def is_foreign_database(path: Path) -> bool:
 
 def must_be_tool(tool: object) -> None:
     """Raise for the name of a tool that nobody reads."""
-    if tool is not None and tool not in _MODULES:
+    if tool is not None and tool not in TOOLS:
         raise unknown("tool", tool, TOOLS)
 
 
@@ -95,8 +132,8 @@ def _refused(seen: Seen, tool: str | None) -> CurvewiseError:
     asked = f" of {tool}" if tool else ""
     return CurvewiseError(
         f"{seen.path} is a folder without results{asked} that can be read: it has "
-        f"{seen.summary()}. Pass a file of results, or a folder that one of "
-        f"{listed(TOOLS[:6])} wrote."
+        f"{seen.summary()}. Pass a file of results, a folder that one of "
+        f"{listed(TOOLS[:6])} wrote, or one with a CSV or JSON file per run."
     )
 
 
@@ -105,7 +142,11 @@ def _candidates(tool: str | None, kind: str) -> list[str]:
     return [name for name in asked if hasattr(_module(name), f"fits_{kind}")]
 
 
-def _module(tool: str) -> ModuleType:
+def _module(tool: str) -> ModuleType | SimpleNamespace:
+    if tool in _FOLDERS:
+        from curvewise.exchange.tools.folders import reader_of
+
+        return reader_of(tool)
     return importlib.import_module(f"curvewise.exchange.tools.{_MODULES[tool]}")
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -107,6 +107,36 @@ def seen_at(path: Path) -> Seen:
 
         tables = table_names(path)
     return Seen(path, is_folder=False, head=head, tables=tables, files=(path.name,))
+
+
+def seen_among(paths: Sequence[Path]) -> Seen:
+    """Return what lies at several paths, as if it were one folder without the rest."""
+    for path in paths:
+        if not path.exists():
+            raise CurvewiseError(f"There is no file {path}. Check the path.")
+    whole = [path.absolute() for path in paths]
+    top = Path(os.path.commonpath([p if p.is_dir() else p.parent for p in whole]))
+    if len(whole) == 1 and whole[0].is_dir():
+        return seen_at(paths[0])
+    files: dict[str, str] = {}
+    closed: list[str] = []
+    for path in whole:
+        inside = path.relative_to(top).as_posix()
+        if not path.is_dir():
+            files[utf8(inside)] = inside
+            continue
+        before = "" if inside == "." else f"{inside}/"
+        folder = _folder(path)
+        closed += [f"{before}{one}" for one in folder.unreadable]
+        for name in folder.files:
+            files[f"{utf8(before)}{name}"] = before + folder.odd.get(name, name)
+    return Seen(
+        top,
+        is_folder=True,
+        files=tuple(sorted(files)),
+        unreadable=tuple(sorted(map(utf8, closed))),
+        odd={name: file for name, file in files.items() if name != file},
+    )
 
 
 class _Homes:

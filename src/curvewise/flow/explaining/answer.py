@@ -79,12 +79,15 @@ class Explanation(Answer):
     is_typed : bool
         Whether it is printed with commands, and not with lines of Python.
     provenance : Provenance
+    design : str
+        What replicates what, in one line.
     """
 
     subject: str
     questions: tuple[Question, ...]
     is_typed: bool
     provenance: Provenance
+    design: str = ""
 
     def of(self, analysis: str) -> Question:
         """Return the question that an analysis answers, such as ``"performance"``."""
@@ -167,13 +170,16 @@ class Explanation(Answer):
 
     def __str__(self) -> str:
         head = textwrap.fill(self.headline(), _WIDTH)
-        parts = [head, *map(self._told, self.questions)]
+        design = textwrap.fill(f"Design: {self.design}.", _WIDTH) if self.design else ""
+        parts = [*filter(None, [head, design]), *map(self._told, self.questions)]
         return "\n\n".join([*parts, textwrap.fill(" ".join(self.notes()), _WIDTH)])
 
     __repr__ = __str__
 
     def _parts(self) -> Iterator[Part]:
         yield self.headline()
+        if self.design:
+            yield f"Design: {self.design}."
         yield Table(self.table(), "Which questions can these trials answer?")
 
     def _told(self, one: Question) -> str:

@@ -63,7 +63,13 @@ class Settled:
         return {} if self.failed == "raise" else {"failed": self.failed}
 
 
-def settled(asked: Asked, probe: Probe, *parts: Trials) -> Settled | str:
+def settled(
+    asked: Asked,
+    probe: Probe,
+    *parts: Trials,
+    is_directed: bool = True,
+    by_task: bool = False,
+) -> Settled | str:
     """Return how a question can be put, or in words why it cannot.
 
     What cannot be asked of all trials is asked of parts of them, and then of the tasks
@@ -76,25 +82,38 @@ def settled(asked: Asked, probe: Probe, *parts: Trials) -> Settled | str:
         It does what the analysis does first, and raises where that does.
     *parts : Trials
         Of which to try it; all trials if left out.
+    is_directed : bool
+        Whether the answer depends on which way is better.
+    by_task : bool
+        Whether each task is judged by itself: directions may differ then.
     """
+
+    def tried(part: Trials, metric: str, failed: Failed) -> None:
+        meant = part.metric(metric)
+        if is_directed and not (by_task and meant.is_directed):
+            _ = meant.known_direction  # or it is asked for
+        probe(part, metric, failed)
+
     whole = parts or (asked.trials,)
     first = ""
     for part in whole:
         for metric in asked.metrics:
-            problem, failed = _tried(part, metric, probe)
+            problem, failed = _tried(part, metric, tried)
             if problem is None:
                 return Settled(part, metric, failed)
             first = first or problem
     part = whole[-1]
     for metric in asked.metrics if len(part.tasks) > 1 else ():
         own = {task: part.where(task=task) for task in part.tasks}
-        tried = {task: _tried(one, metric, probe) for task, one in own.items()}
-        good = [task for task, (problem, _) in tried.items() if problem is None]
+        outcomes = {task: _tried(one, metric, tried) for task, one in own.items()}
+        good = [task for task, (problem, _) in outcomes.items() if problem is None]
         if good:
             worst: Failed = "worst"
-            is_worst = any(tried[task][1] == worst for task in good)
+            is_worst = any(outcomes[task][1] == worst for task in good)
             failed = worst if is_worst else "raise"
-            problem = next(text for text, _ in tried.values() if text)
+            problem = next((text for text, _ in outcomes.values() if text), "")
+            if not problem:  # each is well by itself: directions differ
+                good, problem = good[:1], first
             return Settled(part.where(task=good), metric, failed, problem)
     return first or "There are no scores in these trials. Read them with metrics=."
 
@@ -153,7 +172,9 @@ def in_part(settled: Settled, asked: Asked, what: str = "") -> str:
 
 
 def fewest(trials: Trials) -> int:
-    """Return how many trials the algorithm with the fewest has on a task."""
+    """Return how many independent trials the algorithm with the fewest has on a task."""
+    if trials.design.unit == "cluster":
+        return trials.design.units[0]
     core = trials.core
     cell = core.task.astype(np.int64) * len(trials.algorithms) + core.algorithm
     return int(np.unique(cell, return_counts=True)[1].min())

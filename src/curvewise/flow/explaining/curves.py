@@ -55,13 +55,16 @@ def difference_question(asked: Asked) -> Question:
     """Return whether curves can be compared."""
     if lacking := _lacking(asked.trials, 2):
         return Question(*_DIFFERENCE, "no", **lacking)
-    found = settled(asked, _compare, asked.trials, with_enough(asked.trials, 2))
+    enough = with_enough(asked.trials, 2)
+    found = settled(asked, _compare, asked.trials, enough, is_directed=False)
     if isinstance(found, str):
         return Question(*_DIFFERENCE, "no", why=found)
     compared = _compared(found.trials)
     alone = _left_out(compared, asked.trials, "two runs")
     cannot = _cannot_be_significant(compared)
-    why = sentences(in_part(found, asked, alone), cannot)
+    meant = found.trials.metric(found.metric)
+    nobody = "" if meant.is_directed else f"Not who is ahead: {meant.assumption}."
+    why = sentences(in_part(found, asked, alone), cannot, nobody)
     made = calls(asked, found, "difference", _options(found))
     own = Settled(compared, found.metric, found.failed)
     return Question(

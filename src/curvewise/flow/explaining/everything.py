@@ -1,10 +1,11 @@
 """Every question, asked of a set of trials."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from curvewise._answer import Provenance
-from curvewise.errors import CurvewiseError
+from curvewise.errors import Blocked, CurvewiseError, as_keywords
 from curvewise.flow.explaining.answer import Explanation, Question
 from curvewise.flow.explaining.asking import Asked, subject
 from curvewise.flow.explaining.curves import difference_question, plan_lines_question
@@ -16,21 +17,24 @@ from curvewise.flow.explaining.scores import (
 )
 from curvewise.flow.explaining.sizes import confusion_question, learning_question
 from curvewise.flow.sources import shown_store
+from curvewise.review.finding import Concern
+from curvewise.review.gate import gate
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.values import scored
 
 # A new analysis adds its question here.
-QUESTIONS: tuple[Callable[[Asked], Question], ...] = (
-    performance_question,
-    robustness_question,
-    difference_question,
-    learning_question,
-    confusion_question,
-    variance_question,
-    plan_question,
-    plan_lines_question,
-)
+QUESTIONS: dict[Callable[[Asked], Question], Concern] = {
+    performance_question: "performance",
+    robustness_question: "robustness",
+    difference_question: "difference",
+    learning_question: "learning",
+    confusion_question: "confusion",
+    variance_question: "variance",
+    plan_question: "plan",
+    plan_lines_question: "difference",
+}
 _SOME_FILE = "results.csv"
+_ALL_THE_SAME = "Pass anyway=True to see it all the same."
 
 
 def explain(
@@ -38,6 +42,7 @@ def explain(
     metric: str | None = None,
     *,
     source: str | Path | Sequence[str] = "",
+    anyway: bool = False,
 ) -> Explanation:
     """Return which questions these trials can answer, which they cannot, and why.
 
@@ -49,6 +54,8 @@ def explain(
     source : str, Path or sequence of str, optional
         Where the trials were read from, so that commands are printed to be copied, and not
         lines of Python; with the options that it took to read them, a list of words.
+    anyway : bool
+        Whether questions count as answered in spite of what `curvewise.check` objects to.
 
     Returns
     -------
@@ -79,15 +86,54 @@ def explain(
     must_be_trials(trials)
     if len(trials) == 0:
         raise CurvewiseError("There are no trials to explain. Check what was read.")
-    metrics = tuple(scored(trials)) if metric is None else (trials.metric(metric).name,)
+    scores = scored(trials) if metric is None else [trials.metric(metric).name]
+    # What can be judged by comes first; of the others it is asked which way is better.
+    metrics = tuple(sorted(scores, key=lambda n: trials.metric(n).direction is None))
     words = _words(source, trials)
     asked = Asked(trials, metrics, words)
     who = f"These {subject(trials)}" if len(trials) > 1 else "This one trial"
     return Explanation(
         who,
-        tuple(question(asked) for question in QUESTIONS),
+        tuple(
+            question(asked) if anyway else _guarded(asked, question, concern)
+            for question, concern in QUESTIONS.items()
+        ),
         bool(source),
         Provenance.of(trials, "explain", {"metric": metric}),
+        str(trials.design),
+    )
+
+
+def _guarded(
+    asked: Asked, question: Callable[[Asked], Question], concern: Concern
+) -> Question:
+    """Return a question, asked by the metrics that `check` lets pass, if there are any."""
+    problems: dict[str | None, Blocked] = {}
+    for metric in (None,) if concern == "confusion" else asked.metrics:
+        try:
+            gate(asked.trials, concern, metric=metric)
+        except Blocked as problem:
+            problems[metric] = problem
+    free = tuple(metric for metric in asked.metrics if metric not in problems)
+    if not problems or (free and None not in problems):
+        return question(replace(asked, metrics=free))
+    found = question(asked)
+    if found.can == "no" or not found.found:
+        return (
+            found  # for a reason that nothing gets past, or not told from these trials
+        )
+    first = next(iter(problems.values()))
+    remedies = [as_keywords(fix) for fix in first.fixes if "anyway" not in fix]
+    is_final = len(remedies) == len(first.fixes)  # no answer whatever is said
+    return replace(
+        found,
+        can="no",
+        found="",
+        strength="",
+        why=first.text if is_final else f"{first.text} {_ALL_THE_SAME}",
+        add=f"Read the results with {' or '.join(remedies)}." if remedies else "",
+        command="" if is_final else found.command and f"{found.command} --anyway",
+        python="" if is_final else f"{found.python.removesuffix(')')}, anyway=True)",
     )
 
 

@@ -64,12 +64,12 @@ _PLAN = (
 
 def performance_question(asked: Asked) -> Question:
     """Return whether the distribution of scores can be told."""
-    at = _at(asked.trials)
+    at = usual_at(asked.trials)
 
     def probe(part: Trials, metric: str, failed: Failed) -> None:
         samples(part, metric, at, failed)
 
-    found = settled(asked, probe)
+    found = settled(asked, probe, by_task=True)
     if isinstance(found, str):
         return Question(*_PERFORMANCE, "no", **refused(asked.trials) or {"why": found})
     own = _at_step(found, at)
@@ -103,7 +103,7 @@ def robustness_question(asked: Asked) -> Question:
             add=f"Run one with its hyperparameters tuned, too, and call it '{name} tuned'. "
             f"If one is there by another name, say so with pairs={{'{name}': <it>}}.",
         )
-    at = _at(trials)
+    at = usual_at(trials)
 
     def probe(part: Trials, metric: str, failed: Failed) -> None:
         names = {name for pair in pairs.items() for name in pair} & {*part.algorithms}
@@ -142,18 +142,19 @@ def _pairs_in(own: dict[str, Sample], pairs: dict[str, str]) -> bool:
 
 def variance_question(asked: Asked) -> Question:
     """Return whether sources of chance can be told from each other."""
-    if not _may_be_crossed(asked.trials):
+    if not may_be_crossed(asked.trials):
         return Question(*_VARIANCE, "no", why=_NOT_CROSSED, add=_CROSS)
-    at = _at(asked.trials)
+    at = usual_at(asked.trials)
     draws: dict[str, tuple[int, ...]] = {}
 
     def probe(part: Trials, metric: str, failed: Failed) -> None:
-        for task, own in samples(part, metric, at, failed, crossed=True).items():
+        raw = samples(part, metric, at, failed, crossed=True, averaged=False)
+        for task, own in raw.items():
             for algorithm, sample in own.items():
                 cell = crossing(part, task, algorithm, sample, None)
                 draws[task] = cell.scores.shape
 
-    found = settled(asked, probe)
+    found = settled(asked, probe, is_directed=False)
     if isinstance(found, str):
         is_crossed = bool(crossed_factors(asked.trials))
         return Question(
@@ -183,7 +184,7 @@ def variance_question(asked: Asked) -> Question:
     )
 
 
-def _may_be_crossed(trials: Trials) -> bool:
+def may_be_crossed(trials: Trials) -> bool:
     """Return False where a few trials show that they cannot be; a million take a while.
 
     Of n trials that are crossed, some source has the root of n draws at most, and one of
@@ -206,7 +207,7 @@ def _may_be_crossed(trials: Trials) -> bool:
 
 def plan_question(asked: Asked) -> Question:
     """Return whether it can be told how many trials are enough."""
-    at = _at(asked.trials)
+    at = usual_at(asked.trials)
     widths: list[float] = []
 
     def probe(part: Trials, metric: str, failed: Failed) -> None:
@@ -219,7 +220,7 @@ def plan_question(asked: Asked) -> Question:
     why = ""
     if isinstance(found, str):
         why = f"{found} {at_worst}"
-    elif not 0 < float(np.median(widths)) < math.inf:
+    elif not (widths := [w for w in widths if 0 < w < math.inf]):
         why = f"These trials do not show how scores vary. {at_worst}"
     if why or isinstance(found, str):
         bare = Asked(asked.trials, asked.metrics, ())
@@ -272,7 +273,7 @@ def _standard_error(sample: Sample) -> float:
     return float(sample.scores.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
 
 
-def _at(trials: Trials) -> At:
+def usual_at(trials: Trials) -> At:
     """Return which value of a curve to ask about: the last, but of single sizes one."""
     core = trials.core
     if core.lengths.max() != 1:

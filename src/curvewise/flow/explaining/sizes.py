@@ -29,7 +29,6 @@ from curvewise.flow.explaining.asking import (
     in_part,
     python,
     refused,
-    sentences,
     settled,
     told,
 )
@@ -62,8 +61,8 @@ _COUNT = (
 )
 _IF_SIZES = "If these steps are sizes of training sets, ask all the same."
 _PERHAPS = (
-    "This holds if the steps are sizes of training sets, which nothing but their growth "
-    "speaks for."
+    "Nothing but their growth says that these steps are sizes of training sets, so no "
+    "report takes them for such."
 )
 
 
@@ -83,15 +82,13 @@ def learning_question(asked: Asked) -> Question:
         add = _TRAIN if against else ""  # else it is the score that will not do
         return Question(*_LEARNING, "no", why=against or found, add=add)
     made = calls(asked, found, "learning", found.options)
-    if against:
-        add = f"{_TRAIN} {_IF_SIZES}"
-        return Question(*_LEARNING, "no", why=against, add=add, **made)
+    if against or not sure:
+        add = f"{_TRAIN} {_IF_SIZES}" if against else _IF_SIZES
+        return Question(*_LEARNING, "no", why=against or _PERHAPS, add=add, **made)
     curves = _measured(found)
     short = [one.algorithm for one in curves if len(one.sizes) < FEWEST]
     kept = [one for one in curves if len(one.sizes) >= FEWEST]
-    why = sentences(
-        in_part(found, asked, _too_few(short, FEWEST)), "" if sure else _PERHAPS
-    )
+    why = in_part(found, asked, _too_few(short, FEWEST))
     return Question(
         *_LEARNING,
         "in part" if why else "yes",
@@ -123,17 +120,13 @@ def confusion_question(asked: Asked) -> Question:
     if isinstance(found, str):
         return Question(*_CONFUSION, "no", why=against or found, add=_TRAIN)
     made = _confusion_calls(asked, found)
-    if against:
-        add = f"{_TRAIN} {_IF_SIZES}"
-        return Question(*_CONFUSION, "no", why=against, add=add, **made)
+    if against or not could_be_sizes(trials, "error"):
+        add = f"{_TRAIN} {_IF_SIZES}" if against else _IF_SIZES
+        return Question(*_CONFUSION, "no", why=against or _PERHAPS, add=add, **made)
     curves = _counted(found.trials, found.failed)
     short = [one.algorithm for one in curves if len(one.sizes) < FEWEST_OF_COUNTS]
     kept = [one for one in curves if len(one.sizes) >= FEWEST_OF_COUNTS]
-    sure = could_be_sizes(trials, "error")
-    why = sentences(
-        in_part(found, asked, _too_few(short, FEWEST_OF_COUNTS)),
-        "" if sure else _PERHAPS,
-    )
+    why = in_part(found, asked, _too_few(short, FEWEST_OF_COUNTS))
     classes = joined([str(k) for k in sorted({one.classes for one in kept})])
     return Question(
         *_CONFUSION,

@@ -11,6 +11,7 @@ from curvewise import store as stores
 from curvewise._answer import Answer, Provenance
 from curvewise._text import Cell as TableCell
 from curvewise._text import Part, Table, count, percent, plain, shown
+from curvewise.analyses._asking import cluster_cautions
 from curvewise.engine.experiment import Experiment
 from curvewise.errors import CurvewiseError
 from curvewise.flow.until.criterion import Until
@@ -142,7 +143,8 @@ class Reached(Answer):
 
     def __str__(self) -> str:
         head = f"until {self.until}\n{self.verdict()}"
-        return "\n".join([head, "", plain(self.table()), "", *self.notes()])
+        parts = [*self.cautions, head, "", plain(self.table()), "", *self.notes()]
+        return "\n".join(parts)
 
     __repr__ = __str__
 
@@ -223,7 +225,7 @@ def _reached(
         experiment.trials,
         before,
         needed,
-        Provenance.of(own, "until", settings),
+        Provenance.of(own, "until", settings, cautions=cluster_cautions(own)),
     )
 
 

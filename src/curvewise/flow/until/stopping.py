@@ -77,7 +77,7 @@ def refuse(criterion: Until, experiment: Experiment) -> None:
     if criterion.metric is not None:
         declared = {metric.name: metric for metric in experiment.metrics}
         metric = declared.get(criterion.metric) or find(criterion.metric)
-        if metric is not None:
+        if metric is not None and metric.direction is not None:
             criterion.refuse_unbounded(metric)
 
 

@@ -1,7 +1,8 @@
 """Which score curves are of: the one asked for, the first one, or what counts tell."""
 
-from curvewise.metrics import FROM_COUNTS, NOT_SCORES, Metric, find
+from curvewise.metrics import FROM_COUNTS, Metric, find
 from curvewise.store.news import News
+from curvewise.trials.values import may_judge
 
 
 def chosen(news: News, wanted: str | None) -> Metric | None:
@@ -25,4 +26,7 @@ def may_need_counts(news: News, wanted: str | None) -> bool:
 
 
 def _first(news: News) -> str | None:
-    return next((name for name in news.metrics if name not in NOT_SCORES), None)
+    """Return the first metric to judge by; one of known direction goes before."""
+    scores = [name for name, one in news.metrics.items() if may_judge(one)]
+    known = (name for name in scores if news.metrics[name].direction is not None)
+    return next(known, next(iter(scores), None))

@@ -110,7 +110,7 @@ class Drawn:
         scores, broken = rows["score"], np.isnan(rows["score"])
         refuse_outside(scores[~broken], metric)
         scores = np.clip(scores, *metric.range)
-        score = declared_score(metric, failed)
+        score = _score_of_failure(metric, failed)
         if score is None or math.isinf(score):
             return Sample(scores[~broken], rows["number"][~broken], 0)
         scores[broken] = score
@@ -121,6 +121,13 @@ class Drawn:
         """How many trials have no score."""
         rows = self.rows[~self.rows["elsewhere"]] if self.is_sized else self.rows
         return int(np.isnan(rows["score"]).sum())
+
+
+def _score_of_failure(metric: Metric, failed: Failed) -> float | None:
+    """Return what a failure scores; nothing where nobody said which way is better."""
+    if failed == "worst" and metric.direction is None:
+        return None
+    return declared_score(metric, failed)
 
 
 def curve_of(drawn: Drawn, metric: Metric, failed: Failed) -> Curve | None:

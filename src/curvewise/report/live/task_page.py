@@ -41,11 +41,15 @@ def chart_of(view: TaskView) -> Chart:
     """Return the inverse CDF of each algorithm, as numbers to draw."""
     metric = view.metric
     assert metric is not None  # noqa: S101  there are no curves without one
-    better = "further up" if metric.direction == "higher" else "further down"
+    ways = {
+        "higher": "further up is better, and ",
+        "lower": "further down is better, and ",
+    }
+    better = ways.get(metric.direction or "", "")
     return Chart(
         title=f"Scores on {view.task}",
         x_label="share of trials",
-        y_label=f"{metric.label} ({metric.direction} is better)",
+        y_label=axis_of(metric),
         series=tuple(
             Series(
                 curve.algorithm,
@@ -57,15 +61,23 @@ def chart_of(view: TaskView) -> Chart:
             )
             for curve in view.curves
         ),
-        caption=f"Inverse CDF: a share x of the trials scores y or less; {better} is "
-        f"better, and a flat curve is easy to tune. Shaded: {percent(CONFIDENCE)} "
+        caption=f"Inverse CDF: a share x of the trials scores y or less; {better}a flat "
+        f"curve is easy to tune. Shaded: {percent(CONFIDENCE)} "
         f"band that holds at every look.",
         leaders=tuple(curve.algorithm for curve in _best_first(view.curves, metric)),
     )
 
 
+def axis_of(metric: Metric) -> str:
+    """Return what an axis with scores is called."""
+    way = f" ({metric.direction} is better)" if metric.direction else ""
+    return f"{metric.label}{way}"
+
+
 def _best_first(curves: Sequence[Curve], metric: Metric) -> list[Curve]:
-    """Return curves by their medians."""
+    """Return curves by their medians; as they come where nobody said what is better."""
+    if metric.direction is None:
+        return list(curves)
     return sorted(curves, key=lambda curve: -metric.sign * _at(curve.y, 0.5))
 
 

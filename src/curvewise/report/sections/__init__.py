@@ -7,6 +7,7 @@ from curvewise.report.sections.cannot import cannot_sections
 from curvewise.report.sections.check import check_sections
 from curvewise.report.sections.confusion import confusion_sections
 from curvewise.report.sections.difference import difference_sections
+from curvewise.report.sections.directions import direction_sections
 from curvewise.report.sections.learning import learning_sections
 from curvewise.report.sections.parts import (
     Block,
@@ -15,6 +16,7 @@ from curvewise.report.sections.parts import (
     Section,
     Settings,
     chosen_metrics,
+    undirected_metrics,
 )
 from curvewise.report.sections.performance import performance_sections
 from curvewise.report.sections.plan import plan_sections
@@ -32,11 +34,13 @@ __all__ = [
     "Section",
     "Settings",
     "chosen_metrics",
+    "undirected_metrics",
 ]
 
 # A new analysis adds its line here.
 SECTIONS: tuple[Callable[[Trials, Settings], list[Section]], ...] = (
     performance_sections,
+    direction_sections,
     robustness_sections,
     difference_sections,
     learning_sections,

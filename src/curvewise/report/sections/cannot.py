@@ -10,7 +10,7 @@ from curvewise.trials import Trials
 def cannot_sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return which questions these trials cannot answer, why, and what to add."""
     metric = settings.metrics[0] if len(settings.metrics) == 1 else None
-    found = explain(trials, metric)
+    found = explain(trials, metric, anyway=settings.anyway)
     rows: list[dict[str, Cell]] = [
         {
             "question": one.question,

@@ -1,10 +1,11 @@
 """Can these results be trusted?"""
 
-from curvewise._text import count, joined
-from curvewise.exchange.check import Findings, check
-from curvewise.exchange.finding import SEVERITIES
+from curvewise._text import joined
 from curvewise.report.sections.methods import CHECK
 from curvewise.report.sections.parts import Block, Group, Section, Settings
+from curvewise.review.check import Findings, check
+from curvewise.review.finding import SEVERITIES
+from curvewise.review.looking import counted
 from curvewise.trials import Trials
 
 _FINDINGS = "What was found, where, why it matters and what to do"
@@ -37,16 +38,11 @@ def _answer(found: Findings) -> str:
             "prove that there is nothing."
         )
     counts = {s: sum(f.severity == s for f in found) for s in SEVERITIES}
-    told = joined([count(n, severity) for severity, n in counts.items() if n])
-    grave = {
-        "error": "errors make answers wrong",
-        "warning": "warnings may make answers wrong",
-        "note": "notes are good to know, and nothing is wrong",
-    }
+    told = joined([counted(severity, n) for severity, n in counts.items() if n])
     worst = next(s for s in SEVERITIES if counts[s])
     first = next(iter(found)).what.partition(";")[0].rstrip(".")
     verb = "is" if counts[worst] == 1 else "are"
-    return f"There {verb} {told} ({grave[worst]}); first: {first}."
+    return f"There {verb} {told}; first: {first}."
 
 
 def _change(found: Findings, settings: Settings) -> str:
@@ -55,6 +51,6 @@ def _change(found: Findings, settings: Settings) -> str:
     grave = [
         f
         for f in found
-        if f.severity != "note" and not (is_settled and f.rule == "failed-runs")
+        if f.severity != "notes" and not (is_settled and f.rule == "failed-runs")
     ]
     return grave[0].do if grave else ""

@@ -6,7 +6,7 @@ from curvewise.analyses._count_words import class_heading, leading
 from curvewise.analyses._curve_asking import could_be_sizes
 from curvewise.analyses._naming import on
 from curvewise.analyses.confusion import Confusion, confusion
-from curvewise.errors import CurvewiseError
+from curvewise.errors import Blocked, CurvewiseError
 from curvewise.figures.confusion import class_charts, confusion_chart
 from curvewise.report.sections.methods import CONFUSION
 from curvewise.report.sections.parts import (
@@ -16,6 +16,7 @@ from curvewise.report.sections.parts import (
     Settings,
     task_heading,
     unanswered,
+    withheld,
 )
 from curvewise.trials import Trials
 
@@ -36,8 +37,12 @@ def confusion_sections(trials: Trials, settings: Settings) -> list[Section]:
         return []
     try:
         answer = confusion(
-            trials, failed="raise" if settings.failed == "raise" else "worst"
+            trials,
+            failed="raise" if settings.failed == "raise" else "worst",
+            anyway=settings.anyway,
         )
+    except Blocked as problem:
+        return [withheld("confusion", _QUESTION, _ASKED, problem)]
     except CurvewiseError as problem:  # such as one size on each task
         told = f"These counts make no curve. {problem}"
         return [unanswered("confusion", _QUESTION, _ASKED, told)]
@@ -52,6 +57,7 @@ def confusion_sections(trials: Trials, settings: Settings) -> list[Section]:
             notes=answer.notes(),
             method=CONFUSION,
             provenance=str(answer.provenance),
+            cautions=answer.cautions,
         )
     ]
 

@@ -11,7 +11,7 @@ from curvewise.analyses._line_asking import (
 from curvewise.analyses._line_tables import adjusted_p
 from curvewise.analyses._naming import all_tasks, on
 from curvewise.analyses.difference import Difference, difference
-from curvewise.errors import CurvewiseError
+from curvewise.errors import Blocked, CurvewiseError
 from curvewise.figures.difference import lines_chart, where_chart
 from curvewise.report.sections.methods import DIFFERENCE
 from curvewise.report.sections.parts import (
@@ -22,7 +22,9 @@ from curvewise.report.sections.parts import (
     Settings,
     task_heading,
     unanswered,
+    withheld,
 )
+from curvewise.review.gate import gate, ungated
 from curvewise.trials import Trials
 
 _SENTENCES = 10  # about pairs; the table has all of them
@@ -40,6 +42,7 @@ _OVERALL = (
 
 def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return whether and where curves differ, where there are curves to compare."""
+    whole = trials
     trials, left_out = with_lines(trials)
     if len(trials) == 0 or crossed_factors(trials):
         return []
@@ -53,9 +56,14 @@ def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
         recorded = fewest_steps(trials, metric)
         grid = None if recorded is None else min(recorded, _STEPS)
         try:
-            answer = difference(
-                trials, metric, grid=grid, failed=settings.failed, seed=SEED
-            )
+            cautions = gate(whole, "difference", metric=metric, anyway=settings.anyway)
+            with ungated():  # of which these are a part
+                answer = difference(
+                    trials, metric, grid=grid, failed=settings.failed, seed=SEED
+                )
+        except Blocked as problem:
+            out.append(withheld(anchor, question, _ASKED, problem))
+            continue
         except CurvewiseError as problem:  # such as curves that share no steps
             told = f"These curves cannot be compared. {problem}"
             out.append(unanswered(anchor, question, _ASKED, told))
@@ -76,6 +84,7 @@ def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
                 notes=[*answer.notes(), *left_out],
                 method=DIFFERENCE,
                 provenance=str(answer.provenance),
+                cautions=cautions,
                 in_summary=not any(section.in_summary for section in out),
             )
         )

@@ -6,7 +6,7 @@ from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses._curve_asking import could_be_sizes
 from curvewise.analyses._naming import on
 from curvewise.analyses.learning import Learning, learning
-from curvewise.errors import CurvewiseError
+from curvewise.errors import Blocked, CurvewiseError
 from curvewise.figures.learning import (
     crossing_chart,
     forecast_chart,
@@ -21,6 +21,7 @@ from curvewise.report.sections.parts import (
     Settings,
     task_heading,
     unanswered,
+    withheld,
 )
 from curvewise.trials import Trials
 
@@ -38,7 +39,12 @@ def learning_sections(trials: Trials, settings: Settings) -> list[Section]:
         anchor = f"learning-{len(out)}"
         question = f"How does error fall with data? ({trials.metric(metric).label})"
         try:
-            answer = learning(trials, metric, failed=settings.failed)
+            answer = learning(
+                trials, metric, failed=settings.failed, anyway=settings.anyway
+            )
+        except Blocked as problem:
+            out.append(withheld(anchor, question, _ASKED, problem))
+            continue
         except CurvewiseError as problem:  # such as too few sizes on each task
             told = f"These errors make no curve. {problem}"
             out.append(unanswered(anchor, question, _ASKED, told))
@@ -57,6 +63,7 @@ def learning_sections(trials: Trials, settings: Settings) -> list[Section]:
                 notes=answer.notes(),
                 method=LEARNING,
                 provenance=str(answer.provenance),
+                cautions=answer.cautions,
                 in_summary=not any(section.in_summary for section in out),
             )
         )

@@ -46,6 +46,12 @@ def of_performance(answer: Performance) -> Method:
             "many trials: of 95 %, 85 to 95 % were measured with 20 trials, 92 to 95 % "
             "with 100."
         )
+    if any(d.is_clustered for d in answer.distributions):
+        name += " Means over clusters of runs: Student's t."
+        holds += (
+            " Means over 20 settings with 5 seeds each were inside in 93 to 97 % of "
+            "simulated and real studies."
+        )
     pairs = ""
     if answer.contrasts:
         name += (

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from curvewise._answer import Provenance
 from curvewise._text import Cell, step
-from curvewise.analyses._asking import AT_WORDS
+from curvewise.analyses._asking import AT_WORDS, samples
 from curvewise.analyses._naming import titled
 from curvewise.analyses._saying import capital
 from curvewise.analyses.performance import Performance, performance
+from curvewise.errors import Blocked, CurvewiseError
 from curvewise.figures.series import Chart
 from curvewise.trials import Trials
 from curvewise.trials.doors import At
@@ -34,6 +36,10 @@ class Settings:
         As in `curvewise.Trials.scores`.
     audit : int
         How often the pipeline is tried on shuffled and on simulated trials; 0 for never.
+    anyway : bool
+        Whether to answer in spite of what `check` objects to.
+    undirected : tuple of str
+        Metrics that are left out, since nobody knows which way they are better.
     answers : dict
         What was answered already: two sections may need the same.
     """
@@ -42,6 +48,8 @@ class Settings:
     at: At
     failed: Failed
     audit: int = 0
+    anyway: bool = False
+    undirected: tuple[str, ...] = ()
     answers: dict[str, tuple[Trials, Performance]] = field(
         default_factory=dict, compare=False, repr=False
     )
@@ -50,11 +58,40 @@ class Settings:
         """Return the distribution of scores, asked once for a page."""
         whose, answer = self.answers.get(metric, (None, None))
         if answer is None or whose is not trials:
-            answer = performance(
-                trials, metric, at=self.at, failed=self.failed, seed=SEED
-            )
+            answer = self._of_tasks(trials, metric)
             self.answers[metric] = trials, answer
         return answer
+
+    def _of_tasks(self, trials: Trials, metric: str) -> Performance:
+        """Return the answer for all tasks, or for those that have one."""
+        ask = partial(
+            performance,
+            metric=metric,
+            at=self.at,
+            failed=self.failed,
+            seed=SEED,
+            anyway=self.anyway,
+        )
+        try:
+            return ask(trials)
+        except Blocked:
+            raise
+        except CurvewiseError:
+            if must_raise(trials, self, metric):
+                raise
+            good = [
+                task for task in trials.tasks if self._has_scores(trials, task, metric)
+            ]
+            if len(good) in (0, len(trials.tasks)):
+                raise
+            return ask(trials.where(task=good))
+
+    def _has_scores(self, trials: Trials, task: str, metric: str) -> bool:
+        try:
+            samples(trials.where(task=task), metric, self.at, self.failed)
+        except CurvewiseError:
+            return False
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +154,8 @@ class Section:
         What a reader must know to read it.
     method : Method or None
     provenance : str
+    cautions : sequence of str
+        What tempers the answer: it stands above it wherever the answer does.
     in_summary : bool
         Whether its answer stands at the top of the page; not where another section says
         nearly the same, such as one of a further metric.
@@ -131,6 +170,7 @@ class Section:
     notes: Sequence[str] = ()
     method: Method | None = None
     provenance: str = ""
+    cautions: Sequence[str] = ()
     in_summary: bool = True
 
 
@@ -193,6 +233,7 @@ def answered(
         notes=answer.notes(),
         method=method,
         provenance=str(answer.provenance),
+        cautions=answer.provenance.cautions,
         in_summary=in_summary,
     )
 
@@ -202,6 +243,13 @@ def unanswered(anchor: str, question: str, asked: str, why: str) -> Section:
     return Section(anchor, question, asked, why, in_summary=False)
 
 
+def withheld(anchor: str, question: str, asked: str, why: Blocked) -> Section:
+    """Return a section whose answer `check` objects to: why, and what to type."""
+    return Section(
+        anchor, question, asked, f"Withheld. {why.as_options()}", in_summary=False
+    )
+
+
 def must_raise(trials: Trials, settings: Settings, metric: str) -> bool:
     """Return whether what went wrong is for the caller to decide: what a failure scores."""
     return settings.failed == "raise" and trials.count_failed(metric) > 0
@@ -209,10 +257,21 @@ def must_raise(trials: Trials, settings: Settings, metric: str) -> bool:
 
 def chosen_metrics(trials: Trials, metric: str | None) -> tuple[str, ...]:
     """Return the metrics to report: the one asked for, all, or what counts can tell."""
+    every = _reported(trials, metric)
+    return tuple(n for n in every if trials.metric(n).direction is not None)
+
+
+def undirected_metrics(trials: Trials, metric: str | None) -> tuple[str, ...]:
+    """Return the metrics of which it is not known which way they are better."""
+    every = _reported(trials, metric)
+    return tuple(n for n in every if trials.metric(n).direction is None)
+
+
+def _reported(trials: Trials, metric: str | None) -> list[str]:
     if metric is not None:
-        return (trials.metric(metric).name,)
-    return tuple(
+        return [trials.metric(metric).name]
+    return [
         name
         for name in scored(trials)
         if name in trials.metrics or name not in _TOLD_BY_OTHERS
-    )
+    ]

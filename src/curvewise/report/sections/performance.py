@@ -6,6 +6,7 @@ from curvewise.analyses._naming import all_tasks, on, short_names
 from curvewise.analyses._performance_headline import headline
 from curvewise.analyses._saying import capital, share_of_trials
 from curvewise.analyses.performance import Performance
+from curvewise.errors import Blocked, CurvewiseError, listed
 from curvewise.figures.performance import (
     best_chart,
     profile_chart,
@@ -19,7 +20,10 @@ from curvewise.report.sections.parts import (
     Section,
     Settings,
     at_words,
+    must_raise,
     task_heading,
+    unanswered,
+    withheld,
 )
 from curvewise.trials import Trials
 from curvewise.trials.doors import At
@@ -36,12 +40,25 @@ def performance_sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return one section per metric: the distribution of scores on each task."""
     if crossed_factors(trials):
         return []  # trials that share draws: see `variance_sections`
+    if not settings.metrics and settings.undirected:
+        return []  # see `direction_sections`
     if not settings.metrics:
         why = "That cannot be told: no trial ended with a score."
         return [Section("performance-0", _QUESTION, _ASKED, why)]
     out: list[Section] = []
     for metric in settings.metrics:
-        answer = settings.performance(trials, metric)
+        anchor = f"performance-{len(out)}"
+        question = f"{_QUESTION} ({trials.metric(metric).label})"
+        try:
+            answer = settings.performance(trials, metric)
+        except Blocked as problem:
+            out.append(withheld(anchor, question, _ASKED, problem))
+            continue
+        except CurvewiseError as problem:  # such as sizes that no two tasks share
+            if must_raise(trials, settings, metric):
+                raise
+            out.append(unanswered(anchor, question, _ASKED, str(problem)))
+            continue
         groups = [
             Group(task_heading(t), _performance_blocks(answer, t)) for t in answer.tasks
         ]
@@ -51,16 +68,17 @@ def performance_sections(trials: Trials, settings: Settings) -> list[Section]:
             groups.append(Group("", [_overall_block(answer)]))
         out.append(
             Section(
-                f"performance-{len(out)}",
-                f"{_QUESTION} ({answer.metric.label})",
+                anchor,
+                question,
                 _asked(trials, answer),
                 headline(answer, _which(trials, answer)),
                 _change(trials, answer),
                 groups=groups,
-                notes=[*answer.notes(), *_stopped(trials)],
+                notes=[*answer.notes(), *_left_out(trials, answer), *_stopped(trials)],
                 method=of_performance(answer),
                 provenance=str(answer.provenance),
-                in_summary=not out,
+                cautions=answer.cautions,
+                in_summary=not any(section.in_summary for section in out),
             )
         )
     return out
@@ -121,6 +139,12 @@ def _change(trials: Trials, answer: Performance) -> str:
             "enough, and intervals after that hold a little less often than they say."
         )
     return " ".join(filter(None, [answer.would_change(), ranges, early]))
+
+
+def _left_out(trials: Trials, answer: Performance) -> list[str]:
+    """Return which tasks have no answer."""
+    missing = [task for task in trials.tasks if task not in answer.tasks]
+    return [f"Left out, without scores: {listed(missing)}."] if missing else []
 
 
 def _stopped(trials: Trials) -> list[str]:

@@ -79,6 +79,7 @@ def _facts(trials: Trials, settings: Settings) -> list[dict[str, Cell]]:
         "hash of the data": trials.digest(),
         "read from": trials.origin or "nowhere: made in Python",
         **_experiment(trials),
+        "design": str(trials.design),
         "score of a curve": at_words(settings.at),
         "seed of the analyses": f"{SEED}, wherever one uses chance",
         "software": (

@@ -5,7 +5,7 @@ from functools import partial
 from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses._naming import on
 from curvewise.analyses.robustness import Robustness, robustness, tuned_pairs
-from curvewise.errors import CurvewiseError
+from curvewise.errors import Blocked, CurvewiseError
 from curvewise.figures.robustness import gain_chart
 from curvewise.report.sections.methods import ROBUSTNESS
 from curvewise.report.sections.parts import (
@@ -15,6 +15,7 @@ from curvewise.report.sections.parts import (
     answered,
     must_raise,
     unanswered,
+    withheld,
 )
 from curvewise.trials import Trials
 
@@ -28,7 +29,16 @@ def robustness_sections(trials: Trials, settings: Settings) -> list[Section]:
         anchor = f"robustness-{len(out)}"
         question = f"What does tuning gain? ({trials.metric(metric).label})"
         try:
-            answer = robustness(trials, metric, at=settings.at, failed=settings.failed)
+            answer = robustness(
+                trials,
+                metric,
+                at=settings.at,
+                failed=settings.failed,
+                anyway=settings.anyway,
+            )
+        except Blocked as problem:
+            out.append(withheld(anchor, question, _ASKED, problem))
+            continue
         except CurvewiseError as problem:  # such as a tuned one that met other tasks
             if must_raise(trials, settings, metric):
                 raise
@@ -43,7 +53,7 @@ def robustness_sections(trials: Trials, settings: Settings) -> list[Section]:
                 answer,
                 partial(_block, answer),
                 ROBUSTNESS,
-                in_summary=not out,
+                in_summary=not any(section.in_summary for section in out),
             )
         )
     return out

@@ -5,7 +5,8 @@ from functools import partial
 from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses._naming import on
 from curvewise.analyses.variance import VarianceShares, variance_shares
-from curvewise.errors import CurvewiseError
+from curvewise.errors import Blocked, CurvewiseError
+from curvewise.flow.explaining import may_be_crossed
 from curvewise.report.sections.methods import VARIANCE
 from curvewise.report.sections.parts import (
     SEED,
@@ -15,6 +16,7 @@ from curvewise.report.sections.parts import (
     answered,
     must_raise,
     unanswered,
+    withheld,
 )
 from curvewise.trials import Trials
 
@@ -27,7 +29,8 @@ _ASKED = (
 
 def variance_sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return what the spread of scores is due to, where trials are crossed."""
-    if not crossed_factors(trials):
+    is_declared = bool(crossed_factors(trials))
+    if not is_declared and not may_be_crossed(trials):
         return []
     out: list[Section] = []
     for metric in settings.metrics:
@@ -35,11 +38,21 @@ def variance_sections(trials: Trials, settings: Settings) -> list[Section]:
         question = f"Where does the spread come from? ({trials.metric(metric).label})"
         try:
             answer = variance_shares(
-                trials, metric, at=settings.at, failed=settings.failed, seed=SEED
+                trials,
+                metric,
+                at=settings.at,
+                failed=settings.failed,
+                seed=SEED,
+                anyway=settings.anyway,
             )
+        except Blocked as problem:
+            out.append(withheld(anchor, question, _ASKED, problem))
+            continue
         except CurvewiseError as problem:  # such as a crossing with a hole
             if must_raise(trials, settings, metric):
                 raise
+            if not is_declared:  # labels that cross nothing
+                continue
             told = f"Where the spread comes from cannot be told. {problem}"
             out.append(unanswered(anchor, question, _ASKED, told))
             continue

@@ -120,37 +120,40 @@ def unbounded(values: Floats) -> Floats:
 
 
 def runs_of(source: str, kept: Kept, logged: Logged, *, curves: bool = True) -> Runs:
-    """Return runs with their labels and scores, less those that only hold others.
+    """Return runs with their labels and scores, less the parents of others.
 
+    A parent's scores, such as the best of a search, are those of its children again.
     Without `curves` each score is the last of its run, and experiments have only numbers.
     """
-    n = len(kept.ids)
-    scored = np.bincount(logged.run, minlength=n) > 0
     parents = set(kept.tags[PARENT].to_pylist()) if PARENT in kept.tags else set()
     is_parent = np.array([one in parents for one in kept.ids], bool)
-    used = np.flatnonzero(scored | ~is_parent)
-    empty = np.flatnonzero(~scored & is_parent)
-    for row in empty:
-        kept.leave_out(kept.names[row], "that only hold other runs")
+    used = np.flatnonzero(~is_parent)
+    for row in np.flatnonzero(is_parent):
+        kept.leave_out(kept.names[row], "that are parents of other runs")
     left_out = [LeftOut(len(n), why, tuple(n[:2])) for why, n in kept.unused.items()]
-    remarks = list(kept.remarks)
-    if both := int((scored & is_parent).sum()):
-        remarks.append(
-            f"{count(both, 'run')} with scores of their own also hold other runs: kept as "
-            f"runs like any other."
-        )
-    place = np.cumsum(scored | ~is_parent) - 1
     step, clock, more = _clock(kept, logged)
-    scalars = Scalars(
-        place[logged.run], logged.metric, step, logged.value, logged.names
-    )
+    scalars = _of_runs(used, len(kept.ids), step, logged)
     table = _table(kept).take(pa.array(used))
     is_task = curves or len(set(kept.experiments)) > 1
     return Runs(
         *(source, table, scalars, {"task": "experiment"} if is_task else {}),
         steps=clock if curves else "",
         left_out=[*left_out, *kept.left_out],
-        remarks=[*remarks, *more],
+        remarks=[*kept.remarks, *more],
+    )
+
+
+def _of_runs(used: Ints, n: int, step: Floats, logged: Logged) -> Scalars:
+    """Return the scores of some runs, less metrics that none of them logged."""
+    if len(used) == n:
+        return Scalars(logged.run, logged.metric, step, logged.value, logged.names)
+    place = np.full(n, -1)
+    place[used] = np.arange(len(used))
+    rows = place[logged.run] >= 0
+    metrics, metric = np.unique(logged.metric[rows], return_inverse=True)
+    names = tuple(logged.names[i] for i in metrics.tolist())
+    return Scalars(
+        place[logged.run[rows]], metric, step[rows], logged.value[rows], names
     )
 
 

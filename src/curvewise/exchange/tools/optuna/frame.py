@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, listed, shortened
-from curvewise.exchange.names import first
 from curvewise.exchange.per_run import numbers
 from curvewise.exchange.runs import Asked, Runs, Scalars
 from curvewise.exchange.tables import load
 from curvewise.exchange.tools.optuna.studies import INTERMEDIATE
 from curvewise.metrics import Floats, find
+from curvewise.trials.names import first
 
 _STATES = {"RUNNING", "COMPLETE", "PRUNED", "FAIL", "WAITING"}
 _STUDY = ("study_name", "study")

@@ -26,7 +26,7 @@ _PROGRESS = "progress.csv"
 _TIMESTEPS = "time/total_timesteps"
 _CLOCKS = ("timesteps", "episode", "seconds")
 _LENGTHS = {
-    name: Metric(name, "higher", (0, float("inf")), "steps")
+    name: Metric(name, None, (0, float("inf")), "steps")
     for name in ("length", "eval_length", "rollout/ep_len_mean", "eval/mean_ep_length")
 }
 _MEANT = _LENGTHS | {"eval/mean_reward": Metric("eval/mean_reward", "higher")}

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed, shortened
-from curvewise.exchange import names
 from curvewise.exchange.grouping import is_number, nulls
 from curvewise.exchange.per_run import numbers
 from curvewise.exchange.runs import Asked, Runs, joined_scalars
+from curvewise.trials import names
 
 _BETWEEN = " - "  # "<run> - <metric>"
 _ENDS = ("__MIN", "__MAX")

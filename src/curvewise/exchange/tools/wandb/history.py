@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed, shortened
-from curvewise.exchange import names
 from curvewise.exchange.grouping import columns_varying, is_number, nulls
 from curvewise.exchange.per_run import numbers
 from curvewise.exchange.runs import Asked, LeftOut, Runs, joined_scalars
 from curvewise.exchange.tools.wandb.chart import is_own
-from curvewise.metrics import Floats
+from curvewise.metrics import Direction, Floats
+from curvewise.trials import names
 from curvewise.trials.columns import Ints
 
 _CLOCKS = ("_step", "_runtime", "_timestamp")
@@ -38,6 +38,8 @@ class History:
         Whether this is surely no sample.
     damage : str
         What is to be said of a file that could not be read to its end.
+    meant : mapping of str to "higher" or "lower"
+        Which way metrics are better, where the run says so.
     """
 
     name: str
@@ -45,6 +47,7 @@ class History:
     row: Mapping[str, Any] = field(default_factory=dict)
     whole: bool = False
     damage: str = ""
+    meant: Mapping[str, Direction] = field(default_factory=dict)
 
 
 def is_history(columns: Sequence[str]) -> bool:
@@ -67,14 +70,18 @@ def history_runs(source: str, histories: Iterable[History], asked: Asked) -> Run
     """Return the runs of histories."""
     gathered = _Gathered()
     damage = []
+    meant: dict[str, set[Direction]] = {}
     for history in histories:
         _gather(history, asked, gathered)
+        for name, way in history.meant.items():
+            meant.setdefault(name, set()).add(way)
         if history.damage:
             damage.append(f"{history.damage}.")
     return Runs(
         source,
         _table(gathered.rows),
         joined_scalars(part for part in gathered.parts if len(part[2])),
+        meant={name: ways.pop() for name, ways in meant.items() if len(ways) == 1},
         steps=asked.step or "_step",
         left_out=_left_out(gathered.lost, asked.step),
         remarks=(*damage, *_remarks(list(gathered.texts), gathered.sampled)),

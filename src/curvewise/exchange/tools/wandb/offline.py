@@ -17,17 +17,22 @@ import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, shortened
 from curvewise.exchange.tools.wandb.history import History
+from curvewise.metrics import Direction
 
 _MARK = b":W&B"
 _BLOCK = 32_768
 _HEAD = struct.Struct("<IHB")  # checksum, length, which piece
 _WHOLE, _FIRST, _MIDDLE, _LAST = 1, 2, 3, 4
 # Fields of messages.
-_HISTORY, _CONFIG, _RUN, _EXIT = 2, 5, 17, 18
+_HISTORY, _CONFIG, _METRIC, _RUN, _EXIT = 2, 5, 12, 17, 18
 _ITEM, _STEP, _KEY, _NESTED, _JSON = 1, 2, 1, 2, 16
 _BOOLEAN, _INTEGER, _NUMBER, _TEXT, _JSON_TEXT = 4, 5, 6, 7, 8
 _LABELS = {1: "id", 3: "project", 6: "group", 7: "job_type", 8: "display_name"}
 _TAGS, _RUN_CONFIG = 10, 4
+# Of define_metric(name, summary="min", goal="minimize"): which way its metric is better.
+_METRIC_NAME, _SUMMARY, _GOAL = 1, 7, 8
+_BY_SUMMARY: dict[int, Direction] = {1: "lower", 2: "higher"}  # its min, its max
+_BY_GOAL: dict[int, Direction] = {1: "lower", 2: "higher"}  # minimize, maximize
 _NOT_FINITE = {"NaN": float("nan")} | {
     f"{sign}Infinity": float(f"{sign}inf") for sign in ("", "-")
 }
@@ -40,6 +45,7 @@ class _Read:
     labels: dict[str, Any] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)
     rows: dict[int, dict[str, Any]] = field(default_factory=dict)
+    meant: dict[str, Direction] = field(default_factory=dict)
     exit_code: int | None = None
     damage: str = ""
 
@@ -77,7 +83,14 @@ def offline_runs(
         codes = {None: "running", 0: "finished"}
         row = labels | {"status": codes.get(read.exit_code, "failed")}
         row |= {f"config.{n}": v for n, v in read.config.items()}
-        yield History(name, _table(read.rows), row, whole=True, damage=read.damage)
+        yield History(
+            name,
+            _table(read.rows),
+            row,
+            whole=True,
+            damage=read.damage,
+            meant=read.meant,
+        )
 
 
 def _of_file(path: Path) -> _Read:
@@ -177,10 +190,27 @@ def _take(record: bytes, read: _Read) -> None:
             _take_history(value, read)
         elif number == _CONFIG:
             _take_config(value, read)
+        elif number == _METRIC:
+            _take_metric(value, read)
         elif number == _RUN:
             _take_run(value, read)
         elif number == _EXIT:
             read.exit_code = dict(_fields(value)).get(1, 0)
+
+
+def _take_metric(message: bytes, read: _Read) -> None:
+    """Keep which way a metric is better, where its goal or its summary says so."""
+    name, ways = "", []
+    for number, value in _fields(message):
+        if number == _METRIC_NAME:
+            name = value.decode("utf-8", "replace")
+        elif number == _GOAL and value in _BY_GOAL:
+            ways = [_BY_GOAL[value]]
+        elif number == _SUMMARY and not ways:
+            kinds = [kind for kind, is_kept in _fields(value) if is_kept]
+            ways = [_BY_SUMMARY[kind] for kind in kinds if kind in _BY_SUMMARY]
+    if name and len(ways) == 1:  # who keeps both the least and the most says nothing
+        read.meant[name] = ways[0]
 
 
 def _take_run(message: bytes, read: _Read) -> None:

@@ -1,0 +1,271 @@
+"""How runs ended: in words, by flags, by exit codes, by the text of an error."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from curvewise.errors import CurvewiseError, listed
+from curvewise.exchange.grouping import columns_varying, group_codes, is_number
+from curvewise.exchange.shapes.base import (
+    Shaped,
+    distinct_values,
+    free_columns,
+    text_columns,
+)
+from curvewise.trials import names
+from curvewise.trials.columns import Bools, Ints
+
+_YES = {"true": True, "yes": True, "1": True, "y": True, "1.0": True}
+_NO = {"false": False, "no": False, "0": False, "n": False, "0.0": False, "": False}
+_NOTHING = frozenset(("", "none", "nan", "null", "-", "--", "n/a", "no", "ok", "0"))
+_ENDED = "ended"
+_MOST_WORDS = 10
+
+
+def endings(shaped: Shaped, name: str) -> Shaped | None:
+    """Columns such as diverged=True, and statuses in words of the caller's own."""
+    table, stated = shaped.table, dict(shaped.stated)
+    status = stated.get("status")
+    if isinstance(status, str) and status not in table.column_names:
+        named, sign, bad = status.partition("=")
+        if status == "none":
+            return replace(shaped, stated=stated | {"status": []})
+        if not sign or named not in table.column_names:
+            return None  # an unknown column is refused where roles are assigned
+        return _by_word(shaped, named, bad)
+    if status is not None:
+        return None
+    column = _in_words(shaped, name)
+    signs = list(_signs(shaped, surely=column is not None))
+    if column is None and not signs:
+        _ask_about_flags(shaped, name)
+        flags = _strictly(names.PERHAPS_ENDED_WELL, free_columns(shaped))
+        return _without_flags(shaped, [c for c in flags if _is_flag(table, c)])
+    words = _texts(table, column) if column else [""] * table.num_rows
+    return _ended(shaped, words, signs, column)
+
+
+def _texts(table: pa.Table, column: str) -> list[str]:
+    texts: list[str] = table.column(column).cast(pa.string()).fill_null("").to_pylist()
+    return texts
+
+
+# --- in words ----------------------------------------------------------------------------
+
+
+def _in_words(shaped: Shaped, name: str) -> str | None:
+    """Return the column that says in words how runs ended; asked about in odd words."""
+    table = shaped.table
+    texts = text_columns(table, free_columns(shaped))
+    usual = names.first(names.STATUS, texts)
+    for column in dict.fromkeys((usual, *_strictly(names.PERHAPS_STATUS, texts))):
+        if column is None:
+            continue
+        words = [str(w) for w in distinct_values(table, column)]
+        odd = [w for w in words if names.status_of(w) is None]
+        if words and not odd:
+            return column
+        is_status = column == usual and column.casefold() == "status"
+        if len(words) <= _MOST_WORDS and (is_status or len(odd) < len(words)):
+            bad = [w for w in words if names.status_of(w) not in (None, "ok")]
+            raise CurvewiseError(
+                f"Column '{column}' of {name} says {listed(words, most=6)}. Which of them "
+                f"is a failed run? 'none' reads the column as a label.",
+                fixes=[{"status": f"{column}={word}"} for word in [*bad, *odd][:6]]
+                + [{"status": "none"}],
+            )
+    return None
+
+
+def _by_word(shaped: Shaped, column: str, bad: str) -> Shaped:
+    """Return a table in which a word of a column is a failure, beside those we know."""
+    cells = _texts(shaped.table, column)
+    words = [""] * len(cells)
+    if names.every((*names.STATUS, *names.PERHAPS_STATUS), [column]):
+        known = [names.status_of(cell) for cell in cells]
+        words = [word if word not in (None, "ok") else "" for word in known]
+    is_bad = np.array([cell.casefold() == bad.casefold() for cell in cells])
+    well = (*names.ENDED_WELL, *names.PERHAPS_ENDED_WELL)
+    sign = _Sign(column, is_bad, at_end=bool(_strictly(well, [column])))
+    return _ended(shaped, words, [sign], None)
+
+
+# --- by flags, numbers and errors --------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sign:
+    """A column that tells failures, the rows it tells, and whether the last one counts."""
+
+    column: str
+    is_bad: Bools
+    at_end: bool = False
+
+
+def _signs(shaped: Shaped, *, surely: bool) -> Iterator[_Sign]:
+    """Yield what tells failures; only flags where a status is there as well."""
+    table = shaped.table
+    free = free_columns(shaped)
+    for usuals, answers, at_end in (
+        (names.ENDED_BADLY, _YES, False),
+        (names.ENDED_WELL, _NO, True),
+    ):
+        for column in _strictly(usuals, free):
+            if _is_flag(table, column):
+                yield _Sign(column, _which(table, column, answers.__contains__), at_end)
+    if surely:
+        return
+    for column in _strictly(names.EXIT_CODE, free):
+        if _is_integer(table, column):
+            yield _Sign(column, _which(table, column, _is_not_zero))
+    for column in _strictly(names.ERROR_TEXT, text_columns(table, free)):
+        if not _is_flag(table, column) and not _has_numbers(table, column):
+            yield _Sign(column, _which(table, column, _says_something))
+
+
+def _strictly(usuals: Iterable[str], columns: Iterable[str]) -> list[str]:
+    """Return the columns that have a usual name as it stands, nothing cut off."""
+    wanted = set(usuals)
+    return [c for c in columns if re.sub(r"[\s-]+", "_", c.casefold()) in wanted]
+
+
+def _which(table: pa.Table, column: str, is_bad: Callable[[str], bool]) -> Bools:
+    return np.array([is_bad(cell.strip().casefold()) for cell in _texts(table, column)])
+
+
+def _is_flag(table: pa.Table, column: str) -> bool:
+    cells = {str(v).casefold() for v in distinct_values(table, column)}
+    if not cells or not cells <= (_YES | _NO).keys():
+        return False
+    if column.casefold() in ("error", "timeout") and is_number(table, column):
+        # A rate of errors or a limit of hours, unless it is a truth value.
+        return bool(pa.types.is_boolean(table.schema.field(column).type))
+    return True
+
+
+def _is_integer(table: pa.Table, column: str) -> bool:
+    if not is_number(table, column):
+        return False
+    values = table.column(column).cast(pa.float64(), safe=False).to_numpy()
+    values = values[~np.isnan(values)]
+    return bool(len(values) and (values == np.rint(values)).all())
+
+
+def _is_not_zero(text: str) -> bool:
+    return bool(text) and float(text) != 0
+
+
+def _has_numbers(table: pa.Table, column: str) -> bool:
+    cells = [str(v) for v in distinct_values(table, column)]
+    return any(cell.lstrip(" +-.")[:1].isdigit() for cell in cells)
+
+
+def _says_something(text: str) -> bool:
+    return text not in _NOTHING
+
+
+def _ask_about_flags(shaped: Shaped, name: str) -> None:
+    """Raise for a run that did not converge: whether it failed nobody said."""
+    table = shaped.table
+    for column in _strictly(names.PERHAPS_ENDED_WELL, free_columns(shaped)):
+        if not _is_flag(table, column):
+            continue
+        is_bad = _which(table, column, lambda text: text in _NO and text != "")
+        runs = _runs(shaped)
+        if runs is not None:
+            is_bad &= runs.is_last
+        if not is_bad.any():
+            continue
+        row = int(np.argmax(is_bad))
+        cell = table.column(column)[row].as_py()
+        text = str(cell) if isinstance(cell, bool) else _texts(table, column)[row]
+        raise CurvewiseError(
+            f"Column '{column}' of {name} is {text} for {int(is_bad.sum())} runs. Did "
+            f"these fail, or do their scores count? 'none' reads the column as a label.",
+            fixes=[{"status": f"{column}={text}"}, {"status": "none"}],
+        )
+
+
+# --- the runs of a table -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Runs:
+    """What tells runs with several rows apart, whose each row is, and the last of each."""
+
+    keys: list[str]
+    of_row: Ints
+    is_last: Bools
+
+
+def _runs(shaped: Shaped) -> _Runs | None:
+    """Return the runs of a table of curves; None where each row is a run."""
+    table, stated = shaped.table, shaped.stated
+    columns, trial = table.column_names, stated.get("trial")
+    step = stated.get("step") or names.first(
+        names.STEP, [c for c in columns if is_number(table, c)]
+    )
+    if step is None or trial == []:
+        return None
+    usual = (("task", names.TASK), ("algorithm", names.ALGORITHM))
+    who = [stated.get(role) or names.first(some, columns) for role, some in usual]
+    if trial is None:
+        trial = names.every(names.TRIAL, columns)
+    keys = [*who, *([trial] if isinstance(trial, str) else trial)]
+    keys = [c for c in dict.fromkeys(keys) if c in columns and c != step]
+    of_row = group_codes(table, keys)
+    steps = np.arange(table.num_rows, dtype=float)
+    if step in columns and is_number(table, step):
+        steps = table.column(step).cast(pa.float64(), safe=False).to_numpy()
+    order = np.lexsort((steps, of_row))
+    is_last = np.zeros(table.num_rows, bool)
+    is_last[order[np.diff(of_row[order], append=-1) != 0]] = True
+    return _Runs(keys, of_row, is_last)
+
+
+def _without_flags(shaped: Shaped, flags: list[str]) -> Shaped:
+    """Return a table without flags that change along a run: they would pass for scores."""
+    runs = _runs(shaped)
+    if runs is None or not flags:
+        return shaped
+    varying = columns_varying(shaped.table, runs.keys, flags)
+    return replace(shaped, table=shaped.table.drop_columns(varying))
+
+
+def _ended(
+    shaped: Shaped, words: list[str], signs: list[_Sign], column: str | None
+) -> Shaped:
+    """Return a table with a status, in which a sign of failure speaks for all its run."""
+    table, stated, runs = shaped.table, shaped.stated, _runs(shaped)
+    is_bad = np.zeros(table.num_rows, bool)
+    for sign in signs:
+        own = sign.is_bad
+        if runs is not None:
+            own = own & runs.is_last if sign.at_end else own
+            own = (np.bincount(runs.of_row, own) > 0)[runs.of_row]
+        is_bad |= own
+    flags = [sign.column for sign in signs]
+    table = _without_flags(shaped, flags).table
+    is_bad &= np.array([names.status_of(word) in (None, "ok") for word in words])
+    if column is not None and not is_bad.any():
+        return replace(shaped, table=table, stated=stated | {"status": column})
+    told = [
+        "failed" if bad else word or "ok"
+        for bad, word in zip(is_bad, words, strict=True)
+    ]
+    name = _ENDED
+    while name in table.column_names:
+        name += "_"
+    remark = (
+        f"{listed([*flags, *filter(None, [column])])} says how runs ended: failed in "
+        f"{int(is_bad.sum())} of {len(told)} rows."
+    )
+    return replace(
+        shaped,
+        table=table.append_column(name, pa.array(told, pa.string())),
+        stated=stated | {"status": name},
+        remarks=(*shaped.remarks, remark),
+    )

@@ -1,0 +1,445 @@
+"""Which files of a folder are scores, which are configuration, and of which run."""
+
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from curvewise.errors import CurvewiseError
+from curvewise.exchange.cells import parsed
+from curvewise.exchange.runs import LeftOut
+from curvewise.exchange.tools.folders.logs import (
+    CONFIG_KEYS,
+    SPLITS,
+    flattened,
+    yaml_of,
+)
+from curvewise.exchange.tools.seeing import Seen
+
+TRAINER = "trainer_state.json"
+TABLES = (".csv", ".tsv")
+LINES = (".jsonl", ".ndjson")
+NESTED = (".json", ".yaml", ".yml")
+_YAML = (".yaml", ".yml")
+_CONFIG_STEMS = (
+    *("config", "configuration", "cfg", "hparams", "hyperparameters", "hyperparams"),
+    *(
+        "hyper_parameters",
+        "params",
+        "parameters",
+        "args",
+        "arguments",
+        "opt",
+        "options",
+    ),
+    *("settings", "flags", "run_config", "train_config", "experiment_config"),
+    *("training_args", "adapter_config"),
+)
+_CONFIG = re.compile(rf"({'|'.join(_CONFIG_STEMS)})\.(ya?ml|json)", re.IGNORECASE)
+_CONTENT = SPLITS | {
+    *("metrics", "metric", "history", "histories", "log", "logs", "logger", "progress"),
+    *("results", "result", "scores", "score", "loss", "losses", "final", "summary"),
+    *(
+        "stats",
+        "epoch",
+        "epochs",
+        "curve",
+        "curves",
+        "returns",
+        "rewards",
+        "performance",
+    ),
+    *("evals", "all", "best", "last", "monitor", "report", "data", "csv", "json"),
+}
+_IGNORED = re.compile(
+    r"dvc\.(ya?ml|json|lock)|dvclive\.json|multirun\.yaml|environment\.ya?ml|meta\.ya?ml|"
+    r"package(-lock)?\.json|tokenizer.*\.json|special_tokens_map\.json|vocab\.json|"
+    r"added_tokens\.json|.*\.index\.json|.*_config\.json|mkdocs\.yml|.*metadata\.json",
+    re.IGNORECASE,
+)
+_SKIPPED = ("__pycache__", "node_modules", "wandb", "checkpoints", "plots", "weights")
+_CHECKPOINT = re.compile(r"checkpoint-(\d+)")
+_CURVES_OF_DVC = "/plots/metrics/"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file with scores: whose, what goes before its metrics, and its own configuration.
+
+    `metric` is the name of the only metric, where the place of the file says it.
+    """
+
+    file: str
+    prefix: str = ""
+    config: str | None = None
+    metric: str | None = None
+
+
+@dataclass(slots=True)
+class Layout:
+    """The runs of a folder, by name, with their sources; and what is no run."""
+
+    runs: dict[str, list[Source]] = field(default_factory=dict)
+    folders: dict[str, str] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    kinds: set[str] = field(default_factory=set)
+
+    def add(self, run: str, folder: str, *sources: Source) -> None:
+        """Note sources of a run, whose configuration is in a folder or above it."""
+        self.runs.setdefault(run, []).extend(sources)
+        self.folders[run] = folder
+
+    def leave_out(self, files: list[str], why: str) -> None:
+        """Count files that are not read."""
+        if files:
+            some = tuple(files[:2])
+            self.left_out.append(LeftOut(len(files), why, some, "file"))
+
+
+def is_scores(file: str) -> bool:
+    """Return whether a file's name and place allow scores in it."""
+    *folders, name = file.split("/")
+    if any(f in _SKIPPED or f.startswith(".") for f in folders) or name.startswith("."):
+        return f"/{file}".find(_CURVES_OF_DVC) >= 0 and name.endswith(".tsv")
+    if _IGNORED.fullmatch(name) or _CONFIG.fullmatch(name):
+        return False
+    stem, end = _split(name)
+    return end.lower() in (*TABLES, *LINES, ".json") or (
+        end.lower() in _YAML and is_content(stem)
+    )
+
+
+def is_config(file: str) -> bool:
+    """Return whether a file is called like the configuration of a run."""
+    return _CONFIG.fullmatch(file.rpartition("/")[2]) is not None
+
+
+def is_content(stem: str) -> bool:
+    """Return whether a name says what is in a file, and not whose it is.
+
+    >>> is_content("train_metrics"), is_content("ppo_seed3")
+    (True, False)
+    """
+    words = re.split(r"[\s._-]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", stem).casefold())
+    return all(word in _CONTENT for word in words)
+
+
+def layout_of(seen: Seen, files: list[str]) -> Layout:
+    """Return which of the files with scores are of which run."""
+    layout = Layout()
+    inside: dict[str, set[str]] = defaultdict(set)
+    for file in seen.files:
+        inside[_parent(file)].add(file.rpartition("/")[2])
+    rest = _of_trainers(seen, files, layout)
+    rest = _of_dvclive(rest, layout)
+    rest = [file for file in rest if _parent(file) not in _homes_of_trainers(layout)]
+    by_folder: dict[str, list[str]] = defaultdict(list)
+    for file in rest:
+        by_folder[_parent(file)].append(file)
+    times = Counter(file.rpartition("/")[2] for file in rest)
+    for folder, some in by_folder.items():
+        _of_folder(seen, folder, some, times, inside, layout)
+    _merge_parts(layout, inside)
+    _drop_sums(layout)
+    if not any(len({s.prefix for s in own}) > 1 for own in layout.runs.values()):
+        for run, own in layout.runs.items():  # one part of the data is all there is
+            layout.runs[run] = [replace(source, prefix="") for source in own]
+    layout.failed = list(_without_scores(seen, layout))
+    return layout
+
+
+def _split(name: str) -> tuple[str, str]:
+    path = PurePosixPath(name)
+    return path.stem, path.suffix
+
+
+def _parent(file: str) -> str:
+    return file.rpartition("/")[0]
+
+
+def _ancestors(folder: str) -> Iterator[str]:
+    while folder:
+        folder = _parent(folder)
+        yield folder
+
+
+# --- tools with a place of their own for scores ------------------------------------------
+
+
+def _of_trainers(seen: Seen, files: list[str], layout: Layout) -> list[str]:
+    """Take states of Hugging Face's trainer: each checkpoint repeats those before it."""
+    last: dict[str, tuple[int, bool, str]] = {}
+    rest = []
+    for file in files:
+        folder, _, name = file.rpartition("/")
+        if name != TRAINER:
+            rest.append(file)
+            continue
+        checkpoint = _CHECKPOINT.fullmatch(folder.rpartition("/")[2])
+        run = _parent(folder) if checkpoint else folder
+        step = int(checkpoint[1]) if checkpoint else _global_step(seen.place(file))
+        # At the same step the run's own state has the end of training, too.
+        state = (step, checkpoint is None, file)
+        last[run] = max(last.get(run, state), state)
+    for run, (*_, file) in last.items():
+        layout.add(run, _parent(file), Source(file))
+        layout.kinds.add("huggingface")
+    return rest
+
+
+def _global_step(path: Path) -> int:
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return 0
+    found = re.search(r'"global_step"\s*:\s*(\d+)', text)
+    return int(found[1]) if found else 0
+
+
+def _homes_of_trainers(layout: Layout) -> set[str]:
+    if "huggingface" not in layout.kinds:
+        return set()
+    return {
+        folder
+        for run, sources in layout.runs.items()
+        for source in sources
+        if source.file.endswith(TRAINER)
+        for folder in (run, _parent(source.file))
+    }
+
+
+def _of_dvclive(files: list[str], layout: Layout) -> list[str]:
+    """Take the curves that dvclive keeps one metric per file, with the last ones."""
+    homes: set[str] = set()
+    rest = []
+    for file in files:
+        before, found, after = f"/{file}".partition(_CURVES_OF_DVC)
+        if not found:
+            rest.append(file)
+            continue
+        run = before[1:]
+        homes.add(run)
+        layout.add(run, run, Source(file, metric=after.removesuffix(".tsv")))
+    if not homes:
+        return files
+    layout.kinds.add("dvclive")
+    left = []
+    for file in rest:
+        if _parent(file) in homes and file.endswith("metrics.json"):
+            layout.add(_parent(file), _parent(file), Source(file))
+        else:
+            left.append(file)
+    return left
+
+
+# --- any folder --------------------------------------------------------------------------
+
+
+def _of_folder(
+    seen: Seen,
+    folder: str,
+    files: list[str],
+    times: Counter[str],
+    inside: dict[str, set[str]],
+    layout: Layout,
+) -> None:
+    """Say whether the files of a folder are one run or one each."""
+    stems = {file: Path(file).stem for file in files}
+    tables = {stem for file, stem in stems.items() if not file.endswith(NESTED)}
+    beside = {  # a.csv and a.json: the second is the first one's configuration
+        stems[file]: file
+        for file in files
+        if file.endswith(".json")
+        and stems[file] in tables
+        and not is_content(stems[file])
+    }
+    for name in inside[folder]:
+        stem, end = _split(name)
+        if end in _YAML and stem in tables and not is_content(stem):
+            beside[stem] = f"{folder}/{name}" if folder else name
+    files = [file for file in files if file not in beside.values()]
+    content = [file for file in files if is_content(stems[file])]
+    own = [file for file in files if file not in content]
+    unique = [file for file in own if times[file.rpartition("/")[2]] == 1]
+    if content and len(unique) < 2:
+        layout.leave_out(own, "beside the scores of a run")
+        own = []
+    elif content:
+        layout.leave_out(content, "beside runs that have a file each")
+        content = []
+    # The same name in every folder says what is in a file, unless it may be a seed's, has
+    # a configuration of its own, or stands beside others with the same columns.
+    shared = all(
+        times[file.rpartition("/")[2]] > 1
+        and not re.search(r"\d|=", stems[file])
+        and stems[file] not in beside
+        for file in own
+    )
+    if shared and own and (len(own) == 1 or _differ(seen, own)):
+        content, own = content + own, []
+    if content:
+        names = inside[folder]
+        if "results.csv" in names and "args.yaml" in names:
+            layout.kinds.add("ultralytics")
+        elif "metrics.csv" in names and "hparams.yaml" in names:
+            layout.kinds.add("lightning")
+        sources = [Source(file, _prefix(stems[file])) for file in content]
+        layout.add(folder, folder, *sources)
+    for file in own:
+        stem = stems[file]
+        run = f"{folder}/{stem}" if folder else stem
+        layout.add(run, folder, Source(file, config=beside.get(stem)))
+
+
+def _prefix(stem: str) -> str:
+    """Return the part of the data that a file's name tells, such as ``train/``."""
+    words = re.split(r"[\s._-]+", stem.casefold())
+    return next((f"{word}/" for word in words if word in SPLITS), "")
+
+
+def _differ(seen: Seen, files: list[str]) -> bool:
+    """Return whether tables of a folder have columns of their own."""
+    heads = set()
+    for file in files:
+        if not file.endswith(TABLES):
+            return False
+        try:
+            with seen.place(file).open("rb") as lines:
+                heads.add(lines.readline(65_536))
+        except OSError:
+            return False
+    return len(heads) == len(files)
+
+
+def _merge_parts(layout: Layout, inside: dict[str, set[str]]) -> None:
+    """Count ``run/train`` and ``run/eval`` as parts of one run."""
+    by_parent: dict[str, list[str]] = defaultdict(list)
+    for run, folder in layout.folders.items():
+        last = run.rpartition("/")[2]
+        if run == folder and last in _CONTENT and "/" in run:
+            by_parent[_parent(run)].append(run)
+    for parent, parts in by_parent.items():
+        words = {part.rpartition("/")[2] for part in parts}
+        has_own = parent in layout.runs or any(map(_CONFIG.fullmatch, inside[parent]))
+        if not (has_own or len(words & SPLITS) > 1):
+            continue
+        for part in parts:
+            word = part.rpartition("/")[2]
+            prefix = f"{word}/" if word in SPLITS else ""
+            sources = layout.runs.pop(part)
+            del layout.folders[part]
+            layout.add(
+                parent, parent, *(Source(s.file, prefix or s.prefix) for s in sources)
+            )
+
+
+def _drop_sums(layout: Layout) -> None:
+    """Leave out scores of a folder that holds runs: of whom they are, nobody says."""
+    above = {a for run in layout.runs for a in _ancestors(run)}
+    sums = [run for run in layout.runs if run in above and run == layout.folders[run]]
+    files = [source.file for run in sums for source in layout.runs[run]]
+    for run in sums:
+        del layout.runs[run], layout.folders[run]
+    layout.leave_out(files, "of folders that hold runs")
+    whole = [run for run in layout.runs if run == layout.folders[run]]
+    held = {a for run in whole for a in _ancestors(run)}
+    lone = [run for run, home in layout.folders.items() if run != home and home in held]
+    if 2 * len(lone) < len(whole):
+        files = [source.file for run in lone for source in layout.runs[run]]
+        for run in lone:
+            del layout.runs[run], layout.folders[run]
+        layout.leave_out(files, "beside folders of runs")
+
+
+def _without_scores(seen: Seen, layout: Layout) -> Iterator[str]:
+    """Yield folders with a configuration where others like them have scores too."""
+    homes = set()
+    for file in seen.files:
+        folder, _, name = file.rpartition("/")
+        if _CONFIG.fullmatch(name):
+            hidden = folder.rpartition("/")[2] == ".hydra"
+            homes.add(_parent(folder) if hidden else folder)
+    used = {a for f in layout.folders.values() for a in (f, *_ancestors(f))}
+    alike = {_parent(home) for home in homes if home in used and home}
+    read = {_parent(s.file) for some in layout.runs.values() for s in some}
+    idle = {home for home in homes if home and home not in used and home not in read}
+    for home in sorted(idle):
+        if _parent(home) in alike and idle.isdisjoint(_ancestors(home)):
+            yield home
+
+
+# --- configuration -----------------------------------------------------------------------
+
+
+class Configurations:
+    """Configuration files of folders, each read once."""
+
+    def __init__(self, top: Path) -> None:
+        self._top = top
+        self._known: dict[str, dict[str, Any]] = {}
+        self.unread: list[tuple[str, str]] = []
+
+    def of(self, folder: str, single: str | None) -> dict[str, Any]:
+        """Return what holds in a folder: its own settings go before those above."""
+        out: dict[str, Any] = {}
+        for one in [*list(_ancestors(folder))[::-1], folder]:
+            out |= self._in(one)
+        return out | (self._read(single) if single else {})
+
+    def _in(self, folder: str) -> dict[str, Any]:
+        if folder in self._known:
+            return self._known[folder]
+        found: dict[str, Any] = {}
+        overrides: dict[str, Any] = {}
+        for place in (folder, f"{folder}/.hydra".lstrip("/")):
+            names = _names_in(self._top / place)
+            for name in sorted(filter(_CONFIG.fullmatch, names), key=_rank):
+                found |= self._read(f"{place}/{name}".lstrip("/"))
+            if place.endswith(".hydra") and "overrides.yaml" in names:
+                overrides = self._overrides(f"{place}/overrides.yaml".lstrip("/"))
+        # model=net chooses a whole group of settings: its name is nowhere else.
+        found |= {key: value for key, value in overrides.items() if key not in found}
+        self._known[folder] = found
+        return found
+
+    def _overrides(self, file: str) -> dict[str, Any]:
+        try:
+            text = (self._top / file).read_text(encoding="utf-8", errors="replace")
+            lines = yaml_of(text, file)
+        except (OSError, CurvewiseError):
+            return {}
+        pairs = [str(x).lstrip("+~").partition("=") for x in lines or []]
+        return {key.replace("/", "."): value for key, sign, value in pairs if sign}
+
+    def _read(self, file: str) -> dict[str, Any]:
+        try:
+            text = (self._top / file).read_text(encoding="utf-8-sig", errors="replace")
+            values = parsed(text) if file.endswith(".json") else yaml_of(text, file)
+        except (OSError, ValueError) as problem:
+            self.unread.append((file, str(problem)))
+            return {}
+        if not isinstance(values, dict):
+            return {}
+        if all(isinstance(v, dict) and set(v) >= {"value"} for v in values.values()):
+            values = {k: v["value"] for k, v in values.items()}  # as wandb writes it
+        few = {k: v for k, v in values.items() if k not in ("id2label", "label2id")}
+        flat = flattened(few, ".")
+        if len(few) == 1 and str(next(iter(few))).casefold() in CONFIG_KEYS:
+            flat = {key.partition(".")[2] or key: value for key, value in flat.items()}
+        return flat
+
+
+def _rank(name: str) -> int:
+    return -_CONFIG_STEMS.index(_split(name.lower())[0])
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries)
+    except OSError:
+        return []

@@ -1,0 +1,330 @@
+"""What the name of a metric says, word by word: the noun decides, the rest is context."""
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from curvewise.metrics.nouns import NOUNS, OF_BOOSTERS, Kind, Noun
+from curvewise.metrics.words import (
+    BAD,
+    CONTEXT,
+    ERRORS,
+    INVERSIONS,
+    LOST,
+    NEGATED,
+    NEGATIONS,
+    NOT_SCORED,
+    OF_A_RATE,
+    PLACES,
+    PREPOSITIONS,
+    QUANTITIES,
+    SPREAD,
+    SUFFIXES,
+    TAKEN_OFF,
+)
+
+_LONGEST = 6  # words of a compound noun
+_SETTINGS = re.compile(r":\w+=[^:;]*")  # of CatBoost's metrics: Huber:delta=1.5
+_OWNER = re.compile(r"'s\b")  # of LightGBM's: valid_0's auc
+_ONE_LESS = re.compile(r"^\s*1\s*[-\u2212\u2013]\s*[a-z]|one[ _-]?minus", re.IGNORECASE)
+_SPLIT = re.compile(r"\bsplit\d+(?=_t)")  # of scikit-learn's: split0_test_score
+_AT = re.compile(r"@")  # what follows says where on a curve: FPR@95TPR, TAR@FAR=0.001
+_SHORT = (  # of retrieval: R@10, P@10, and P_10 of trec_eval; words if written small
+    (re.compile(r"(?<![A-Za-z])[rR](?=@)"), "recall"),
+    (re.compile(r"(?<![A-Za-z])[pP](?=@)|^P(?=_\d+$)"), "precision"),
+    (re.compile(r"(?<![A-Za-z])PER$"), "phoneme error rate"),
+    (re.compile(r"(?<![A-Za-z])IS$"), "inception score"),
+)
+_ARROWS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("higher", re.compile(r"\u2191|higher[ _](is|=)[ _]better", re.IGNORECASE)),
+    ("lower", re.compile(r"\u2193|lower[ _](is|=)[ _]better", re.IGNORECASE)),
+)
+_SEGMENT = re.compile(r"[/\\]")
+_WORD = re.compile(
+    r"[A-Z]{2,}(?=[a-z](?![a-z]))|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+(?:\.\d+)?|[^\W\d_]+"
+)
+_ASK = Noun("ask")
+_NONE = Noun("none")
+# Of a word that nobody knows, as in judge_score: the convention of scikit-learn.
+_SCORE = Noun("higher")
+_WHERE = ("train", "training", "val", "valid", "validation", "eval", "test", "dev")
+
+
+class Meaning(NamedTuple):
+    """What a name says: a direction, no quality, or nothing."""
+
+    kind: Kind
+    range: tuple[float, float]
+    is_percent: bool
+
+
+@lru_cache(maxsize=65536)
+def meaning_of(name: str) -> Meaning:
+    """Return what a name says about its metric.
+
+    >>> meaning_of("Loss/test").kind, meaning_of("AverageEpRet").kind
+    ('lower', 'higher')
+    >>> meaning_of("mAP50-95(B)").range, meaning_of("mean_fit_time").kind
+    ((0.0, 1.0), 'none')
+    """
+    noun = _noun_of(name)
+    return Meaning(noun.kind, noun.range, name.casefold().endswith(_PERCENT))
+
+
+_PERCENT = ("percent", "pct", "%")
+
+
+def _noun_of(name: str) -> Noun:
+    if _ONE_LESS.match(name) or name == "ERR":  # also expected reciprocal rank
+        return _ASK
+    ways = [way for way, arrow in _ARROWS if arrow.search(name)]
+    if ways:  # the name says it: FID (\u2193)
+        rest = _ARROWS[0][1].sub("", _ARROWS[1][1].sub("", name))
+        noun = _noun_of(rest) if rest.strip() else _ASK
+        agrees = len(ways) == 1 and noun.kind == ways[0]
+        return noun if agrees else (Noun(ways[0]) if len(ways) == 1 else _ASK)
+    bare = _OWNER.sub("", _SETTINGS.sub("", name.partition(",")[0] or name))
+    bare = _SPLIT.sub("split", bare)
+    for short, whole in _SHORT:
+        bare = short.sub(whole, bare)
+    bare = _AT.sub(" at ", bare).replace("\u00b2", "2")
+    parts = [words for words in map(words_of, _SEGMENT.split(bare)) if words]
+    if not parts:
+        return _ASK
+    return _of_parts(parts)
+
+
+def _of_parts(parts: list[tuple[str, ...]]) -> Noun:
+    """Return the noun of the last segment that has one."""
+    flat = [word for words in parts for word in words]
+    if any(_is_inverted(words) for words in parts):
+        return _ASK
+    if len(parts) > 1:  # one noun over two segments: bits/dim, success/rate
+        outer, inner = parts[-2:]
+        keys = ("".join(outer[start:] + inner) for start in range(len(outer)))
+        whole = next((NOUNS[key] for key in keys if key in NOUNS), _ASK)
+        if flat[0] in NOT_SCORED or whole.kind in ("higher", "lower"):
+            return _NONE if flat[0] in NOT_SCORED else whole
+    measured = any(word in _WHERE for word in flat)
+    is_followed, beyond = False, 0
+    for words in reversed(parts):
+        noun, followed = _decided(words, measured)
+        is_followed = is_followed or followed
+        beyond += followed and noun is None
+        if noun is not None:
+            if beyond > 1 and noun.kind != "none":  # Loss/scores/fake: too far from it
+                return _ASK
+            plural = words is not parts[-1] and words[-1] in ("losses", "rewards")
+            firm = noun.is_firm and not plural
+            if is_followed and noun.kind in ("higher", "lower") and not firm:
+                return _ASK
+            around = {word for own in parts for word in own if own is not words}
+            return _of_outer(noun, words[-1], around)
+    # Nothing but context: an "epoch" or a "step" by itself is a count.
+    last = NOUNS.get(flat[-1])
+    return last if last is not None and last.kind == "none" else _ASK
+
+
+def _of_outer(noun: Noun, last: str, outer: set[str]) -> Noun:
+    """Return a noun under the segments before it: loss/dice, rewards/collision."""
+    if noun.kind == "higher" and "loss" in outer:
+        return Noun("lower") if last in LOST else _ASK
+    if noun.kind == "lower" and outer & {"reward", "rewards"}:
+        return noun if last in ("loss", "mse") else _ASK
+    return noun
+
+
+def _is_inverted(words: tuple[str, ...]) -> bool:
+    """Return whether a word may turn the noun round: but not mean_reciprocal_rank."""
+    for place, word in enumerate(words):
+        if word in INVERSIONS and not any(
+            NOUNS.get("".join(words[start:end]), _ASK).kind in ("higher", "lower")
+            for start in range(place + 1)
+            for end in range(place + 1, len(words) + 1)
+            if end - start > 1
+        ):
+            return True
+    return False
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a name, in small letters.
+
+    >>> words_of("valLoss"), words_of("RMSE_log"), words_of("top5_acc")
+    (('val', 'loss'), ('rmse', 'log'), ('top', '5', 'acc'))
+    """
+    found = (word.casefold() for word in _WORD.findall(text))
+    return tuple(part for word in found for part in _split(word))
+
+
+def _split(word: str) -> tuple[str, ...]:
+    """Return a word that people wrote as one as two: trainloss, hubererror, scores."""
+    if word in NOUNS or word in OF_BOOSTERS or word in CONTEXT:
+        return (word,)
+    if len(word) > 4 and word.endswith("s") and word[:-1] in NOUNS:
+        return (word[:-1],)
+    for where in _BEFORE:
+        if word.startswith(where) and word.removeprefix(where) in NOUNS:
+            return (where, word.removeprefix(where))
+        if word.endswith(where) and word.removesuffix(where) in NOUNS:
+            return (word.removesuffix(where), where)
+    for ending in _ENDINGS:
+        stem = word.removesuffix(ending)
+        if (
+            len(stem) > 1
+            and stem != word
+            and not (ending == "rate" and stem not in NOUNS)
+        ):
+            return (stem, ending)
+    return (word,)
+
+
+_BEFORE = (
+    *("train", "valid", "val", "test", "eval", "mean", "avg", "total", "best", "final"),
+)
+
+
+_ENDINGS = (
+    *("accuracy", "precision", "recall", "reward", "return", "losses", "loss", "error"),
+    *("score", "rate", "time", "rmse", "mse", "auc", "acc", "norm", "bleu", "psnr"),
+    *("ssim", "rmsd", "lddt", "dice", "ndcg", "auroc", "auprc", "elbo", "regret"),
+)
+
+
+def _decided(words: tuple[str, ...], measured: bool) -> tuple[Noun | None, bool]:
+    """Return the noun of a segment, and whether an unknown word follows it."""
+    if any(word in SPREAD for word in words) and not _is_explained(words):
+        return _NONE, False
+    if len(words) > 1 and words[0] in _COUNTED + _CHANGED:
+        return _of_first(words), False
+    if any(pair in _UNQUALIFIED for pair in pairwise(words)) or _is_count(words):
+        return _NONE, False
+    for place, word in enumerate(words):  # what a preposition begins says of what
+        if word in PREPOSITIONS and place:
+            whole = _last(words, measured)[0]
+            if whole is not None and whole.kind != "none" and _spans(words, place):
+                break
+            noun, followed = _last(words[:place], measured)
+            if noun is not None:
+                return noun, followed
+    noun, followed = _last(words, measured)
+    is_machine = words[0] in _OF_MACHINES and noun is not None and noun.kind == "higher"
+    return (_NONE if is_machine else noun), followed
+
+
+def _of_first(words: tuple[str, ...]) -> Noun:
+    """Return the noun of a count or a change: num_errors, nDCG@5, delta_1."""
+    starts = ["".join(words[:end]) for end in range(len(words), 1, -1)]
+    if words[0] in _CHANGED:
+        whole = NOUNS.get(starts[0], _ASK)
+        return _ASK if whole.kind == "none" else whole
+    return next((NOUNS[s] for s in starts if NOUNS.get(s, _ASK).kind != "ask"), _NONE)
+
+
+_COUNTED = ("num", "n", "number", "rank")
+_CHANGED = ("delta", "diff", "change")
+_OF_MACHINES = ("grad", "grads", "gradient", "gradients", "cache", "queue")
+_COUNTS = ("steps", "epochs", "iterations", "iters", "episodes", "rounds")
+_UNQUALIFIED = {
+    *(("per", unit) for unit in ("s", "sec", "second", "minute", "hour", "day")),
+    *((count, "to") for count in _COUNTS),
+    *((count, "until") for count in _COUNTS),
+}
+
+
+def _is_count(words: tuple[str, ...]) -> bool:
+    """Return whether it counts something: success_steps, not return_at_1000_steps."""
+    is_plain = not any(word in PREPOSITIONS or word[0].isdigit() for word in words)
+    return len(words) > 1 and words[-1] in _COUNTS and is_plain
+
+
+def _is_explained(words: tuple[str, ...]) -> bool:
+    spread, told = ("variance", "var"), ("explained", "accounted")
+    return any({a, b} & {*spread} and {a, b} & {*told} for a, b in pairwise(words))
+
+
+def _spans(words: tuple[str, ...], place: int) -> bool:
+    """Return whether a compound noun goes over a preposition: bits per byte."""
+    return any(
+        "".join(words[start:end]) in NOUNS
+        for start in range(place)
+        for end in range(place + 2, len(words) + 1)
+    )
+
+
+def _last(words: tuple[str, ...], measured: bool) -> tuple[Noun | None, bool]:
+    followed, end = False, len(words)
+    while end:
+        start, key = _compound(words, end, measured)
+        if key is None:
+            followed = followed or _is_foreign(words[end - 1])
+            end -= 1
+            continue
+        noun = OF_BOOSTERS[key] if measured and key in OF_BOOSTERS else NOUNS[key]
+        if key in QUANTITIES and start and words[start - 1] in ERRORS:
+            end = start
+            continue
+        if key in OF_A_RATE and start:
+            inner, beyond = _last(words[:start], measured)
+            is_rate = inner is not None and inner.kind == "higher"
+            if is_rate and inner is not None and not beyond and inner.range[1] <= 1:
+                return inner, followed
+        if key in PLACES and start and _is_directed(_last(words[:start], measured)):
+            end = start
+            continue
+        alone = key in SUFFIXES or (key in CONTEXT and noun.kind in ("none", "ask"))
+        if alone and start:
+            inner, beyond = _last(words[:start], measured)
+            if inner is not None and not beyond and inner.kind != "ask":
+                return inner, followed
+            if key in CONTEXT and key not in SUFFIXES and inner is None:
+                end = start
+                continue
+            if key in SUFFIXES:  # of something that nobody knows
+                is_score = key == "score" and inner is None and beyond
+                return (_SCORE if is_score else _ASK), followed
+        elif alone:  # "Loss/value": what stands before the segment may tell
+            return None, followed or key not in CONTEXT
+        return _signed(noun, key, words[:start]), followed
+    return None, followed
+
+
+def _is_directed(found: tuple[Noun | None, bool]) -> bool:
+    noun, followed = found
+    return noun is not None and noun.kind in ("higher", "lower") and not followed
+
+
+def _compound(
+    words: tuple[str, ...], end: int, measured: bool
+) -> tuple[int, str | None]:
+    """Return the longest known noun that ends here: where it begins, and its key."""
+    for start in range(max(0, end - _LONGEST), end):
+        key = "".join(words[start:end])
+        if key in NOUNS or (measured and key in OF_BOOSTERS):
+            return start, key
+    return end, None
+
+
+def _is_foreign(word: str) -> bool:
+    return word not in CONTEXT and not word[0].isdigit()
+
+
+def _signed(noun: Noun, key: str, before: tuple[str, ...]) -> Noun:
+    """Return a noun with its sign: scorers of scikit-learn begin with ``neg_``."""
+    if key in ("error", "err") and any(map(_is_foreign, before)):
+        noun = Noun("lower", is_firm=True)  # of what was measured: no rate
+    if noun.kind == "higher" and "loss" in before:
+        return Noun("lower", is_firm=True) if key in LOST else _ASK
+    if noun.kind == "lower" and key in TAKEN_OFF and {*before} & {"reward", "rew"}:
+        return _ASK
+    if noun.kind == "higher" and before and before[-1] in BAD:
+        return _ASK
+    signs = [word for word in before if word in NEGATIONS]
+    if not signs or noun.kind not in ("higher", "lower"):
+        return noun
+    if len(signs) > 1 or key not in NEGATED:
+        return _ASK
+    low, high = noun.range
+    kind: Kind = "higher" if noun.kind == "lower" else "lower"
+    return Noun(kind, (-high, -low), noun.is_firm)

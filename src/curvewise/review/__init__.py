@@ -1,0 +1,1 @@
+"""What a careful reviewer would ask of results: the rules of `check`."""

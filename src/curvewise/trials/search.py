@@ -1,0 +1,391 @@
+"""How hyperparameters were searched: drawn at random, on a grid, by an optimiser.
+
+Nothing here asks what the values look like alone: a list such as 32, 64, 128 may well
+be drawn from at random. What random draws do not do is to hit every combination equally
+often, or to change with the trial's number.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curvewise.metrics import Floats
+from curvewise.trials import values
+from curvewise.trials.cells import (
+    ABSENT,
+    Cell,
+    Parsed,
+    coded,
+    keyed,
+    numbers_a_run,
+    parsed,
+)
+from curvewise.trials.columns import Ints
+from curvewise.trials.doors import last_values
+
+if TYPE_CHECKING:
+    from curvewise.trials.table import Trials
+
+GRID_LEVEL = 1e-3  # of one cell, an upper bound over all laws of the draws
+DRIFT_LEVEL = 1e-4  # of one check: divided by the number of tests
+LEAST_DRIFT = 0.1  # rank correlation; less is no optimiser, whatever the p value
+FEWEST_IN_ORDER = 30  # trials, from which on the p value of a drift is trusted
+
+
+def searched(trials: "Trials") -> "Searched":
+    """Return where params form a grid, go in even steps, or follow an optimiser."""
+    labels = {own.cell: own for own in parsed(trials, "labels")}
+    every = [settings_of(own, labels.get(own.cell)) for own in parsed(trials, "params")]
+    varied = [s for s in every if s.varying]
+    grids = [(s, grid) for s in varied if (grid := factorial(s.varying)) is not None]
+    steps = [(s, hit) for s in varied if (hit := even_steps(s)) is not None]
+    even = {id(s) for s, _ in (*grids, *steps)}
+    free = [s for s in varied if id(s) not in even and s.n >= FEWEST_IN_ORDER]
+    return Searched(varied, grids, steps, drifts(trials, free))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The params of a cell: a code per value, and numbers where all values are.
+
+    A param that is absent in some trials (the degree of a kernel that has none) has a
+    code of its own there, and NaN among the numbers. `setting` is a code for all of
+    them together, and `repeated` how surely the same setting was run again by design.
+    """
+
+    source: Parsed
+    varying: dict[str, Ints]
+    numbers: dict[str, Floats]
+    setting: Ints
+    repeated: "Repeated"
+
+    @property
+    def n(self) -> int:
+        """How many trials were looked at."""
+        return len(self.source.dicts)
+
+
+def settings_of(source: Parsed, labels: Parsed | None = None) -> Settings:
+    """Return the params of a cell as codes and numbers."""
+    names = sorted({name for d in source.dicts for name in d})
+    runs = {name: source.dicts for name in names if numbers_a_run(name)}
+    varying, numbers = {}, {}
+    for name in names:
+        if name in runs:
+            continue
+        column = [d.get(name, ABSENT) for d in source.dicts]
+        codes = coded(map(keyed, column))
+        if codes.any():
+            varying[name] = codes
+            if (values := _as_numbers(column)) is not None:
+                numbers[name] = values
+    n = len(source.dicts)
+    setting = (
+        coded(zip(*varying.values(), strict=True)) if varying else np.zeros(n, int)
+    )
+    if labels is not None:
+        told = {name for d in labels.dicts for name in d if numbers_a_run(name)}
+        runs |= dict.fromkeys(told, labels.dicts)
+    by_run = [coded(keyed(d.get(name)) for d in own) for name, own in runs.items()]
+    repeated = _repeated(setting, varying, numbers, by_run)
+    return Settings(source, varying, numbers, setting, repeated)
+
+
+def _as_numbers(column: list[Any]) -> Floats | None:
+    plain = [v for v in column if v is not ABSENT]
+    if any(isinstance(v, bool) or not isinstance(v, int | float) for v in plain):
+        return None
+    try:
+        return np.array([math.nan if v is ABSENT else float(v) for v in column])
+    except OverflowError:  # a whole number beyond the floats
+        return None
+
+
+# --- the same setting again -----------------------------------------------------------
+
+
+Repeated: TypeAlias = Literal["never", "surely", "perhaps"]
+BALANCE_LEVEL = 0.01  # at which settings that are met equally often are no chance
+_EXACT = 7  # digits of a float, from which on two equal ones are one draw
+
+
+def _repeated(
+    setting: Ints,
+    varying: Mapping[str, Ints],
+    numbers: Mapping[str, Floats],
+    by_run: Sequence[Ints],
+) -> Repeated:
+    """Return how surely the same setting was run again by design, with other seeds.
+
+    Finite choices coincide by chance, too: "surely" takes settings that all have the
+    same seeds, settings that are met equally often as random draws hardly ever are, or
+    floats of many digits.
+    """
+    times = np.bincount(setting)
+    if len(times) < 2 or len(times) == len(setting):
+        return "never"  # one setting only, or as many as runs
+    if any(_same_runs(setting, run) for run in by_run) or _balanced(setting, times):
+        return "surely"
+    exact = (
+        name for name, x in numbers.items() if _is_exact(x, varying[name], len(times))
+    )
+    return "surely" if any(exact) else "perhaps"
+
+
+def _same_runs(setting: Ints, run: Ints) -> bool:
+    """Return whether each setting has the same seeds, each once; a tenth may lack some."""
+    pairs, times = np.unique(np.stack([setting, run]), axis=1, return_counts=True)
+    if (times > 1).any():
+        return False
+    each = np.bincount(pairs[0])
+    most = int(run.max()) + 1
+    return most >= 2 and bool(each.max() == most and np.mean(each == most) >= 0.9)
+
+
+def _balanced(setting: Ints, times: Ints) -> bool:
+    """Return whether settings are met equally often, and in no way that draws are.
+
+    m settings k times each come from n = m k draws of any law in at most
+    n! / (k!^m m^n) of all cases; one after another, or in turns, in 2 m! / m^n.
+    """
+    m, k, n = len(times), int(times.max()), len(setting)
+    if k < 2:
+        return False
+    if (times != k).any():
+        return m >= 10 and bool(np.mean(times == k) >= 0.9)
+    met = setting.reshape(m, k), setting.reshape(k, m).T  # counted as first met
+    orderly = any((own == np.arange(m)[:, None]).all() for own in met)
+    log_p = math.log(2) + math.lgamma(m + 1)
+    if not orderly:
+        log_p = math.lgamma(n + 1) - m * math.lgamma(k + 1)
+    return log_p - n * math.log(m) < math.log(BALANCE_LEVEL)
+
+
+def _is_exact(values: Floats, codes: Ints, settings: int) -> bool:
+    """Return whether a param has floats of many digits, another in each setting."""
+    if int(codes.max()) + 1 != settings or settings < 3 or np.isnan(values).any():
+        return False
+    levels = np.unique(values)
+    digits = [len(f"{v:.15e}".split("e")[0].strip("-0").replace(".", "").rstrip("0"))
+              for v in levels]  # fmt: skip
+    return bool(np.mean(np.array(digits) >= _EXACT) >= 0.9) and not _even(levels)
+
+
+class Searched(NamedTuple):
+    """Cells with params that vary, those on a grid or in even steps, and what drifts."""
+
+    varied: list[Settings]
+    grids: "list[tuple[Settings, Grid]]"
+    steps: list[tuple[Settings, tuple[str, Floats, float]]]
+    drifts: "Drifts"
+
+
+# --- grids ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A factorial design: combinations there are and were met, and its probability."""
+
+    combinations: int
+    met: int
+    times: int
+    p: float
+
+
+def factorial(varying: dict[str, Ints]) -> Grid | None:
+    """Return the grid that params form, or None if they may have been drawn at random.
+
+    Notes
+    -----
+    D draws from K combinations are all different with probability at most
+    K! / ((K - D)! K^D), whatever the law of the draws: equal probabilities make it
+    largest. Runs of the same combination with several seeds are taken as one draw,
+    which only makes this larger. One param alone is no grid: continuous draws never
+    repeat.
+    """
+    if len(varying) < 2:
+        return None
+    n = len(next(iter(varying.values())))
+    combinations, place = 1, np.zeros(n, np.int64)
+    for codes in varying.values():
+        k = int(codes.max()) + 1
+        combinations *= k
+        if combinations > 2 * n:
+            return None
+        place = place * k + codes
+    times = np.unique(place, return_counts=True)[1]
+    met, most = len(times), int(times.max())
+    if 4 * met < 3 * combinations or np.mean(times == most) < 0.9:
+        return None
+    log_p = (
+        math.lgamma(combinations + 1)
+        - math.lgamma(combinations - met + 1)
+        - met * math.log(combinations)
+    )
+    if log_p > math.log(GRID_LEVEL):
+        return None
+    return Grid(combinations, met, most, math.exp(log_p))
+
+
+# --- one param in even steps ----------------------------------------------------------
+
+
+def even_steps(settings: Settings) -> tuple[str, Floats, float] | None:
+    """Return the one param that goes in even or round steps, its values, and p.
+
+    k values, each equally often, come from k draws with probability at most k! / k^k.
+    """
+    if len(settings.varying) != 1:
+        return None
+    (name, codes), *_ = settings.varying.items()
+    values = settings.numbers.get(name)
+    if values is None or np.isnan(values).any():
+        return None
+    levels, times = np.unique(values, return_counts=True)
+    k = len(levels)
+    p = math.exp(math.lgamma(k + 1) - k * math.log(k))
+    if k < 5 or (times != times[0]).any() or k != int(codes.max()) + 1:
+        return None
+    return (name, levels, p) if _even(levels) or _round(levels) else None
+
+
+def _even(levels: Floats) -> bool:
+    forms: list[Callable[[Floats], Floats]] = [np.asarray]
+    if levels[0] > 0:
+        forms.append(np.log)
+    for form in forms:
+        with np.errstate(all="ignore"):
+            gaps = np.diff(form(levels))
+            if np.isfinite(gaps).all() and np.ptp(gaps) <= 0.01 * gaps.mean():
+                return True
+    return False
+
+
+def _round(levels: Floats) -> bool:
+    return all(
+        len(f"{v:.15e}".lstrip("-").split("e")[0].rstrip("0.")) <= 1 for v in levels
+    )
+
+
+# --- drift ----------------------------------------------------------------------------
+
+
+class Drift(NamedTuple):
+    """A param or score of a cell that changes with the trial's number."""
+
+    p: float
+    correlation: float
+    label: str
+    cell: Cell
+    caveat: str
+
+
+class Drifts(NamedTuple):
+    """What drifts, surest first; of how many series; and cells that were sorted."""
+
+    found: list[Drift]
+    tests: int
+    ordered: dict[str, list[Cell]]
+
+
+def drifts(trials: "Trials", free: Sequence[Settings]) -> Drifts:
+    """Return params and scores that change with the trial's number."""
+    metrics = {m: last_values(trials, m) for m in scored(trials)} if free else {}
+    series: list[tuple[Cell, str, Floats, str]] = []
+    ordered: dict[str, list[Cell]] = {}
+    for settings in free:
+        mine = _series(settings, metrics)
+        sorted_by = [
+            label for label, x in mine if in_order(x) and len(np.unique(x)) > 2
+        ]
+        if sorted_by:
+            ordered.setdefault(sorted_by[0], []).append(settings.source.cell)
+            continue
+        for label, x in mine:
+            cell, caveat = settings.source.cell, settings.source.caveat
+            series.append((cell, label, x, caveat))
+            if label in settings.numbers and len(np.unique(x)) > 2:
+                # An optimiser narrows its search: how far out values lie falls.
+                middle = np.abs(x - np.median(x))
+                series.append((cell, f"spread of {label}", middle, caveat))
+    found = []
+    for cell, label, x, caveat in series:
+        rho, p = trend(x)
+        if p * len(series) < DRIFT_LEVEL and abs(rho) >= LEAST_DRIFT:
+            found.append(Drift(p, rho, label, cell, caveat))
+    return Drifts(sorted(found, key=lambda hit: hit.p), len(series), ordered)
+
+
+def _series(settings: Settings, metrics: dict[str, Floats]) -> list[tuple[str, Floats]]:
+    """Return what may drift: numbers, the commonest choice, scores; by number.
+
+    A setting that was run again by design counts once, or its runs would make a trend
+    of whatever they share.
+    """
+    out: list[tuple[str, Floats]] = []
+    once: Any = slice(None)
+    if settings.repeated == "surely":
+        once = np.unique(settings.setting, return_index=True)[1]
+    for name, every in settings.varying.items():
+        codes = every[once]
+        if name in settings.numbers:
+            x = settings.numbers[name][once]
+            out.append((name, x[~np.isnan(x)]))
+        else:
+            common = codes == np.bincount(codes).argmax()
+            out.append((name, common.astype(np.float64)))
+    out += [(m, x) for m, full in metrics.items() if len(x := _finite(full, settings))]
+    return [(name, x) for name, x in out if len(x) >= FEWEST_IN_ORDER]
+
+
+def _finite(full: Floats, settings: Settings) -> Floats:
+    scores = full[settings.source.rows]
+    known = np.isfinite(scores)
+    if settings.repeated != "surely":
+        return scores[known]
+    of = settings.setting[known]
+    sums, times = np.bincount(of, scores[known]), np.bincount(of)
+    return np.asarray(sums[times > 0] / times[times > 0])
+
+
+def scored(trials: "Trials") -> list[str]:
+    """Return the metrics to look at; of what confusion counts tell, one is enough."""
+    names = values.scored(trials)
+    return names if any(name in trials.metrics for name in names) else names[:1]
+
+
+def midranks(values: NDArray[Any]) -> Floats:
+    """Return ranks around zero; values that are tied share their mean rank.
+
+    >>> midranks(np.array([5, 7, 7])).tolist()
+    [-1.0, 0.5, 0.5]
+    """
+    _, place, n = np.unique(values, return_inverse=True, return_counts=True)
+    rank = np.cumsum(n) - (n - 1) / 2
+    return np.asarray(rank[place] - (len(values) + 1) / 2, np.float64)
+
+
+def trend(values: NDArray[Any]) -> tuple[float, float]:
+    """Return Spearman's correlation of values with their order, and its p value.
+
+    The p value is twice that of the usual t approximation, which is up to 1.6 times too
+    small below 1e-3 with 20 to 60 values (measured).
+    """
+    from scipy import special
+
+    x, t = midranks(values), np.arange(len(values)) - (len(values) - 1) / 2
+    rho = float(x @ t / np.sqrt((x @ x) * (t @ t))) if np.any(x) else 0.0
+    rest = max(1 - rho * rho, 1e-300)
+    df = len(values) - 2
+    return rho, min(4 * float(special.stdtr(df, -abs(rho) * np.sqrt(df / rest))), 1.0)
+
+
+def in_order(values: NDArray[Any]) -> bool:
+    """Return whether values only rise, or only fall, and are not all equal."""
+    ups, downs = (values[1:] > values[:-1]).any(), (values[1:] < values[:-1]).any()
+    return bool(ups != downs)

@@ -1,0 +1,30 @@
+"""What a page answers, to be held against what explain promises."""
+
+from curvewise.flow.explaining import usual_at
+from curvewise.report.sections import SECTIONS, Settings, chosen_metrics
+
+ANCHORS = {
+    "performance": "performance",
+    "robustness": "robustness",
+    "difference": "difference",
+    "learning": "learning",
+    "confusion": "confusion",
+    "variance_shares": "variance",
+    "plan.trials": "plan",
+}
+
+
+def sections_of(trials, **settings):
+    chosen = chosen_metrics(trials, None)
+    asked = Settings(chosen, usual_at(trials), "worst", **settings)
+    return [section for make in SECTIONS for section in make(trials, asked)]
+
+
+def answered_on(sections):
+    """Return the analyses that a page has an answer of."""
+    return {
+        name
+        for name, anchor in ANCHORS.items()
+        for section in sections
+        if section.anchor.partition("-")[0] == anchor and section.groups
+    }

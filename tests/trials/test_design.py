@@ -1,0 +1,473 @@
+"""What replicates what: blocks, clusters, and how hyperparameters were chosen."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import curvewise as cw
+from curvewise.errors import CurvewiseError
+from curvewise.metrics import Metric
+from curvewise.trials import Trial, Trials
+from curvewise.trials.design import Design, from_record, joined, of_engine
+
+RETURN = Metric("return", "higher")
+
+
+def repeated(settings=6, seeds=3, *, algorithms="ab", labels=None, shuffle=None):
+    """Return drawn settings, each run with the same seeds."""
+    rng = np.random.default_rng(0)
+    runs = []
+    for name in algorithms:
+        drawn = [{"lr": float(x)} for x in rng.uniform(size=settings)]
+        rows = [(params, seed) for params in drawn for seed in range(seeds)]
+        if shuffle is not None:
+            rows = [rows[i] for i in shuffle.permutation(len(rows))]
+        runs += [
+            Trial(
+                *("t", name, i, {"return": rng.normal()}),
+                params=params,
+                labels={"seed": seed} if labels is None else labels(i, seed),
+            )
+            for i, (params, seed) in enumerate(rows)
+        ]
+    return Trials(runs, [RETURN])
+
+
+def drawn(choices, n=40, *, algorithms="ab", labels=None, seed=0):
+    """Return trials whose params are drawn from choices, one after another."""
+    rng = np.random.default_rng(seed)
+    return Trials(
+        [
+            Trial(
+                *("t", name, i, {"return": rng.normal()}),
+                params={
+                    key: own[rng.integers(len(own))] for key, own in choices.items()
+                },
+                labels={} if labels is None else labels(i),
+            )
+            for name in algorithms
+            for i in range(n)
+        ],
+        [RETURN],
+    )
+
+
+def folds(n=10, algorithms="ab", **more):
+    return Trials(
+        [
+            Trial("t", name, i, {"return": i / 10}, labels={"fold": i, **more})
+            for name in algorithms
+            for i in range(n)
+        ],
+        [RETURN],
+    )
+
+
+# --- what is certain -------------------------------------------------------------------
+
+
+def test_settings_with_the_same_seeds_are_clusters():
+    design = repeated(20, 5).design
+    assert design.cluster == ("params",)
+    assert design.known["cluster"] == "inferred"
+    assert (design.unit, design.units, design.repeats) == ("cluster", (20, 20), (5, 5))
+    assert str(design) == (
+        "20 settings x 5 seeds: clusters by params; 20 independent units per algorithm"
+    )
+
+
+def test_the_order_of_runs_does_not_matter():
+    assert repeated(8, 4, shuffle=np.random.default_rng(3)).design.units == (8, 8)
+
+
+def test_without_seeds_it_takes_settings_that_are_met_equally_often():
+    plain = repeated(20, 5, labels=lambda i, seed: {})
+    assert plain.design.units == (20, 20)
+    # Two settings, twice each: draws of a coin do that in 6 of 16 cases.
+    few = Trials(
+        [
+            Trial("t", "a", i, {"return": i}, params={"lr": lr}, labels={"seed": i})
+            for i, lr in enumerate([0.1, 0.2, 0.2, 0.1])
+        ],
+        [RETURN],
+    )
+    assert few.design.cluster == ()
+    assert few.design.suggested == (("cluster", "params"),)
+
+
+def test_floats_of_many_digits_never_repeat_by_chance():
+    whole = repeated(8, 4, labels=lambda i, seed: {})
+    some = whole.take(np.flatnonzero(np.arange(len(whole)) % 7 != 0))
+    fresh = Trials(list(some), [RETURN])  # without what the whole set tells
+    assert fresh.design.cluster == ("params",)
+    assert fresh.design.repeats == (3, 4)
+
+
+def test_one_setting_only_is_independent_runs():
+    trials = repeated(1, 8)
+    assert (trials.design.unit, trials.design.cluster) == ("run", ())
+    assert str(trials.design) == "independent runs, 8 each"
+
+
+def test_choices_that_coincide_are_no_clusters_and_it_is_noted():
+    trials = drawn({"lr": [0.1, 0.01, 0.001], "width": [32, 64, 128]})
+    assert trials.design.cluster == ()
+    assert trials.design.suggested == (("cluster", "params"),)
+    assert "settings may coincide" in str(trials.design)
+    assert not [f for f in cw.check(trials) if f.rule == "clusters"]
+
+
+def test_random_search_over_choices_is_hardly_ever_taken_for_repeated_settings():
+    """The false alarms: finite choices in search spaces of several sizes."""
+    spaces = [
+        {"lr": [0.1, 0.01, 0.001]},
+        {"lr": np.logspace(-4, -1, 7).tolist()},
+        {"lr": [0.1, 0.01], "width": [32, 64], "depth": [1, 2, 3]},
+        {"lr": np.logspace(-4, -1, 7).tolist(), "dropout": [0.0, 0.1, 0.2, 0.5]},
+    ]
+    alarms = sum(
+        drawn(space, n, algorithms="a", labels=lambda i: {"seed": i}, seed=seed)
+        .design.unit == "cluster"
+        for space in spaces
+        for n in (4, 6, 10, 30)
+        for seed in range(40)
+    )  # fmt: skip
+    assert alarms <= 8  # of 640
+
+
+def test_equal_seeds_alone_are_no_block():
+    trials = repeated(1, 8)
+    assert trials.design.block == ()
+    assert trials.design.suggested == ()
+
+
+def test_folds_are_suggested_and_not_assumed():
+    design = folds().design
+    assert (design.block, design.suggested) == ((), (("block", "fold"),))
+    assert [f.rule for f in cw.check(folds()) if f.rule == "blocks"] == ["blocks"]
+    assert folds(algorithms="a").design.suggested == ()
+
+
+def test_a_label_called_config_is_suggested():
+    trials = Trials(
+        [
+            Trial("t", a, i, {"return": i}, labels={"config": i // 3, "seed": i % 3})
+            for a in "ab"
+            for i in range(12)
+        ],
+        [RETURN],
+    )
+    assert trials.design.cluster == ()
+    assert ("cluster", "config") in trials.design.suggested
+    stated = trials.with_design(cluster="config")
+    assert stated.design.units == (4, 4)
+    assert str(stated.design).startswith("4 settings x 3 seeds: clusters by config;")
+
+
+def test_one_run_and_unequal_runs_say_so():
+    one = Trials([Trial("t", a, 0, {"return": 1}) for a in "ab"], [RETURN])
+    assert (one.design.unit, str(one.design)) == ("single", "one run per algorithm")
+    many = Trials(
+        [
+            Trial("t", a, i, {"return": 1})
+            for a, n in (("a", 5), ("b", 10))
+            for i in range(n)
+        ],
+        [RETURN],
+    )
+    assert str(many.design) == "independent runs, 5 to 10 each"
+    assert Trials().design == Design()
+
+
+def test_grids_and_sequences_are_named():
+    rng = np.random.default_rng(0)
+    grid = Trials(
+        [
+            Trial(
+                "t", "a", 4 * i + j, {"return": rng.normal()}, params={"p": i, "q": j}
+            )
+            for i in range(3)
+            for j in range(4)
+        ],
+        [RETURN],
+    )
+    assert (grid.design.search, grid.design.grid) == ("grid", (3, 4))
+    assert "a grid of 3 x 4 params" in str(grid.design)
+    sequence = Trials(
+        [
+            Trial("t", "a", i, {"return": i + z}, params={"p": z / (i + 1)})
+            for i, z in enumerate(rng.normal(size=60).tolist())
+        ],
+        [RETURN],
+    )  # fmt: skip
+    assert sequence.design.search == "sequence"
+    assert "an optimiser's sequence of 60 trials" in str(sequence.design)
+
+
+def test_repeated_settings_are_no_drift():
+    """20 settings in blocks of five rise or fall by chance far more than 100 draws."""
+    rng = np.random.default_rng(1)
+    drifting = 0
+    for _ in range(60):
+        settings = rng.uniform(size=40)
+        scores = rng.normal(size=(40, 5)) * 0.01 + settings[:, None]
+        trials = Trials(
+            [
+                Trial("t", "a", 5 * i + j, {"return": scores[i, j]},
+                      params={"lr": float(settings[i])}, labels={"seed": j})
+                for i in range(40)
+                for j in range(5)
+            ],
+            [RETURN],
+        )  # fmt: skip
+        drifting += trials.design.search == "sequence"
+    assert drifting == 0
+
+
+# --- what is stated --------------------------------------------------------------------
+
+
+def test_a_stated_design_goes_before_what_is_inferred():
+    trials = repeated(6, 3).with_design(cluster=[])
+    assert (trials.design.cluster, trials.design.known["cluster"]) == ((), "stated")
+    assert trials.design.unit == "run"
+    both = folds().with_design(block="fold")
+    assert both.design.block == ("fold",)
+    assert both.design.blocks_met == (10, 10)
+    assert str(both.design) == (
+        "independent runs, 10 each; 10 folds shared by all algorithms (blocks)"
+    )
+
+
+def test_codes_are_the_same_for_the_same_block_and_cluster():
+    trials = folds(4).with_design(block="fold", cluster="fold")
+    blocks = trials.design.blocks(trials)
+    assert blocks[:4].tolist() == blocks[4:].tolist()
+    assert len(set(blocks[:4].tolist())) == 4
+    assert folds().design.blocks(folds()).tolist() == [-1] * 20
+    own = repeated(5, 2)
+    clusters = own.design.clusters(own)
+    assert len(np.unique(clusters)) == 10
+    assert (clusters[0::2] == clusters[1::2]).all()
+
+
+def test_clusters_by_several_names_and_by_a_param():
+    trials = Trials(
+        [
+            Trial("t", "a", i, {"return": i}, params={"lr": i % 2, "w": i // 4, "seed": i})
+            for i in range(8)
+        ],
+        [RETURN],
+    )  # fmt: skip
+    for names in (["lr", "w"], "params"):  # a param called seed numbers a run
+        codes = trials.with_design(cluster=names).design.clusters(trials)
+        assert len(np.unique(codes)) == 4, names
+    assert trials.with_design(cluster="lr").design.units == (2, 2)
+
+
+def test_an_algorithm_of_one_setting_keeps_its_runs():
+    tuned = repeated(6, 3, algorithms="a")
+    default = Trials(
+        [
+            Trial("t", "b", i, {"return": i}, params={"lr": 0.5}, labels={"seed": i})
+            for i in range(4)
+        ],
+        [RETURN],
+    )
+    both = tuned + default
+    assert both.design.units == (6, 6)
+    codes = both.design.clusters(both)
+    assert len(np.unique(codes[both.core.algorithm == 0])) == 6
+    assert len(np.unique(codes[both.core.algorithm == 1])) == 4
+
+
+def test_a_run_without_the_label_stands_alone():
+    rows = [
+        Trial("t", "a", i, {"return": i}, labels={"config": i // 2} if i < 4 else {})
+        for i in range(6)
+    ]
+    trials = Trials(rows, [RETURN]).with_design(cluster="config", block="config")
+    assert len(np.unique(trials.design.clusters(trials))) == 4
+    assert (trials.design.blocks(trials) == -1).tolist() == [False] * 4 + [True] * 2
+
+
+def test_names_that_are_not_there_are_refused_with_those_that_are():
+    with pytest.raises(CurvewiseError, match="'fold'"):
+        folds().with_design(block="fodl")
+    with pytest.raises(CurvewiseError, match="block is 3"):
+        folds().with_design(block=3)
+
+
+def test_a_block_that_nobody_shares_is_refused_with_those_that_are_shared():
+    trials = Trials(
+        [
+            Trial("t", a, i, {"return": i}, labels={"fold": i, "host": f"{a}{i}"})
+            for a in "ab"
+            for i in range(5)
+        ],
+        [RETURN],
+    )
+    with pytest.raises(CurvewiseError) as told:
+        trials.with_design(block="host")
+    assert told.value.fixes == ({"block": "fold"}, {"block": []})
+    for fix in told.value.fixes:
+        assert trials.with_design(**({"block": "host"} | fix))
+    # One algorithm has nobody to share with; another version of it may.
+    assert trials.where(algorithm="a").with_design(block="host").design.block == (
+        "host",
+    )
+
+
+def test_a_block_that_holds_two_runs_that_nothing_tells_apart_is_refused():
+    rows = [
+        Trial("t", a, i, {"return": i}, labels={"fold": i % 3})
+        for a in "ab"
+        for i in range(6)
+    ]
+    trials = Trials(rows, [RETURN])
+    with pytest.raises(CurvewiseError) as told:
+        trials.with_design(block="fold")
+    assert told.value.fixes == ({"cluster": ["fold"]}, {"block": []})
+    for fix in told.value.fixes:
+        assert trials.with_design(**({"block": "fold"} | fix))
+    apart = [
+        Trial("t", a, i, {"return": i}, labels={"fold": i % 3, "seed": i // 3})
+        for a in "ab"
+        for i in range(6)
+    ]
+    assert Trials(apart, [RETURN]).with_design(block="fold").design.block == ("fold",)
+
+
+# --- what is kept ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "trials",
+    [
+        repeated(),
+        repeated().with_design(cluster="params"),
+        folds().with_design(block="fold"),
+    ],
+    ids=["inferred", "clusters", "blocks"],
+)
+def test_choosing_combining_and_pickling_keep_the_design(trials):
+    record = trials.design.record()
+    assert record
+    some = trials[::2], trials.where(algorithm="a"), trials.take(np.arange(5))
+    again = trials.where(algorithm="a") + trials.where(algorithm="b")
+    for other in (*some, again, pickle.loads(pickle.dumps(trials))):
+        assert other.design.record() == record
+    assert again.design == trials.design
+    assert from_record(record).record() == record
+
+
+def test_a_part_in_which_nothing_repeats_is_still_of_repeated_settings():
+    whole = repeated(6, 3)
+    part = whole.where(labels={"seed": 0})
+    assert part.design.cluster == ("params",)
+    assert (part.design.unit, str(part.design)) == ("run", "independent runs, 6 each")
+
+
+def test_seeds_in_several_files_are_found_together():
+    whole = repeated(6, 3)
+    parts = [Trials(list(whole.where(labels={"seed": s})), [RETURN]) for s in range(3)]
+    assert [part.design.cluster for part in parts] == [()] * 3
+    assert Trials.concat(parts).design.units == (6, 6)
+
+
+def test_contradictory_statements_are_refused():
+    trials = folds(labels=1)
+    one, other = trials.where(algorithm="a"), trials.where(algorithm="b")
+    with pytest.raises(CurvewiseError, match="Read them alike"):
+        one.with_design(block="fold") + other.with_design(block=[])
+    assert (one.with_design(block="fold") + other).design.block == ("fold",)
+
+
+def test_only_a_stated_design_is_part_of_the_hash():
+    trials = repeated()
+    fresh = Trials(list(trials), [RETURN])
+    assert trials.design.cluster  # inferred by now
+    assert trials.digest() == fresh.digest()
+    stated = trials.with_design(cluster="params")
+    assert stated.digest() != trials.digest()
+    assert stated.digest() == fresh.with_design(cluster=["params"]).digest()
+
+
+def test_records_that_are_none_are_no_design():
+    for record in (
+        None,
+        3,
+        {},
+        {"known": 3},
+        {"known": {"block": "stated"}, "block": 3},
+    ):
+        assert from_record(record) == Design()
+    plain = Trials([Trial("t", "a", i, {"return": i}) for i in range(3)], [RETURN])
+    assert plain.design_record() == {}
+
+
+# --- experiments -----------------------------------------------------------------------
+
+
+def experiment(seed=0, **more):
+    return cw.Experiment(
+        cw.Task("t", lambda rng: rng.random()),
+        [
+            cw.Algorithm(
+                name, {"p": [0.1, 0.2]}, lambda params, data, rng: {"loss": data}
+            )
+            for name in "ab"
+        ],
+        seed=seed,
+        **more,
+    )
+
+
+def test_an_experiment_knows_its_design():
+    plan = experiment(trials=8)
+    design = cw.run(plan, executor="serial", progress=False).design
+    assert (design.block, design.cluster, design.search) == (("number",), (), "random")
+    assert set(design.known.values()) == {"engine"}
+    frozen = experiment(trials=8, vary=["seed"])
+    design = cw.run(frozen, executor="serial", progress=False).design
+    assert (design.block, design.search) == ((), None)
+
+
+def test_of_an_experiment_nothing_is_inferred_from_params():
+    """Choices coincide; three million params are not read."""
+    trials = cw.run(experiment(trials=40), executor="serial", progress=False)
+
+    def unreadable():
+        raise AssertionError("details were read")
+
+    columns = trials.tasks, trials.algorithms, trials.metrics, trials.core
+    lazy = Trials.from_columns(
+        *columns, unreadable, design=experiment(trials=1).design()
+    )
+    assert lazy.design.unit == "run"
+    assert lazy.where(algorithm="a").design.block == ("number",)
+
+
+def test_a_crossed_experiment_is_crossed_until_clusters_are_stated():
+    plan = experiment(cross={"params": 5, "seed": 3})
+    trials = cw.run(plan, executor="serial", progress=False)
+    assert trials.design.unit == "crossed"
+    assert trials.design.crossed == ("params", "seed")
+    with pytest.raises(CurvewiseError, match="crossed"):
+        cw.performance(trials)
+    stated = trials.with_design(cluster="params")
+    assert stated.design.unit == "cluster"
+    assert cw.performance(stated, failed="worst").cautions
+
+
+def test_trials_of_two_experiments_are_no_pairs():
+    one, other = (
+        cw.run(experiment(seed, trials=4), executor="serial", progress=False)
+        for seed in (0, 1)
+    )
+    both = one.where(algorithm="a") + other.where(algorithm="b")
+    assert both.design.block == ()
+    same = one.where(algorithm="a") + one.where(algorithm="b")
+    assert same.design.block == ("number",)
+    assert joined([of_engine(0, ["train"], [], has_params=False)]).block == ("number",)
