@@ -27,7 +27,7 @@ from curvewise.exchange.shapes import EXAMPLES_AT
 from curvewise.exchange.tables import is_float
 from curvewise.metrics import Direction, Metric, find, is_quality, stated
 from curvewise.trials import names
-from curvewise.trials.design import PARAMS
+from curvewise.trials.design import PARAMS, SETTINGS
 
 Meant: TypeAlias = Metric | Direction | str | None
 Metrics: TypeAlias = (
@@ -151,7 +151,12 @@ def assign(
     who = [c for c in (task, algorithm) if c]
     counts = _count_columns(table, left)
     if trial is None:
-        trials = _trial_columns(table, who, step, [*left, *held], design)
+        settings = [
+            c
+            for c in (*stated_params, *left)
+            if c in stated_params or names.is_param(c)
+        ]
+        trials = _trial_columns(table, who, step, [*left, *held], design, settings)
     for column in (*trials, *counts):
         left.pop(column, None)
     step = step or _taken(_step_column(table, [*who, *trials], left), left)
@@ -339,7 +344,7 @@ def _refuse_crossed(
         return
     code = group_codes(table, who)
     for column in left:
-        tokens = set(re.split(r"[\W_]+", column.casefold()))
+        tokens = _tokens(column)
         usual = bool(names.every((*names.ALGORITHM, *names.TASK), [column]))
         if tokens & (_CIRCUMSTANCES - _MAY_SPLIT) or names.is_row_number(column):
             continue
@@ -371,7 +376,7 @@ def _ask_for_algorithm(
     usual -= {c for c in usual if _has_seeds(table, c, left)}
     found = []
     for column in left:
-        tokens = set(re.split(r"[\W_]+", column.casefold()))
+        tokens = _tokens(column)
         if (
             column in usual
             or is_number(table, column)
@@ -427,8 +432,12 @@ def _trial_columns(
     step: str | None,
     columns: Sequence[str],
     design: Sequence[str],
+    settings: Sequence[str],
 ) -> tuple[str, ...]:
-    """Return the fewest usual columns that tell the runs apart, or those of a design."""
+    """Return the fewest usual columns that tell the runs apart, or those of a design.
+
+    Where a seed or fold was used by several settings, the hyperparameters do.
+    """
     candidates = names.every(names.TRIAL, columns)
     candidates += [c for c in columns if c in design and c not in candidates]
     steps = [step] if step else [c for c in [names.first(names.STEP, columns)] if c]
@@ -437,11 +446,58 @@ def _trial_columns(
             for extra in ([], steps):
                 if rows_per_run(table, [*who, *some, *extra]) == 1:
                     return some
-    if PARAMS in design:
-        some = (*candidates[:1], *filter(names.is_param, columns))
-        if any(rows_per_run(table, [*who, *some, *e]) == 1 for e in ([], steps)):
-            return some
-    return tuple(candidates[:1])
+    first = candidates[:1]
+    varying = columns_varying(table, [*who, *first], settings) if settings else []
+    if not varying or not (first or steps or PARAMS in design):
+        return tuple(first)
+    some = (*first, *varying)
+    others = [c for c in columns if c not in (*some, *steps)]
+    if _may_be_asked_about(table, [*who, *first], [*who, *some], others):
+        return tuple(first)
+    if rows_per_run(table, [*who, *some]) == 1 and first:
+        return some
+    # A rate that a schedule changes is first seen later than the run began.
+    unique = rows_per_run(table, [*who, *some, *steps]) == 1
+    if steps and unique and _begin_together(table, [*who, *some], steps[0]):
+        return some
+    return tuple(first)
+
+
+def _may_be_asked_about(
+    table: pa.Table, keys: Sequence[str], runs: Sequence[str], others: Iterable[str]
+) -> bool:
+    """Return whether a column of unknown meaning varies: a task or a part, perhaps."""
+    unknown = [
+        c
+        for c in others
+        if not _tokens(c) & (_CIRCUMSTANCES - _MAY_SPLIT)
+        and not names.is_row_number(c)
+        and not names.is_param(c)
+        and not names.is_score(c)
+        and not c.startswith(("label.", *names.FIELDS))
+        and not pa.types.is_floating(table.schema.field(c).type)
+    ]
+    within = columns_varying(table, runs, unknown)
+    for column in columns_varying(table, keys, unknown):
+        numbers_settings = _tokens(column) & SETTINGS and column not in within
+        was_measured = is_number(table, column) and column in within
+        if not numbers_settings and not was_measured:
+            return True
+    return False
+
+
+def _tokens(column: str) -> set[str]:
+    return set(re.split(r"[\W_]+", column.casefold()))
+
+
+def _begin_together(table: pa.Table, keys: Sequence[str], step: str) -> bool:
+    """Return whether every group of rows has the table's first step."""
+    if not is_number(table, step):
+        return False
+    code = group_codes(table, keys)
+    steps = table.column(step).cast(pa.float64(), safe=False).to_numpy()
+    begins = code[steps == np.nanmin(steps)]
+    return len(np.unique(begins)) == len(np.unique(code))
 
 
 def _step_column(

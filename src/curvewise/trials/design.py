@@ -33,9 +33,7 @@ _PARTS = ("block", "cluster", "search")
 _CROSSED = ("params", "train", "test", "data", "seed")  # labels of an engine's crossing
 _LOOKED_AT = 2000  # trials; a crossing shows in fewer
 _FOLDS = frozenset({"fold", "split", "outer", "inner", "partition"})
-_SETTINGS = frozenset(
-    {"config", "configuration", "setting", "hparam", "hyperparameter"}
-)
+SETTINGS = frozenset({"config", "configuration", "setting", "hparam", "hyperparameter"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ class Design:
     def noun(self) -> str:
         """What a cluster is called."""
         by_params = PARAMS in self.cluster or any(
-            words_in(name) & _SETTINGS or is_param(name) for name in self.cluster
+            words_in(name) & SETTINGS or is_param(name) for name in self.cluster
         )
         return "setting" if by_params else "cluster"
 
@@ -469,7 +467,7 @@ def _repeated_labels(trials: "Trials") -> list[str]:
     out: dict[str, None] = {}
     for own in parsed(trials, "labels"):
         for name in dict.fromkeys(name for d in own.dicts for name in d):
-            if words_in(name) & _SETTINGS and name not in out:
+            if words_in(name) & SETTINGS and name not in out:
                 met = len({keyed(d.get(name)) for d in own.dicts})
                 if 1 < met < len(own.dicts):
                     out[name] = None
