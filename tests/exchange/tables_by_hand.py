@@ -107,6 +107,7 @@ CASES = [
     Case("melted with row numbers", csv("id,model,seed,metric,value", *((2 * i + j, m, s, n, t[m, s]) for i, (m, s) in enumerate(RUNS) for j, (n, t) in enumerate((("accuracy", ACC), ("loss", LOSS))))), BOTH),
     Case("melted, one metric", csv("model,seed,metric,value", *((m, s, "accuracy", v) for (m, s), v in ACC.items())), SCORES),
     Case("melted curves", csv("model,seed,epoch,metric,value", *((*r[:3], "accuracy", r[3]) for r in STEPS), *((m, s, e, "loss", round(1 - v, 4)) for m, s, e, v in STEPS)), [(m, "all", {"accuracy": CURVE[m, s], "loss": [(e, round(1 - v, 4)) for e, v in CURVE[m, s]]}) for m, s in RUNS]),
+    Case("melted with metrics of unknown name", csv("model,task,seed,metric,value", ("a", "x", 0, "zorp", 0.5), ("a", "x", 1, "zorp", 0.6), ("a", "y", 0, "accuracy", 0.7), ("a", "y", 1, "accuracy", 0.8)), [("a", "x", {"zorp": 0.5}), ("a", "x", {"zorp": 0.6}), ("a", "y", {"accuracy": 0.7}), ("a", "y", {"accuracy": 0.8})]),
     Case("melted, read as one metric", melted(), SCORES, {"metrics": {"value": "higher"}}, {"where": {"metric": "accuracy"}}),
     Case("melted, metric as part of the trial", melted(), SCORES, {"trial": ["seed", "metric"]}, {"where": {"metric": "accuracy"}}),
     *(Case(f"melted, by {column}", melted(f"model,seed,{column},value"), BOTH) for column in ("name", "type", "criterion", "score_type", "quantity", "what", "indicator", "eval_metric", "evaluation_metric")),

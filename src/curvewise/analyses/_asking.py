@@ -16,7 +16,7 @@ from curvewise.trials.columns import Bools, Ints
 from curvewise.trials.design import Design
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
-from curvewise.trials.values import scored
+from curvewise.trials.values import scored, tasks_measured
 
 AT_WORDS = {"last": "last step", "mean": "mean over the steps", "best": "best step"}
 
@@ -75,7 +75,7 @@ def samples(
         refuse_crossed(trials)
     return {
         task: _of_task(trials, task, metric, at, failed, averaged)
-        for task in trials.tasks
+        for task in tasks_measured(trials, metric)
     }
 
 
@@ -231,7 +231,8 @@ def _only_score(trials: Trials) -> str:
             fixes=[{"metric": others[0], "metrics": {others[0]: "lower"}}],
         )
     raise CurvewiseError(
-        f"Which metric? These trials have {listed(scores) or 'none'}. Pass one."
+        f"Which metric? These trials have {listed(scores) or 'none'}.",
+        fixes=[{"metric": name} for name in scores[:4]],
     )
 
 

@@ -14,7 +14,7 @@ from curvewise.trials import Trials
 from curvewise.trials.columns import Ints
 from curvewise.trials.doors import Points
 from curvewise.trials.failures import Failed, broke_off
-from curvewise.trials.values import flat_values
+from curvewise.trials.values import flat_values, tasks_measured
 
 _MOST_SIZES = 200  # of a curve against data; one against epochs has thousands
 _GROWTH = 1.2  # from a size to the next, where sizes are meant to tell of data
@@ -134,7 +134,7 @@ def measured_by_task(
     """Return the errors of each algorithm on each task, size by size."""
     refuse_crossed(trials)
     out: dict[str, list[Measured]] = {}
-    for task in trials.tasks:
+    for task in tasks_measured(trials, metric):
         own = trials.where(task=task)
         points = own.points(metric, failed=failed)
         out[task] = [

@@ -13,7 +13,7 @@ from curvewise.trials.design import Design
 from curvewise.trials.doors import Lines
 from curvewise.trials.failures import Failed
 from curvewise.trials.grids import Fill
-from curvewise.trials.values import flat_values
+from curvewise.trials.values import flat_values, tasks_measured
 
 # What a page may ask for unasked: a minute or so of shuffles.
 _MOST_PAIRS = 300  # of algorithms, over all tasks
@@ -46,7 +46,7 @@ def lines_by_task(
         task: _averaged(
             own, own.lines(metric, grid=grid, fill=rule, failed=failed), trials.design
         )
-        for task in trials.tasks
+        for task in tasks_measured(trials, metric)
         for own in (trials.where(task=task),)
     }
 

@@ -288,6 +288,8 @@ def compare_versions(
     by_task = samples(trials, meant.name, at, failed, crossed=True)
     pairs = []
     for names in found.both:
+        if names.task not in by_task:  # a caution says so
+            continue
         own = by_task[names.task]
         both = own[f"{BASE}{names.base}"], own[f"{NEW}{names.new}"]
         is_paired = paired

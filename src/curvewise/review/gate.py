@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from curvewise._text import joined
-from curvewise.errors import Blocked
+from curvewise.errors import Blocked, listed
 from curvewise.review.axis import wrong_replication_axis
 from curvewise.review.curves import (
     constant_scores,
@@ -22,6 +22,7 @@ from curvewise.review.ranges import failed_runs, units_and_ranges
 from curvewise.review.rules import Rule
 from curvewise.review.seeds import few_runs, missing_seeds
 from curvewise.trials import Trials
+from curvewise.trials.values import tasks_measured
 
 MOST_CAUTIONS = 3  # lines above a verdict
 
@@ -113,7 +114,15 @@ def gate(
     if blocking and not anyway:
         raise _blocked(question, blocking)
     tempering = [finding for finding in found if finding.severity == "tempers"]
-    return _lines(blocking, tempering)
+    return (*_lines(blocking, tempering), *_unmeasured(trials, metric))
+
+
+def _unmeasured(trials: Trials, metric: str | None) -> Iterator[str]:
+    """Yield a line on the tasks that an answer leaves out."""
+    measured = trials.tasks if metric is None else tasks_measured(trials, metric)
+    lacking = [task for task in trials.tasks if task not in measured]
+    if lacking:
+        yield f"Left out: {listed(lacking, most=3)}, where no '{metric}' was recorded."
 
 
 def _blocked(question: Concern, blocking: Sequence[Finding]) -> Blocked:

@@ -19,7 +19,7 @@ from curvewise.trials.failures import (
 )
 from curvewise.trials.grids import Fill, common_steps, on_steps, rule_in_words
 from curvewise.trials.trial import shown_key
-from curvewise.trials.values import flat_values, meaning
+from curvewise.trials.values import flat_values, meaning, tasks_measured
 
 if TYPE_CHECKING:
     from curvewise.trials.table import Trials
@@ -217,7 +217,10 @@ def count_failed(trials: "Trials", metric: str | None) -> int:
     """Return how many trials ended badly or lack a finite last score."""
     broken = trials.core.status != 0
     for name in trials.metrics if metric is None else (metric,):
-        broken = broken | ~np.isfinite(last_values(trials, name))
+        tasks = tasks_measured(trials, name)
+        here = np.array([task in tasks for task in trials.tasks], bool)
+        lacks = ~np.isfinite(last_values(trials, name))
+        broken = broken | (lacks & here[trials.core.task])
     return int(broken.sum())
 
 

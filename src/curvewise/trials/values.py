@@ -71,6 +71,25 @@ def flat_values(trials: "Trials", metric: str) -> tuple[Floats, Bools]:
     return from_counts(core, trials.details(), metric)
 
 
+def tasks_measured(trials: "Trials", metric: str) -> tuple[str, ...]:
+    """Return the tasks that a metric was measured on, be it by failed runs.
+
+    Where no trial of a task has it, and one has another score, it is not part of the task;
+    a metric that was measured nowhere is missing everywhere.
+    """
+    core = trials.core
+    if len(trials.tasks) < 2:
+        return trials.tasks
+    _, known = flat_values(trials, metric)
+    owner = np.repeat(np.arange(len(core)), core.lengths)
+    has = np.bincount(core.task[owner[known]], minlength=len(trials.tasks)) > 0
+    ended_well = core.task[(core.status == 0) & (core.lengths > 0)]
+    lacks = ~has & (np.bincount(ended_well, minlength=len(trials.tasks)) > 0)
+    if lacks.all():
+        return trials.tasks
+    return tuple(task for task, no in zip(trials.tasks, lacks, strict=True) if not no)
+
+
 def from_counts(core: Core, details: Details, metric: str) -> tuple[Floats, Bools]:
     """Return what confusion counts tell, along the flat curves, and where they do."""
     values = np.full(len(core.steps), np.nan)

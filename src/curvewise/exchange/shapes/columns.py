@@ -74,8 +74,6 @@ def melted(shaped: Shaped, name: str) -> Shaped | None:
         return replace(
             shaped, table=renamed, remarks=_told(shaped, column, value, kinds)
         )
-    keys = keys_of(table, (column, value))
-    groups = Groups.by(table, keys)
     encoded = (
         table.column(column).cast(pa.string()).combine_chunks().dictionary_encode()
     )
@@ -99,7 +97,13 @@ def melted(shaped: Shaped, name: str) -> Shaped | None:
         rows = (kind_of == i) & ~empty
         wide[groups.of_row[rows]], known[groups.of_row[rows]] = scores[rows], True
         plain = plain.append_column(new_name(plain, kind), pa.array(wide, mask=~known))
-    return replace(shaped, table=plain, remarks=_told(shaped, column, value, found))
+    stated = shaped.stated
+    if (
+        stated.get("metrics") is None
+    ):  # whatever their names: the table says what they are
+        stated = stated | {"metrics": [*plain.column_names[len(keys) :], *others]}
+    remarks = _told(shaped, column, value, found)
+    return replace(shaped, table=plain, stated=stated, remarks=remarks)
 
 
 def _name_and_value(shaped: Shaped) -> tuple[str, str] | None:

@@ -36,6 +36,7 @@ _MODULES = {
     "tensorboard": "tensorboard",
     "wandb": "wandb",
     "sklearn": "scikit_learn",
+    "lm-eval": "lm_eval",
     "rliable": "rliable",
 }
 # One reader, which knows how each of them lays out its files.

@@ -14,6 +14,7 @@ from curvewise.errors import CurvewiseError, listed
 from curvewise.trials import Trials
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
+from curvewise.trials.values import tasks_measured
 
 _INDEPENDENT = "Run independent trials: an Experiment without cross=."
 
@@ -100,12 +101,12 @@ def settled(
         for metric in asked.metrics:
             problem, failed = _tried(part, metric, tried)
             if problem is None:
-                return Settled(part, metric, failed)
+                return Settled(_measured(part, metric), metric, failed)
             first = first or problem
     part = whole[-1]
     for metric in asked.metrics if len(part.tasks) > 1 else ():
-        own = {task: part.where(task=task) for task in part.tasks}
-        outcomes = {task: _tried(one, metric, tried) for task, one in own.items()}
+        each = {task: part.where(task=task) for task in tasks_measured(part, metric)}
+        outcomes = {task: _tried(one, metric, tried) for task, one in each.items()}
         good = [task for task, (problem, _) in outcomes.items() if problem is None]
         if good:
             worst: Failed = "worst"
@@ -116,6 +117,11 @@ def settled(
                 good, problem = good[:1], first
             return Settled(part.where(task=good), metric, failed, problem)
     return first or "There are no scores in these trials. Read them with metrics=."
+
+
+def _measured(trials: Trials, metric: str) -> Trials:
+    here = tasks_measured(trials, metric)
+    return trials if here == trials.tasks else trials.where(task=here)
 
 
 def _tried(part: Trials, metric: str, probe: Probe) -> tuple[str | None, Failed]:
@@ -262,7 +268,8 @@ def calls(
     typed : str, optional
         The command, where it is not called like the function.
     """
-    chosen = expression(settled.trials, asked.trials)
+    # Analyses leave out by themselves where nothing was measured.
+    chosen = expression(settled.trials, _measured(asked.trials, settled.metric))
     line = python(function, chosen, literal(settled.metric), **options)
     if chosen != "trials":
         return {"python": line}

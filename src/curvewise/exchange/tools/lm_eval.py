@@ -1,0 +1,144 @@
+"""Results of lm-evaluation-harness: a file per evaluation, one score per task in it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from curvewise.errors import CurvewiseError
+from curvewise.exchange.runs import Asked, LeftOut, Sheet
+from curvewise.exchange.tools.seeing import Seen
+from curvewise.metrics import Direction, Metric, find
+
+_WAYS: dict[bool, Direction] = {True: "higher", False: "lower"}
+
+
+def fits_path(seen: Seen) -> bool:
+    """Return whether a file holds results, or a folder has such files."""
+    if not seen.is_folder:
+        return seen.path.suffix == ".json" and _results_in(seen.path) is not None
+    return any(_results_in(seen.place(file)) is not None for file in _named(seen))
+
+
+def read_path(seen: Seen, asked: Asked) -> Sheet:
+    """Return one row per evaluation and task."""
+    files = _named(seen) if seen.is_folder else list(seen.files)
+    kept = {file: _results_in(seen.place(file)) for file in files}
+    read = {file: content for file, content in kept.items() if content is not None}
+    rows: list[dict[str, Any]] = []
+    known: dict[str, dict[str, Metric]] = {}
+    sums: list[str] = []
+    for file, content in read.items():
+        groups = {g for g, own in (content.get("group_subtasks") or {}).items() if own}
+        for task, result in content["results"].items():
+            if task in groups:
+                sums.append(task)
+                continue
+            ways = (content.get("higher_is_better") or {}).get(task) or {}
+            scores = {
+                name: value for name, value in _scores(result) if asked.wants(name)
+            }
+            for name in scores:
+                known.setdefault(name, {})[task] = _meaning(name, ways)
+            who = _who(content) | {"task": task}
+            shots = (content.get("n-shot") or {}).get(task)
+            rows.append(who | {"evaluation": file, "num_fewshot": shots} | scores)
+    if not known:
+        raise CurvewiseError(f"{seen.path} holds no scores of lm-evaluation-harness.")
+    names = dict.fromkeys(name for row in rows for name in row)
+    table = pa.table({name: [row.get(name) for row in rows] for name in names})
+    algorithm = "model"
+    if _several_models(rows):  # one name, other arguments: other models
+        algorithm = "model_args"
+    odd = tuple(file for file, content in kept.items() if content is None)
+    left_out = [
+        LeftOut(len(sums), "that are means of other tasks", tuple(sums), "task"),
+        LeftOut(len(odd), "that hold no results of lm-evaluation-harness", odd, "file"),
+    ]
+    return Sheet(
+        f"lm-evaluation-harness {'folder' if seen.is_folder else 'file'} {seen.path.name}",
+        table,
+        {
+            "task": "task",
+            "algorithm": algorithm,
+            "trial": "evaluation",
+            "metrics": {name: _over_tasks(name, own) for name, own in known.items()},
+        },
+        left_out=[one for one in left_out if one.n],
+    )
+
+
+def _named(seen: Seen) -> list[str]:
+    return [
+        file
+        for file in seen.files
+        if file.endswith(".json") and file.rpartition("/")[2].startswith("results")
+    ]
+
+
+def _results_in(path: Path) -> Mapping[str, Any] | None:
+    """Return the content of a file of results; None for any other file."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(256)
+            if (
+                b'"results"' not in head
+            ):  # it comes first, and other files are not parsed
+                return None
+            content = json.loads(head + file.read())
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(content, Mapping) or not isinstance(
+        content.get("config"), Mapping
+    ):
+        return None
+    results = content.get("results")
+    is_ours = "versions" in content and isinstance(results, Mapping)
+    whole = is_ours and all(isinstance(one, Mapping) for one in results.values())
+    return content if whole else None
+
+
+def _who(content: Mapping[str, Any]) -> dict[str, Any]:
+    config = content["config"]
+    arguments = config.get("model_args")
+    if isinstance(arguments, Mapping):
+        arguments = ",".join(f"{k}={v}" for k, v in sorted(arguments.items()))
+    name = content.get("model_name") or arguments or config.get("model")
+    return {"model": str(name), "model_args": str(arguments or name)}
+
+
+def _several_models(rows: list[dict[str, Any]]) -> bool:
+    pairs = {(row["model"], row["model_args"]) for row in rows}
+    return len(pairs) > len({model for model, _ in pairs})
+
+
+def _scores(result: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Yield scores without the filter's name where none was applied.
+
+    Standard errors are over questions, not over runs, and have no place in a trial.
+    """
+    for key, value in result.items():
+        name, _, by = key.partition(",")
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if by and is_number and not name.endswith("_stderr"):
+            yield (name if by == "none" else f"{name} ({by})"), float(value)
+
+
+def _meaning(name: str, ways: Mapping[str, Any]) -> Metric:
+    bare = name.partition(" (")[0]
+    usual, way = find(bare), _WAYS.get(ways.get(bare, None))
+    if way is None:
+        return replace(usual or Metric(bare, source="name"), name=name, label=name)
+    if usual is None or usual.direction != way:
+        return Metric(name, way, source="source")
+    return replace(usual, name=name, label=name, source="source")
+
+
+def _over_tasks(name: str, by_task: Mapping[str, Metric]) -> Metric:
+    first, *others = by_task.values()
+    if all(one == first for one in others):
+        return first
+    return Metric.of_tasks(name, by_task, source="source")
