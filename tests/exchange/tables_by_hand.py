@@ -200,6 +200,15 @@ CASES = [
     Case("diverged in the midst of a run", csv("model,seed,epoch,accuracy,diverged", *((*r, r[:3] == ("b", 1, 2)) for r in STEPS)), CURVES, status={"ok": 3, "failed": 1}),
     Case("finished at the end of a run", csv("model,seed,epoch,accuracy,finished", *((*r, r[2] == 3 and r[:2] != ("b", 1)) for r in STEPS)), CURVES, status={"ok": 3, "failed": 1}),
     Case("converged in the end", csv("model,seed,epoch,accuracy,converged", *((*r, r[2] == 3) for r in STEPS)), CURVES, status={"ok": 4}),
+    Case("status in numbers", "model,seed,accuracy,status\na,0,0.91,0\na,1,0.88,0\nb,0,0.75,0\nb,1,0.79,1\n", SCORES, answer={"status": "status=1"}, status={"ok": 3, "failed": 1}),
+    Case("killed", "model,seed,accuracy,killed\na,0,0.91,no\na,1,0.88,no\nb,0,0.75,no\nb,1,0.79,yes\n", SCORES, status={"ok": 3, "failed": 1}),
+    Case("pruned", "model,seed,accuracy,pruned\na,0,0.91,False\na,1,0.88,False\nb,0,0.75,False\nb,1,0.79,True\n", SCORES, answer={"status": "none"}, status={"ok": 4}),
+    Case("a state of a scheduler", "model,seed,accuracy,slurm_state\na,0,0.91,COMPLETED\na,1,0.88,COMPLETED\nb,0,0.75,COMPLETED\nb,1,0.79,OUT_OF_MEMORY\n", SCORES, status={"ok": 3, "crashed": 1}),
+    # --- names that look like numbers ---
+    Case("versions", "model,accuracy\n1.1,0.91\n1.1,0.88\n1.10,0.75\n1.10,0.79\n", [("1.1", "all", {"accuracy": 0.91}), ("1.1", "all", {"accuracy": 0.88}), ("1.10", "all", {"accuracy": 0.75}), ("1.10", "all", {"accuracy": 0.79})]),
+    Case("commits", "commit,accuracy\n89e1234,0.91\n89e1234,0.88\n12e4567,0.75\n12e4567,0.79\n", [("89e1234", "all", {"accuracy": 0.91}), ("89e1234", "all", {"accuracy": 0.88}), ("12e4567", "all", {"accuracy": 0.75}), ("12e4567", "all", {"accuracy": 0.79})], {"algorithm": "commit"}),
+    Case("runs with leading zeros", csv("model,run,step,accuracy", ("a", "01", 1, 0.1), ("a", "01", 2, 0.2), ("a", "1", 1, 0.3), ("a", "1", 2, 0.4)), [("a", "all", {"accuracy": [(1, 0.1), (2, 0.2)]}), ("a", "all", {"accuracy": [(1, 0.3), (2, 0.4)]})]),
+    Case("seeds with a point and without", csv("model,seed,step,accuracy", ("a", "1", 1, 0.1), ("a", "1.0", 2, 0.2), ("a", "2", 1, 0.3), ("a", "2", 2, 0.4)), [("a", "all", {"accuracy": [(1, 0.1), (2, 0.2)]}), ("a", "all", {"accuracy": [(1, 0.3), (2, 0.4)]})]),
     # --- what a run is ---
     Case("two runs with one seed", csv("algo,seed,run,step,return", *((a, s, "r1", t, v) for a, s, t, v in ZIGZAG), *((a, s, "r2", t, v) for a, s, t, v in ZAGZIG)), TWO_RUNS),
     Case("two runs with one seed, seed named", csv("algo,seed,run,step,return", *((a, s, "r1", t, v) for a, s, t, v in ZIGZAG), *((a, s, "r2", t, v) for a, s, t, v in ZAGZIG)), TWO_RUNS, {"trial": "seed"}, {"trial": ["seed", "run"]}),

@@ -113,12 +113,13 @@ def _read(
         raise CurvewiseError(
             "on= names the column that joins two tables. Pass runs= too."
         )
-    asked = _asked(stated, metrics)
+    joining = several(on, "on")
+    asked = _asked(stated, metrics, joining)
     found = found_in(source, asked, tool)
     _must_have_names(asked, found, stated)
     if isinstance(found, Runs) and metrics is not None:
         _must_have_metrics(stated_metrics(metrics, None), found, source, asked, tool)
-    labels = None if runs is None else load(runs)
+    labels = None if runs is None else load(runs, joining)
     stated |= {"metrics": metrics, "unit": unit}
     kept = design_beside(source)
     if isinstance(found, Sheet) and (head := head_of(found.table)) is not None:
@@ -157,17 +158,20 @@ def _as_labels(table: pa.Table, name: str) -> pa.Table:
     return found.table if isinstance(found, Runs) else table
 
 
-def _asked(stated: dict[str, Any], metrics: Metrics | None) -> Asked:
+def _asked(
+    stated: dict[str, Any], metrics: Metrics | None, joining: Sequence[str]
+) -> Asked:
     known: Mapping[str, Any] | None = None
     if isinstance(stated.get("params"), Mapping):
         known = stated.pop("params")
         stated["params"] = None
-    given = None if metrics is None else tuple(stated_metrics(metrics, None))
-    bare = None if given is None else (*given, *map(metric_name, given))
-    tasks = stated.get("task")
+    scores = None if metrics is None else tuple(stated_metrics(metrics, None))
+    bare = None if scores is None else (*scores, *map(metric_name, scores))
+    tasks, given = stated.get("task"), (stated.get("task"), stated.get("algorithm"))
+    named = (*joining, *(one for one in given if isinstance(one, str)))
     if tasks is None or isinstance(tasks, str):
-        return Asked(stated.get("step"), bare, known)
-    return Asked(stated.get("step"), bare, known, several(tasks, "task"))
+        return Asked(stated.get("step"), bare, known, names=named)
+    return Asked(stated.get("step"), bare, known, several(tasks, "task"), named)
 
 
 def _must_have_names(asked: Asked, found: Runs | Sheet, stated: dict[str, Any]) -> None:

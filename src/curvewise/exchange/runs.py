@@ -27,12 +27,15 @@ class Asked:
         Values of hyperparameters for outputs that do not hold them.
     tasks : tuple of str or None
         Names of tasks, in order, for arrays that have tasks without names.
+    names : tuple of str
+        Columns that were said to name algorithms, tasks or runs.
     """
 
     step: str | None = None
     metrics: tuple[str, ...] | None = None
     params: Mapping[str, Any] | None = None
     tasks: tuple[str, ...] | None = None
+    names: tuple[str, ...] = ()
 
     def wants(self, metric: str) -> bool:
         """Return whether a metric is among those asked for.

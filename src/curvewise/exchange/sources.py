@@ -23,7 +23,7 @@ def found_in(source: object, asked: Asked, tool: str | None) -> Runs | Sheet:
     else:
         found = tools.from_object(source, asked, tool)
     if found is None:
-        table, name = load(source)
+        table, name = load(source, asked.names)
         head = head_of(table)
         if tool is None and head is not None:
             if isinstance(source, Path) or not _is_pandas(source):

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from curvewise.errors import CurvewiseError, listed, shortened
 from curvewise.exchange.head import COLUMN, column_types, head_of, parsed
+from curvewise.trials.names import ALGORITHM, TASK, every
 
 # An empty cell is missing; "nan" and "inf" are numbers that somebody recorded.
 _MISSING = ["", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>", "#N/A"]
@@ -28,9 +29,11 @@ _FILES = {
 }
 _FIRST_OF_OURS = "task,algorithm,number,"
 _PACKED = (".gz", ".bz2", ".zst")
+# Names and not numbers: of a seed, 1 and 1.0 are the same.
+_NAMES_OF_RUNS = ("run", "trial", "experiment", "id", "name", "commit", "hash", "sha")
 
 
-def load(source: object) -> tuple[pa.Table, str]:
+def load(source: object, named: Iterable[str] = ()) -> tuple[pa.Table, str]:
     """Return a source as a table, and what to call it.
 
     Parameters
@@ -38,9 +41,11 @@ def load(source: object) -> tuple[pa.Table, str]:
     source : path, frame or dict of arrays
         CSV, Parquet or JSON lines, also compressed; any frame that narwhals knows
         (pandas, polars, pyarrow); columns by name.
+    named : iterable of str
+        Columns that name algorithms, tasks or runs: in a CSV file 1.1 and 1.10 are two.
     """
     if isinstance(source, str | Path):
-        table, name = _from_file(source), Path(source).name
+        table, name = _from_file(source, tuple(named)), Path(source).name
     elif isinstance(source, Mapping):
         table, name = _from_dict(source), "a dict of arrays"
     else:
@@ -59,7 +64,7 @@ def load(source: object) -> tuple[pa.Table, str]:
 # --- files -------------------------------------------------------------------------------
 
 
-def _from_file(source: str | Path) -> pa.Table:
+def _from_file(source: str | Path, named: Sequence[str]) -> pa.Table:
     path = existing(source)
     suffixes = [s.lower() for s in path.suffixes if s.lower() not in _PACKED]
     kind = _FILES.get(suffixes[-1] if suffixes else "")
@@ -69,7 +74,10 @@ def _from_file(source: str | Path) -> pa.Table:
             f"a store, a frame or a dict of arrays."
         )
     try:
-        table = {"CSV": _csv, "Parquet": _parquet, "JSON lines": _json}[kind](path)
+        if kind == "CSV":
+            table = _csv(path, named)
+        else:
+            table = _parquet(path) if kind == "Parquet" else _json(path)
         table.validate(
             full=True
         )  # damaged texts would be found out late, and by others
@@ -79,6 +87,8 @@ def _from_file(source: str | Path) -> pa.Table:
     except CurvewiseError:
         raise
     except (pa.ArrowException, OSError, ValueError, RecursionError) as problem:
+        if "invalid UTF8" in str(problem):
+            raise _not_utf8(path.name) from None
         raise CurvewiseError(
             f"{path} cannot be read as {kind}: {shortened(problem, 300).rstrip('. ')}. "
             f"The file may be damaged, cut short or of another kind."
@@ -120,7 +130,7 @@ def existing(source: str | Path, *, folder: bool = False) -> Path:
     return path
 
 
-def _csv(path: Path) -> pa.Table:
+def _csv(path: Path, named: Sequence[str]) -> pa.Table:
     from pyarrow import csv
 
     with pa.input_stream(path) as stream:
@@ -136,12 +146,19 @@ def _csv(path: Path) -> pa.Table:
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     if (ours := _csv_of_ours(path, first, parse)) is not None:
         return ours
-    convert = csv.ConvertOptions(null_values=_MISSING)
+    words = _columns_of_names(first, delimiter, named)
+    convert = csv.ConvertOptions(
+        null_values=_MISSING,
+        column_types={c: pa.dictionary(pa.int32(), pa.string()) for c in words},
+    )
     skip = csv.ReadOptions(skip_rows=n_before)
     with pa.input_stream(path) as stream:
         try:
             table = csv.read_csv(stream, skip, parse, convert)
             names = table.column_names
+            for c in words:
+                if c in names:
+                    table = table.set_column(names.index(c), c, _typed(table.column(c)))
         except UnicodeDecodeError:
             raise _not_utf8(path.name) from None
     if 2 * sum(is_float(name) for name in names) >= len(names):
@@ -150,6 +167,41 @@ def _csv(path: Path) -> pa.Table:
             f"Put the names of the columns there."
         )
     return _without_padding(table) if any(n != n.strip() for n in names) else table
+
+
+def _columns_of_names(first: str, delimiter: str, named: Sequence[str]) -> list[str]:
+    """Return the columns whose cells are names, though they may look like numbers."""
+    import csv
+
+    head = next(csv.reader([first.rstrip("\r")], delimiter=delimiter), [])
+    usual = (*ALGORITHM, *TASK, *_NAMES_OF_RUNS)
+    wanted = {*every(usual, head), *(c for c in head if c.strip() in named)}
+    return [c for c in dict.fromkeys(head) if c in wanted and head.count(c) == 1]
+
+
+def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return names with the type that they would have had, unless two became one."""
+    from pyarrow import csv
+
+    whole = column.unify_dictionaries().combine_chunks()
+    texts = whole.dictionary
+    if len(texts) == 0:
+        return whole.cast(pa.string())
+    quoted = "\n".join('"' + t.replace('"', '""') + '"' for t in texts.to_pylist())
+    read = csv.read_csv(
+        pa.BufferReader(quoted.encode()),
+        csv.ReadOptions(column_names=["name"]),
+        csv.ParseOptions(newlines_in_values=True),
+        csv.ConvertOptions(null_values=_MISSING),
+    )
+    typed = read.column("name").combine_chunks()
+    kind = typed.type
+    if pa.types.is_string(kind) or pa.types.is_null(kind):
+        return whole.cast(pa.string())
+    known = [text for text in texts.to_pylist() if text not in _MISSING]
+    if len(typed.drop_null().unique()) < len({text.strip() for text in known}):
+        return whole.cast(pa.string())
+    return typed.take(whole.indices)
 
 
 def _lines_before(lines: list[str]) -> int:

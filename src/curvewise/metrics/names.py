@@ -10,6 +10,7 @@ from curvewise.metrics.words import (
     BAD,
     CONTEXT,
     ERRORS,
+    HEADS,
     INVERSIONS,
     LOST,
     NEGATED,
@@ -46,9 +47,10 @@ _WORD = re.compile(
 )
 _ASK = Noun("ask")
 _NONE = Noun("none")
-# Of a word that nobody knows, as in judge_score: the convention of scikit-learn.
-_SCORE = Noun("higher")
-_WHERE = ("train", "training", "val", "valid", "validation", "eval", "test", "dev")
+_WHERE = (
+    *("train", "training", "val", "valid", "validation", "eval", "test", "dev"),
+    *("cv", "oof"),
+)
 
 
 class Meaning(NamedTuple):
@@ -207,6 +209,9 @@ def _decided(words: tuple[str, ...], measured: bool) -> tuple[Noun | None, bool]
                 break
             noun, followed = _last(words[:place], measured)
             if noun is not None:
+                of_it = word == "of" and noun.kind == "higher"
+                if of_it and _has_firm("lower", words[place + 1 :]):
+                    return _ASK, followed  # auc_of_loss
                 return noun, followed
     noun, followed = _last(words, measured)
     is_machine = words[0] in _OF_MACHINES and noun is not None and noun.kind == "higher"
@@ -226,6 +231,7 @@ _COUNTED = ("num", "n", "number", "rank")
 _CHANGED = ("delta", "diff", "change")
 _OF_MACHINES = ("grad", "grads", "gradient", "gradients", "cache", "queue")
 _COUNTS = ("steps", "epochs", "iterations", "iters", "episodes", "rounds")
+_WHEN = ("epoch", "step", "iter", "iteration", "round", "idx", "index")
 _UNQUALIFIED = {
     *(("per", unit) for unit in ("s", "sec", "second", "minute", "hour", "day")),
     *((count, "to") for count in _COUNTS),
@@ -234,9 +240,10 @@ _UNQUALIFIED = {
 
 
 def _is_count(words: tuple[str, ...]) -> bool:
-    """Return whether it counts something: success_steps, not return_at_1000_steps."""
+    """Return whether it counts something: success_steps, best_epoch, not return_at_9_steps."""
     is_plain = not any(word in PREPOSITIONS or word[0].isdigit() for word in words)
-    return len(words) > 1 and words[-1] in _COUNTS and is_plain
+    says_when = words[0] == "best" and words[-1] in _WHEN
+    return len(words) > 1 and (says_when or (words[-1] in _COUNTS and is_plain))
 
 
 def _is_explained(words: tuple[str, ...]) -> bool:
@@ -282,8 +289,7 @@ def _last(words: tuple[str, ...], measured: bool) -> tuple[Noun | None, bool]:
                 end = start
                 continue
             if key in SUFFIXES:  # of something that nobody knows
-                is_score = key == "score" and inner is None and beyond
-                return (_SCORE if is_score else _ASK), followed
+                return _ASK, followed
         elif alone:  # "Loss/value": what stands before the segment may tell
             return None, followed or key not in CONTEXT
         return _signed(noun, key, words[:start]), followed
@@ -306,6 +312,38 @@ def _compound(
     return end, None
 
 
+def _is_contradicted(kind: Kind, key: str, before: tuple[str, ...]) -> bool:
+    """Return whether the words before a noun leave open which way is better."""
+    if kind == "higher":  # miss_detection, err_auc
+        return bool(before) and (before[-1] in BAD or _has_firm("lower", before))
+    if kind != "lower":
+        return False
+    is_head = key in HEADS or key.endswith(_OF_ANYTHING)
+    is_taken_off = key in TAKEN_OFF and bool({*before} & {"reward", "rew"})
+    return is_taken_off or (not is_head and _has_firm("higher", before))
+
+
+_OF_ANYTHING = (
+    "loss",
+    "losses",
+    "error",
+    "err",
+    "mse",
+    "mae",
+    "rate",
+    "cost",
+    "regret",
+)
+
+
+def _has_firm(kind: Kind, words: tuple[str, ...]) -> bool:
+    """Return whether some of the words are a noun of that kind by themselves."""
+    ends = range(len(words))
+    keys = ("".join(words[a : b + 1]) for a in ends for b in ends[a : a + _LONGEST])
+    nouns = (NOUNS[key] for key in keys if key in NOUNS and key not in PLACES)
+    return any(noun.kind == kind and noun.is_firm for noun in nouns)
+
+
 def _is_foreign(word: str) -> bool:
     return word not in CONTEXT and not word[0].isdigit()
 
@@ -315,10 +353,9 @@ def _signed(noun: Noun, key: str, before: tuple[str, ...]) -> Noun:
     if key in ("error", "err") and any(map(_is_foreign, before)):
         noun = Noun("lower", is_firm=True)  # of what was measured: no rate
     if noun.kind == "higher" and "loss" in before:
-        return Noun("lower", is_firm=True) if key in LOST else _ASK
-    if noun.kind == "lower" and key in TAKEN_OFF and {*before} & {"reward", "rew"}:
-        return _ASK
-    if noun.kind == "higher" and before and before[-1] in BAD:
+        is_lost = key in LOST and before[-1] == "loss"
+        return Noun("lower", is_firm=True) if is_lost else _ASK
+    if _is_contradicted(noun.kind, key, before):
         return _ASK
     signs = [word for word in before if word in NEGATIONS]
     if not signs or noun.kind not in ("higher", "lower"):

@@ -251,7 +251,7 @@ _TABLE: tuple[tuple[Noun, str], ...] = (
     (
         Noun("lower", _RATE, True),
         "false omission rate, misdetection rate, missed detection rate, incorrect "
-        "rate, wrong rate, hallucination rate, toxicity, toxicity rate, refusal "
+        "rate, wrong rate, hallucination rate, toxicity rate, refusal "
         "error, half total error rate, hter, apcer, bpcer, acer, frr, mmr, log "
         "average miss rate, lamr, ser, sentence error, top 1 error, top 5 error, top "
         "1 err, top 5 err, classification err, misclass, misclassification, "
@@ -377,7 +377,7 @@ _TABLE: tuple[tuple[Noun, str], ...] = (
         "value, net worth, superglue, glue, bbh, agieval, ceval, cmmlu, gpqa, aime, "
         "ifeval, musr, triviaqa, sst2, mnli, qnli, mrpc, qqp, stsb, cola, squad, "
         "mteb, beir, livecodebench, swe bench, longbench, mtbench, alpaca eval, arena "
-        "hard, conversion rate, cvr, ctr, retention, retention rate, sum rate, "
+        "hard, conversion rate, cvr, retention, retention rate, sum rate, "
         "spectral efficiency, sinr, sharpe annual, cumulative profit, accepted rate, "
         "human preference, empowerment",
     ),
@@ -401,7 +401,7 @@ _TABLE: tuple[tuple[Noun, str], ...] = (
         Noun("higher", _SIGNED, True),
         "correlation coef, correlation coeff, corr coeff, pearson correlation, "
         "pearson corr, spearman correlation, spearman corr, kendall correlation, phi "
-        "k, cc, nss, npmi, topic coherence, c v, cv coherence, umass coherence, u "
+        "k, cc, nss, npmi, topic coherence, umass coherence, u "
         "mass, cosine similarity score, distance correlation, lin ccc, lins ccc, "
         "somers",
     ),
@@ -446,7 +446,7 @@ _TABLE: tuple[tuple[Noun, str], ...] = (
     ),
     (
         Noun("lower", _RATE, True),
-        "inaccuracy, far, fmr, fnmr, fpir, fnir, false accept rate, false reject "
+        "inaccuracy, far, fnmr, fpir, fnir, false accept rate, false reject "
         "rate, false acceptance rate, false rejection rate, false match rate, false "
         "non match rate, false alarm ratio, voe, volumetric overlap error, volume "
         "overlap error, sce, classwise ece, cw ece, sm ece, uce, self bleu, error "
@@ -469,7 +469,7 @@ _TABLE: tuple[tuple[Noun, str], ...] = (
         "score, mat r, mat p, amr r, amr p, msd surface, ravd, absolute volume "
         "difference, relative volume difference, relative absolute volume difference, "
         "pehe, eps ate, error ate, policy risk, structural hamming distance, shd, "
-        "structural intervention distance, sid, nd, wrmsse, sql, mql, ql 0.5, ql 0.9, "
+        "structural intervention distance, sid, nd, wrmsse, mql, ql 0.5, ql 0.9, "
         "rho risk, q risk, quantile risk, quantile score, pinball score, interval "
         "loss, miscalibration area, ence, ibll, inbll, integrated nbll, mean rank, "
         "mnr, medr, detection delay, med rank, average rank, amr, mean position, nats "
@@ -486,7 +486,7 @@ _TABLE: tuple[tuple[Noun, str], ...] = (
         "normalised entropy, normalized cross entropy, xent, softmax cross entropy, "
         "bellman residual, bellman residuals, deviation, deviations, mean deviation, "
         "energy score, variogram score, dawid sebastiani score, log score loss, "
-        "ignorance score, logarithmic score loss, max drawdown, maximum drawdown, "
+        "ignorance score, logarithmic score loss, "
         "drawdown, mdd, ulcer index, backlog, tardiness, lateness, tour length, route "
         "length, path cost, dynamic time warping, dtw, dtw distance, discrete "
         "frechet, spectral convergence, multi resolution stft, log f0 rmse, bark "
@@ -503,13 +503,14 @@ _TABLE: tuple[tuple[Noun, str], ...] = (
         "score, vina score, vina dock, vina min, vina, glide score, binding energy, "
         "binding affinity score, strain energy, cost return, cost returns, return "
         "cost, ep costs, forgetting, forgetting measure, average forgetting, "
-        "harmfulness, hallucination, hallucinations, repetition, expected max "
+        "harmfulness, hallucinations, repetition, expected max "
         "toxicity, bias amplification, loss rate, infractions, lane departures, "
         "unsafe actions, timeouts, failed, outliers",
     ),
     (
         Noun("higher", _RATE, True),
-        "graph conn, cell cycle conservation, hvg overlap, hvg conservation, isolated "
+        "cov cd, cov emd, graph conn, cell cycle conservation, hvg overlap, hvg "
+        "conservation, isolated "
         "label, isolated labels, pcr batch, f max, average pts within thresh, pts "
         "within thresh, moda, modp, owta, clr re, clr pr, mtr, ents f, ents p, ents "
         "r, sents f, sents p, sents r, spans sc f, spans sc p, spans sc r, cats macro "
@@ -565,7 +566,7 @@ _TABLE: tuple[tuple[Noun, str], ...] = (
         "idfp, r hat, max rhat, split rhat, drmsd, fape, metricx, marre, spis, mpiw, "
         "mean prediction interval width, abs vol diff, vol diff, absolute vol diff, "
         "mae coverage, smin, set size, avg set size, average set size, mean set size, "
-        "earthmovers, earth mover, ope, tdi, sqrt pehe, rpehe, ate error, att error, "
+        "earthmovers, earth mover, tdi, sqrt pehe, rpehe, ate error, att error, "
         "rpol, intransigence, betti error, betti number error, rmce, molprobity, "
         "molprobity score, lives lost, l2 1s, l2 2s, l2 3s, l2 avg, navigation error, "
         "nav error, distance to success, distance to goal, distance to target, "
@@ -678,6 +679,8 @@ _TABLE: tuple[tuple[Noun, str], ...] = (
     ),
     (
         Noun("ask"),
+        "toxicity, hallucination, c v, c v coherence, max drawdown, maximum drawdown, "
+        "ope, ctr, fmr, real score, fake score, combined score, "
         "distance, waic, clisi, mutual info, mutual information, nd score, fn value, "
         "statistical parity difference, l2 distortion, mean l2 distortion, mia auc, "
         "mia accuracy, attack accuracy, attack auc, infraction penalty, mean "

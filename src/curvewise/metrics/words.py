@@ -51,6 +51,7 @@ ERRORS = _words("rmse mae mse mape smape nrmse nmae r2 error err")
 # After another noun they say where: AP_far.
 PLACES = _words(
     "far pro sir sar sad dist accel spacing power aa oa cc cd gd hit exact ctc"
+    " top1 top3 top5 top10 rank1 rank5 rank10 rank20 q3 q8"
 )
 # Settings and diagnostics by themselves; after a rate they add nothing: jaccard_coeff.
 OF_A_RATE = _words("coef coeff coefficient norm")
@@ -66,10 +67,13 @@ BAD = _words(
     "miss missed false wrong failed fail failure incorrect invalid bad cost penalty unsafe"
     " violation regret forgetting mis no error"
 )
+# An error of anything is an error: accuracy_loss, but not recall_fpr.
+HEADS = ERRORS | _words("loss cost regret penalty gap nll deviation distance violation")
 NEGATIONS = _words("neg negative negated minus")
 INVERSIONS = _words(
     "inverse inv reciprocal complement anti inverted non un not opponent enemy free"
     " below above exceeding excluding attack attacker mia"
+    " lt gt prevented avoided saved lost reduced"
 )
 # What scikit-learn and others negate so that higher is better; "neg_loss" may as well be
 # the loss of negative examples.

@@ -75,18 +75,44 @@ ENDED_BADLY = (
     *("failed", "is_failed", "diverged", "is_diverged", "crashed", "timed_out", "oom"),
     *("has_failed", "has_diverged", "has_crashed", "nan", "is_nan", "failure"),
     *("timeout", "timedout", "is_timeout", "has_timed_out", "error", "errored"),
+    *(
+        "killed",
+        "is_killed",
+        "was_killed",
+        "has_nan",
+        "has_nans",
+        "preempted",
+        "aborted",
+    ),
 )
-ENDED_WELL = ("completed", "finished", "is_complete", "is_finished", "succeeded")
-# The same, perhaps: a run that is not so may have scored all the same.
+ENDED_WELL = (
+    *("complete", "completed", "finished", "is_complete", "is_finished", "succeeded"),
+)
+# The same, perhaps: such a run may have scored all the same.
+PERHAPS_ENDED_BADLY = (
+    "pruned",
+    "is_pruned",
+    "early_stopped",
+    "stopped_early",
+    "skipped",
+)
 PERHAPS_ENDED_WELL = (
     *("converged", "has_converged", "is_converged", "valid", "is_valid", "done", "ok"),
 )
 # In words, where all of them are known; by number; by what was said of a failure.
 PERHAPS_STATUS = (
     *("run_status", "job_status", "trial_status", "final_status", "exit_status"),
-    *("run_state", "job_state", "outcome", "result"),
+    *("run_state", "job_state", "outcome", "result", "termination", "ended", "exit"),
+    *("termination_reason", "exit_reason", "end_reason", "stop_reason"),
 )
-EXIT_CODE = ("exit_code", "exitcode", "returncode", "return_code", "exit_status")
+EXIT_CODE = (
+    "exit_code",
+    "exitcode",
+    "returncode",
+    "return_code",
+    "exit_status",
+    "exit",
+)
 ERROR_TEXT = (
     *("error_message", "error_msg", "exception", "traceback", "error", "error_type"),
     *("exception_type", "failure_reason", "err_msg"),

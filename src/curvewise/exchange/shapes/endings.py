@@ -42,7 +42,8 @@ def endings(shaped: Shaped, name: str) -> Shaped | None:
     signs = list(_signs(shaped, surely=column is not None))
     if column is None and not signs:
         _ask_about_flags(shaped, name)
-        flags = _strictly(names.PERHAPS_ENDED_WELL, free_columns(shaped))
+        perhaps = (*names.PERHAPS_ENDED_WELL, *names.PERHAPS_ENDED_BADLY)
+        flags = _strictly(perhaps, free_columns(shaped))
         return _without_flags(shaped, [c for c in flags if _is_flag(table, c)])
     words = _texts(table, column) if column else [""] * table.num_rows
     return _ended(shaped, words, signs, column)
@@ -61,7 +62,9 @@ def _in_words(shaped: Shaped, name: str) -> str | None:
     table = shaped.table
     texts = text_columns(table, free_columns(shaped))
     usual = names.first(names.STATUS, texts)
-    for column in dict.fromkeys((usual, *_strictly(names.PERHAPS_STATUS, texts))):
+    perhaps = [c for c in texts if re.search(r"(?i)[\W_](status|state)$", c)]
+    perhaps += _strictly(names.PERHAPS_STATUS, texts)
+    for column in dict.fromkeys((usual, *perhaps)):
         if column is None:
             continue
         words = [str(w) for w in distinct_values(table, column)]
@@ -169,11 +172,14 @@ def _says_something(text: str) -> bool:
 
 def _ask_about_flags(shaped: Shaped, name: str) -> None:
     """Raise for a run that did not converge: whether it failed nobody said."""
-    table = shaped.table
-    for column in _strictly(names.PERHAPS_ENDED_WELL, free_columns(shaped)):
+    table, free = shaped.table, free_columns(shaped)
+    _ask_about_numbers(table, free, name)
+    perhaps = [(c, _NO) for c in _strictly(names.PERHAPS_ENDED_WELL, free)]
+    perhaps += [(c, _YES) for c in _strictly(names.PERHAPS_ENDED_BADLY, free)]
+    for column, answers in perhaps:
         if not _is_flag(table, column):
             continue
-        is_bad = _which(table, column, lambda text: text in _NO and text != "")
+        is_bad = _which(table, column, lambda t, bad=answers: t in bad and t != "")
         runs = _runs(shaped)
         if runs is not None:
             is_bad &= runs.is_last
@@ -186,6 +192,20 @@ def _ask_about_flags(shaped: Shaped, name: str) -> None:
             f"Column '{column}' of {name} is {text} for {int(is_bad.sum())} runs. Did "
             f"these fail, or do their scores count? 'none' reads the column as a label.",
             fixes=[{"status": f"{column}={text}"}, {"status": "none"}],
+        )
+
+
+def _ask_about_numbers(table: pa.Table, free: Iterable[str], name: str) -> None:
+    """Raise for a status in numbers or truth values: which of them is a failure?"""
+    for column in _strictly(names.STATUS, [c for c in free if is_number(table, c)]):
+        cells = sorted({*_texts(table, column)} - {""})
+        if column.casefold() != "status" or not 1 < len(cells) <= _MOST_WORDS:
+            continue
+        raise CurvewiseError(
+            f"Column '{column}' of {name} says {listed(cells)}. Which of them is a failed "
+            f"run? 'none' reads the column as a label.",
+            fixes=[{"status": f"{column}={cell}"} for cell in cells]
+            + [{"status": "none"}],
         )
 
 
@@ -256,6 +276,10 @@ def _ended(
         "failed" if bad else word or "ok"
         for bad, word in zip(is_bad, words, strict=True)
     ]
+    spoken = {c: f"label.{c}" for c in flags if c in table.column_names}
+    spoken = {c: new for c, new in spoken.items() if new not in table.column_names}
+    # What has been said is a label, and no score: "failed" would be good when low.
+    table = table.rename_columns([spoken.get(c, c) for c in table.column_names])
     name = _ENDED
     while name in table.column_names:
         name += "_"

@@ -96,9 +96,9 @@ def _results_in(path: Path) -> Mapping[str, Any] | None:
     ):
         return None
     results = content.get("results")
-    is_ours = "versions" in content and isinstance(results, Mapping)
-    whole = is_ours and all(isinstance(one, Mapping) for one in results.values())
-    return content if whole else None
+    if "versions" not in content or not isinstance(results, Mapping):
+        return None
+    return content if all(isinstance(r, Mapping) for r in results.values()) else None
 
 
 def _who(content: Mapping[str, Any]) -> dict[str, Any]:
