@@ -240,7 +240,7 @@ _UNQUALIFIED = {
 
 
 def _is_count(words: tuple[str, ...]) -> bool:
-    """Return whether it counts something: success_steps, best_epoch, not return_at_9_steps."""
+    """Return whether it counts something: success_steps, not return_at_9_steps."""
     is_plain = not any(word in PREPOSITIONS or word[0].isdigit() for word in words)
     says_when = words[0] == "best" and words[-1] in _WHEN
     return len(words) > 1 and (says_when or (words[-1] in _COUNTS and is_plain))
