@@ -1,5 +1,6 @@
 """What a run is: rows of one table that belong together, and rows that must not."""
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any
@@ -15,6 +16,7 @@ from curvewise.exchange.grouping import (
     row_of,
     rows_per_run,
 )
+from curvewise.exchange.shapes.joint import SIGN
 from curvewise.trials import names
 from curvewise.trials.columns import Ints
 
@@ -91,12 +93,28 @@ def apart(
             for c in usable
             if not pa.types.is_floating(table.schema.field(c).type) or names.is_param(c)
         ]
-        fixes = [
-            {"trial": [*trials, *some]}
-            for some in combinations(whole, 2)
-            if rows_per_run(table, [*fixed, *some]) == 1
-        ]
+        for columns in (whole, usable):
+            fixes = fixes or [
+                fix
+                for some in combinations(columns, 2)
+                if rows_per_run(table, [*fixed, *some]) == 1
+                for fix in _together(table, algorithm, some, trials)
+            ]
     return fixes[:5]
+
+
+def _together(
+    table: pa.Table,
+    algorithm: str | None,
+    columns: Sequence[str],
+    trials: Sequence[str],
+) -> list[dict[str, Any]]:
+    """Return what two columns may be that tell rows apart together."""
+    kinds = [table.schema.field(c).type for c in columns]
+    said = all(pa.types.is_string(k) or pa.types.is_boolean(k) for k in kinds)
+    who = [algorithm] if algorithm is not None else []
+    arms = [{"algorithm": SIGN.join((*who, *columns))}] if said else []
+    return [*arms, {"trial": [*trials, *columns]}]
 
 
 def readings(
@@ -109,8 +127,13 @@ def readings(
 ) -> list[dict[str, Any]]:
     """Return what a column of unknown meaning may be, as keywords of `read`."""
     as_trial: dict[str, Any] = {"trial": [*trials, column] if trials else column}
+    if step is not None and _counts_too(table, column):
+        both = (column, step) if _is_coarser(column, step) else (step, column)
+        return [{"step": SIGN.join(both)}, as_trial]
     if names.every(names.TRIAL, [column]):
         return [as_trial]
+    if trials and {"eval", "episode"} <= set(re.split(r"[\W_]+", column.casefold())):
+        return [as_trial | {"cluster": trials[0]}]  # several looks at one run
     if parts := _parts(table, column):
         return [{"where": {column: part}} for part in parts]
     if names.is_param(column):
@@ -120,13 +143,41 @@ def readings(
     if is_number(table, column) and not pa.types.is_boolean(kind):
         own = [{"step": column}] if step is None else []
         return own if pa.types.is_floating(kind) else [*own, as_trial]
-    usual = names.every(names.ALGORITHM, [column])
     fixes: list[dict[str, Any]] = []
-    if algorithm is None or usual:
-        fixes.append({"algorithm": column})
-    if task is None:
-        fixes.append({"task": column})
+    for role, known, usual in (
+        ("algorithm", algorithm, names.ALGORITHM),
+        ("task", task, names.TASK),
+    ):
+        is_one = known is None or len(table.column(known).unique()) == 1
+        is_usual = bool(names.every(usual, [column]))
+        if known is None or (is_one and is_usual):
+            fixes.append({role: column})
+        elif not is_one:  # of both together there are several
+            fix = {role: f"{known}{SIGN}{column}"}
+            fixes = [fix, *fixes] if is_usual else [*fixes, fix]
     return [*fixes, as_trial]
+
+
+def _counts_too(table: pa.Table, column: str) -> bool:
+    """Return whether a column counts along a run, beside its step: epoch and batch."""
+    words = set(re.split(r"[\W_]+", column.casefold()))
+    usual = names.every(names.STEP, [column]) or words & {"batch", "minibatch", "iter"}
+    return bool(usual) and is_number(table, column)
+
+
+# The first goes on while the others begin again.
+_NESTED = ("generation", "round", "epoch", "episode", "iter", "update", "step", "batch")
+
+
+def _is_coarser(column: str, step: str) -> bool:
+    """Return whether a counter goes on while the step begins again."""
+    places = [
+        next(
+            (i for i, word in enumerate(_NESTED) if word in c.casefold()), len(_NESTED)
+        )
+        for c in (column, step)
+    ]
+    return places[0] < places[1]
 
 
 _PARTS = frozenset(

@@ -46,6 +46,7 @@ from curvewise.exchange.shapes import (
 )
 from curvewise.exchange.sources import found_in
 from curvewise.exchange.tables import load, without_head
+from curvewise.metrics import is_quality
 from curvewise.trials import Trials, names
 from curvewise.trials.columns import Core
 from curvewise.trials.design import from_record, kept_in
@@ -350,6 +351,7 @@ def _refuse_repeated(table: pa.Table, roles: Roles, new: Any, step: Any) -> None
     keys = [c for c in (roles.task, roles.algorithm, *roles.trial, roles.step) if c]
     example = row_of(table, keys, row)
     other = [*roles.labels, *roles.params, *roles.dropped]
+    other += [c for c in roles.metrics if not is_quality(metric_name(c))]
     other = [c for c in other if c not in keys]
     fixes = apart(*(table, roles.task, roles.algorithm, roles.step, other), roles.trial)
     if roles.step is None:

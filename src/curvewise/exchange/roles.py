@@ -24,6 +24,7 @@ from curvewise.exchange.identity import (
     whole_runs,
 )
 from curvewise.exchange.shapes import EXAMPLES_AT
+from curvewise.exchange.shapes.joint import SIGN
 from curvewise.exchange.tables import is_float
 from curvewise.metrics import Direction, Metric, find, is_quality, stated
 from curvewise.trials import names
@@ -391,6 +392,8 @@ def _ask_for_algorithm(
             found.append(column)
     if found:
         fixes: list[dict[str, object]] = [{"algorithm": c} for c in found[:2]]
+        if len(found) in (2, 3):  # the arms of an experiment, two switches say
+            fixes = [{"algorithm": SIGN.join(found)}, *fixes]
         if tasks is None:
             fixes += [{"task": found[0]}]
         raise CurvewiseError(

@@ -229,6 +229,23 @@ class Metric:
         except ValueError:
             raise _odd_text(name, text) from None
 
+    @property
+    def as_text(self) -> str:
+        """The text that `of_text` makes it of; "" where no direction is known.
+
+        >>> Metric("acc", "higher", (0, 1)).as_text, Metric("acc", "higher").as_text
+        ('higher', 'higher::')
+        >>> Metric("loss", "lower", (0, math.inf)).as_text
+        'lower:0:'
+        """
+        if self.direction is None:
+            return ""
+        usual = Metric.of_text(self.name, self.direction)
+        if usual.range == self.range:
+            return self.direction
+        low, high = ("" if math.isinf(end) else f"{end:.15g}" for end in self.range)
+        return f"{self.direction}:{low}:{high}"
+
     def plain(self) -> dict[str, Any]:
         """Return the fields that all versions of curvewise know, to be written."""
         return {

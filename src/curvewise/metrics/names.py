@@ -45,6 +45,7 @@ _SEGMENT = re.compile(r"[/\\]")
 _WORD = re.compile(
     r"[A-Z]{2,}(?=[a-z](?![a-z]))|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+(?:\.\d+)?|[^\W\d_]+"
 )
+_LENGTHS = {"mm", "cm", "km", "px", "pixel", "pixels", "meters", "degrees"}
 _ASK = Noun("ask")
 _NONE = Noun("none")
 _WHERE = (
@@ -119,7 +120,9 @@ def _of_parts(parts: list[tuple[str, ...]]) -> Noun:
                 return _ASK
             plural = words is not parts[-1] and words[-1] in ("losses", "rewards")
             firm = noun.is_firm and not plural
-            if is_followed and noun.kind in ("higher", "lower") and not firm:
+            is_open = is_followed and noun.kind in ("higher", "lower") and not firm
+            # completeness_p95_mm is a distance.
+            if is_open or (noun.range == (0, 1) and {*flat[1:]} & _LENGTHS):
                 return _ASK
             around = {word for own in parts for word in own if own is not words}
             return _of_outer(noun, words[-1], around)

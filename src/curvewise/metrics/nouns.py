@@ -182,7 +182,7 @@ _TABLE: tuple[tuple[Noun, str], ...] = (
     (
         Noun("lower"),
         "cost, costs, makespan, disparity, discrepancy, divergence, violation, "
-        "violations, constraint violation, ep cost, episode cost, penalty score, "
+        "violations, viol, constraint violation, ep cost, episode cost, penalty score, "
         "substitutions, deletions, insertions, id switches, idsw, frag, "
         "fragmentations, failures, failure rate, fail rate, crash rate, collision "
         "rate, collisions, mistakes, misses, fn, fp, errors, error instances, loss "
@@ -278,7 +278,8 @@ _TABLE: tuple[tuple[Noun, str], ...] = (
         "synthesis, rase, scc error, niqe, brisque, piqe, ilniqe, dists, gmsd, "
         "pieapp, deltae, ciede2000, perceptual path length, ppl full, sfid, cmmd, "
         "kvd, mifid, swd, sliced wasserstein, sinkhorn divergence, mcd, mel cepstral "
-        "distortion, f0 rmse, lsd, log spectral distance, der, diarization error "
+        "distortion, detection error rate, identification error rate, f0 rmse, lsd, "
+        "log spectral distance, der, diarization error "
         "rate, jer, diarization error, cpwer, pier, tser, sacrewer, phn error, edit "
         "dist, levenshtein ratio error, cdet, actdcf, cllr, min cllr, dcf, ged, "
         "generalized energy distance, asd, masd, rvd, vs error, hausdorff 95, surface "
@@ -476,7 +477,7 @@ _TABLE: tuple[tuple[Noun, str], ...] = (
         "per dim, bits per subpixel, bits dim, bits byte, bits char, bits token, bd "
         "rate, bdbr, fdd, fd dino, fd dinov2, fd openl3, fd pann, fd passt, kl passt, "
         "kl sigmoid, kl softmax, fid clip, clip fid, clean fid, path length "
-        "regularity, multimodal dist, mm dist, matching distance, dist, distances, "
+        "regularity, multimodal dist, mm dist, matching distance, "
         "foot skate, foot skating, foot sliding, jitter, jerk, warp error, flicker, "
         "theil index, dpd, eod, mr stft, stft distance, imae, irmse, aae, aepe, mrpe, "
         "mate, maoe, mave, maae, n mpjpe, p mpjpe, w mpjpe, wa mpjpe, mpjve, accel, "
@@ -573,7 +574,7 @@ _TABLE: tuple[tuple[Noun, str], ...] = (
         "distance to optimum, distance to optimal, goal distance, final distance to "
         "goal, vuv error, pitch error, perceptual loss, l pix, l g pix, l percep, l g "
         "percep, l g style, l g gan, reconstruction mse, recon mse, rec err, recon "
-        "error, recon err, recon, mean corruption err, gradient penalty loss, cv "
+        "error, recon err, mean corruption err, gradient penalty loss, cv "
         "error, cv rmse, generalization error, test mse, dead allies, num "
         "divergences, spectral error, dtw metric, weighted rmse, area weighted rmse, "
         "lat weighted rmse, mean abs bias, quantile crossing, nll loss, masked lm "
@@ -681,7 +682,8 @@ _TABLE: tuple[tuple[Noun, str], ...] = (
         Noun("ask"),
         "toxicity, hallucination, c v, c v coherence, max drawdown, maximum drawdown, "
         "ope, ctr, fmr, real score, fake score, combined score, "
-        "distance, waic, clisi, mutual info, mutual information, nd score, fn value, "
+        "distance, dist, distances, recon, waic, clisi, mutual info, mutual "
+        "information, nd score, fn value, "
         "statistical parity difference, l2 distortion, mean l2 distortion, mia auc, "
         "mia accuracy, attack accuracy, attack auc, infraction penalty, mean "
         "prediction",

@@ -34,7 +34,9 @@ STEP = (
     *("timesteps", "time_step", "total_timesteps", "num_timesteps", "total_steps"),
     *("epoch", "epochs", "episode", "iteration", "iterations", "iter", "round"),
     *("update", "updates", "frame", "frames", "generation", "training_iteration"),
-    *("timesteps_total", "boosting_round", "global_steps", *SIZE, *PERHAPS_SIZE),
+    *("timesteps_total", "boosting_round", "global_steps", "num_steps", "n_iter"),
+    *("num_iterations", "episode_num", "episode_number", "itr", "it"),
+    *(*SIZE, *PERHAPS_SIZE),
 )
 # One row per run, step and metric: the column with the name, and the one with the value.
 METRIC = (
@@ -69,6 +71,7 @@ SCORED_EXAMPLE = (
     *("example", "example_id", "question", "question_id", "query", "query_id", "qid"),
     *("prompt_id", "doc_id", "document_id", "image", "image_id", "image_name", "uid"),
     *("sample_id", "sentence_id", "utterance_id", "video_id", "filename", "file_name"),
+    *("user", "user_id", "patient", "patient_id", "case", "case_id", "series_id"),
 )
 # Whether a run ended badly, or well, in a column of its own.
 ENDED_BADLY = (
@@ -134,9 +137,10 @@ _PARAM_WORDS = frozenset(
         *("estimators", "neighbors", "penalty", "l1", "l2", "tau", "entropy"),
         *("optimizer", "activation", "init", "temperature", "noise", "eps", "epsilon"),
         *("horizon", "capacity", "heads", "embedding", "criterion", "leaf", "solver"),
-        *("regularization", "min_samples_split"),
+        *("regularization", "min_samples_split", "wd", "lam", "reg"),
     )
 )
+_OF_BATCHES = frozenset(("mini", "minibatch", "batch", "idx", "index", "id", "no", "i"))
 _STATUS_WORDS = {
     "ok": "ok finished finish complete completed success succeeded done pass passed",
     "failed": "failed fail failure error diverged nan errored err dnf",
@@ -215,7 +219,9 @@ def is_param(column: str) -> bool:
         return True
     if column.startswith("label.") or find(column) is not None:
         return False
-    words = re.split(r"[^a-z0-9]+", column.casefold())
+    words = [word for word in re.split(r"[^a-z0-9]+", column.casefold()) if word]
+    if {*words} <= _OF_BATCHES:
+        return False  # it counts batches, and batch_size says how large they are
     return any(word in _PARAM_WORDS for word in words)
 
 

@@ -6,14 +6,14 @@ values leave no other reading; where they do, it raises with the option to type.
 
 import pyarrow as pa
 
-from curvewise.exchange.shapes import cells, columns, counts, endings, runs
+from curvewise.exchange.shapes import cells, columns, counts, endings, joint, runs
 from curvewise.exchange.shapes.base import EXAMPLES_AT, Shaped, Stated
 from curvewise.exchange.shapes.cells import must_be_names, same_names
 
 __all__ = ["EXAMPLES_AT", "Shaped", "in_shape", "must_be_names", "same_names"]
 
 _SHAPES = (
-    *(cells.numbers, runs.summaries, runs.summary_rows, columns.melted),
+    *(cells.numbers, joint.joint, runs.summaries, runs.summary_rows, columns.melted),
     *(counts.classes, counts.matrix, counts.examples, counts.items),
     *(columns.wide, endings.endings, runs.rows),
 )

@@ -179,7 +179,7 @@ def _ask_about_flags(shaped: Shaped, name: str) -> None:
     for column, answers in perhaps:
         if not _is_flag(table, column):
             continue
-        is_bad = _which(table, column, lambda t, bad=answers: t in bad and t != "")
+        is_bad = _which(table, column, ({*answers} - {""}).__contains__)
         runs = _runs(shaped)
         if runs is not None:
             is_bad &= runs.is_last

@@ -35,7 +35,7 @@ def fits_table(table: pa.Table) -> bool:
 
 def read_table(table: pa.Table, name: str, asked: Asked) -> Runs:
     """Return the runs of a table that was exported from Weights & Biases."""
-    if is_history(table.column_names):
+    if is_history(table.column_names) and not is_runs_table(table.column_names):
         history = History(Path(name).stem, table)
         return history_runs(f"W&B history {name}", [history], asked)
     if is_runs_table(table.column_names):

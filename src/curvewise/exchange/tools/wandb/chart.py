@@ -13,6 +13,7 @@ from curvewise.errors import CurvewiseError, listed, shortened
 from curvewise.exchange.grouping import is_number, nulls
 from curvewise.exchange.per_run import numbers
 from curvewise.exchange.runs import Asked, Runs, joined_scalars
+from curvewise.metrics import is_quality
 from curvewise.trials import names
 
 _BETWEEN = " - "  # "<run> - <metric>"
@@ -148,7 +149,7 @@ _FIXED = (
 def is_runs_table(columns: Sequence[str]) -> bool:
     """Return whether a table is the table of runs of a project."""
     return {"Name", "State"} <= set(columns) and bool(
-        {"Created", "Runtime", "Sweep"} & set(columns)
+        {"Created", "Runtime", "Sweep", "_runtime", "_timestamp"} & set(columns)
     )
 
 
@@ -159,7 +160,7 @@ def table_runs(table: pa.Table, name: str, asked: Asked) -> Runs:
             f"step is '{shortened(asked.step)}', and {name} is a table with one row per "
             f"run, without steps. Leave it out, or export a chart."
         )
-    free = [c for c in table.column_names if c not in _FIXED]
+    free = [c for c in table.column_names if c not in _FIXED and not is_own(c)]
     configured, measured = _halves(table, free)
     if asked.metrics is not None:
         measured = [c for c in free if asked.wants(c)]
@@ -208,9 +209,9 @@ def _halves(table: pa.Table, free: Sequence[str]) -> tuple[list[str], list[str]]
             measured = [
                 c
                 for c in second
-                if is_number(table, c) and not is_own(c) and c not in clocks
+                if is_number(table, c) and c not in clocks and is_quality(c)
             ]
-            return list(first), measured
+            return [c for c in free if c in first or names.is_param(c)], measured
     scores = [c for c in free if is_number(table, c) and names.is_score(c)]
     return [c for c in free if c not in scores and names.is_param(c)], scores
 
