@@ -208,10 +208,13 @@ def refuse_mixed_runs(
     who: Sequence[str],
     trials: Sequence[str],
     step: str,
-    left: Iterable[str],
+    changing: Sequence[str],
 ) -> None:
-    """Raise where the rows of one run look like those of several."""
-    keys, columns = [*who, *trials], list(left)
+    """Raise where the rows of one run look like those of several.
+
+    `changing` are the columns that take several values within a run.
+    """
+    keys, columns = [*who, *trials], list(changing)
     _refuse_words(table, keys, trials, columns)
     _refuse_alternating(table, keys, trials, step, columns)
 
@@ -224,8 +227,7 @@ def _refuse_words(
 ) -> None:
     """Raise for words that change within a run and come back: parts of a run, or runs."""
     texts = [c for c in columns if pa.types.is_string(table.schema.field(c).type)]
-    texts = [c for c in texts if not names.every(names.STATUS, [c])]
-    for column in columns_varying(table, keys, texts) if texts else ():
+    for column in [c for c in texts if not names.every(names.STATUS, [c])]:
         words = [w for w in table.column(column).unique().to_pylist() if w]
         runs = len(np.unique(group_codes(table, keys))) if keys else 1
         if len(words) * runs > table.num_rows / 2:
@@ -248,8 +250,7 @@ def _refuse_alternating(
     columns: Sequence[str],
 ) -> None:
     """Raise for a hyperparameter that goes back and forth between a few values."""
-    params = [c for c in columns if names.is_param(c) and is_number(table, c)]
-    for column in columns_varying(table, keys, params) if params else ():
+    for column in [c for c in columns if names.is_param(c) and is_number(table, c)]:
         code, steps = _groups(table, keys), _numbers(table, step)
         values = group_codes(table, [column])
         order = np.lexsort((steps, code))

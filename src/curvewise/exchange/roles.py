@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -168,10 +169,11 @@ def assign(
     for column in trials:
         left.pop(column, None)
     curves = step is not None and rows_per_run(table, [*who, *trials]) > 1
-    if curves and step is not None:
-        refuse_mixed_runs(table, who, trials, step, left)
     others = [*left, *(c for c in held if c not in trials)]
     varying = columns_varying(table, [*who, *trials], others) if curves else []
+    if curves and step is not None:
+        changing = [c for c in left if c in varying]
+        refuse_mixed_runs(table, who, trials, step, changing)
     if metrics is None:
         likely = [c for c in left if c not in set(run_level)]
         chosen = _guessed_metrics(table, likely, varying, known, bool(counts))
@@ -354,12 +356,13 @@ def _refuse_crossed(
         values = group_codes(table, [column])
         if len(np.unique(values)) < 2:
             continue
-        per_group = [
-            tuple(np.sort(values[code == one]).tolist()) for one in np.unique(code)
-        ]
-        crossed = len(per_group) > 1 and len(set(per_group)) == 1
-        crossed = crossed and len(set(per_group[0])) > 1
-        varies = any(len(set(own)) > 1 for own in per_group)
+        order = np.lexsort((values, code))
+        starts = np.flatnonzero(np.diff(code[order]))
+        per_group = np.split(values[order], starts + 1)
+        first, *others = per_group
+        crossed = bool(others) and all(np.array_equal(first, own) for own in others)
+        crossed = crossed and first[0] != first[-1]
+        varies = any(own[0] != own[-1] for own in per_group)
         if crossed or (usual and varies and not is_number(table, column)):
             raise CurvewiseError(
                 f"What is '{column}'? Every algorithm has the same values of it, and no "
@@ -419,7 +422,7 @@ def _ask_about_names(table: pa.Table, left: Iterable[str]) -> None:
             continue
         own = roles_of(runs, fix["roles"])[1]["algorithm"]
         # Names made of words at random never come again; those of algorithms do.
-        if len(set(own)) > 1 and min(map(own.count, set(own))) > 1:
+        if len(set(own)) > 1 and min(Counter(own).values()) > 1:
             fixes.append(fix)
     if fixes:
         raise CurvewiseError(

@@ -1,6 +1,7 @@
 """Which rows or runs of a source to read: ``where={"experiment": "cifar"}``."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
@@ -34,14 +35,16 @@ def chosen_rows(table: pa.Table, where: Where, source: str) -> Bools:
     for name, asked in where.items():
         column = column_of(name, table.column_names)
         cells = table.column(column).combine_chunks()
-        keys = [None if c is None else _key(c) for c in cells.to_pylist()]
+        is_text = pa.types.is_string(cells.type)
+        encoded = cells.dictionary_encode()
+        there = [_key(c, is_text=is_text) for c in encoded.dictionary.to_pylist()]
         wanted = asked if _is_several(asked) else [asked]
-        there = {k for k in keys if k is not None}
-        missing = [one for one in wanted if _key(one) not in there]
+        values = {_key(one, is_text=is_text): one for one in wanted}
+        missing = [one for key, one in values.items() if key not in there]
         if missing:
             raise _no_value(name, missing[0], cells, source)
-        values = {_key(one) for one in wanted}
-        keep &= np.fromiter((k in values for k in keys), bool, len(keys))
+        chosen = np.array([*(key in values for key in there), False])
+        keep &= chosen[encoded.indices.fill_null(len(there)).to_numpy()]
     if not keep.any():
         raise CurvewiseError(
             f"No run of {source} has all of {dict(where)}. Ask for less at once."
@@ -102,18 +105,25 @@ def _is_several(asked: object) -> bool:
     return isinstance(asked, list | tuple | set | frozenset)
 
 
-def _key(value: Any) -> str:
-    """Return a value as text: 3, 3.0 and "3" are the same choice."""
+def _key(value: Any, *, is_text: bool) -> str:
+    """Return what is compared: of numbers 3, 3.0 and "3" are one; of texts 1e1 is not 10."""
     if isinstance(value, bool | np.bool_):
         return str(bool(value)).casefold()
-    if isinstance(value, int | float | np.number):
-        return f"{float(value):.17g}"
     text = str(value).strip()
+    if text.casefold() in ("true", "false"):
+        return text.casefold()
+    plain = _WHOLE.fullmatch(text)
+    if plain is not None:
+        return plain[1]
+    if is_text or not isinstance(value, str) or "_" in text:
+        return text
     try:
-        return f"{float(text):.17g}"
+        return str(float(text)).removesuffix(".0")
     except ValueError:
-        pass
-    return text.casefold() if text.casefold() in ("true", "false") else text
+        return text
+
+
+_WHOLE = re.compile(r"\+?(-?(?:0|[1-9]\d*))(?:\.0+)?")
 
 
 def _no_value(name: str, asked: object, cells: pa.Array, source: str) -> CurvewiseError:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError, listed
 from curvewise.exchange.grouping import columns_varying, group_codes, rows_per_run
@@ -46,8 +47,14 @@ def classes(shaped: Shaped, name: str) -> Shaped | None:
     ]
     sets = [text.dictionary.to_pylist() for text in texts]
     classes = _sorted({*sets[0], *sets[1]})
-    if not set(sets[0]) & set(sets[1]) or len(classes) > 1000:
+    if not set(sets[0]) & set(sets[1]):
         return None
+    if len(classes) > _MOST_CLASSES:
+        raise CurvewiseError(
+            f"Columns '{true}' and '{called}' of {name} hold {len(classes)} classes, and "
+            f"confusion counts are kept of {_MOST_CLASSES} at most. Write a column "
+            f"'correct' in their place: 1 where the two agree."
+        )
     if any(text.null_count for text in texts):
         raise CurvewiseError(
             f"Columns '{true}' and '{called}' of {name} are empty in some rows. Every row "
@@ -81,15 +88,29 @@ def classes(shaped: Shaped, name: str) -> Shaped | None:
         row = int(np.argmax(np.bincount(cell)[cell] > 1))
         raise indistinct(table, [*keys, true, called], row, name)
     counts = np.bincount(cell, n, minlength=len(groups.first) * k * k).reshape(-1, k, k)
-    plain = groups.table(table, keys) if keys else pa.table({})
-    for i, j in product(range(k), repeat=2):
-        column = pa.array(counts[:, i, j].astype(np.int64))
-        plain = plain.append_column(f"count.{i}.{j}", column)
+    whole = counts.astype(np.int64)
+    told = {f"count.{i}.{j}": whole[:, i, j] for i, j in product(range(k), repeat=2)}
+    plain = _table_of(groups, table, keys, told)
     remark = (
         f"'{true}' and '{called}' are true and predicted classes, numbered in this order: "
         f"{listed(classes, most=6)}."
     )
     return replace(shaped, table=plain, remarks=(*shaped.remarks, remark))
+
+
+# A confusion matrix has the square of it; more is slow, and says little.
+_MOST_CLASSES = 100
+
+
+def _table_of(
+    groups: Groups,
+    table: pa.Table,
+    keys: Sequence[str],
+    told: Mapping[str, NDArray[Any]],
+) -> pa.Table:
+    """Return what tells groups of rows apart, with new columns."""
+    rows = groups.table(table, keys)
+    return pa.table({**dict(zip(keys, rows.columns, strict=True)), **told})
 
 
 def _is_class(table: pa.Table, column: str) -> bool:
@@ -189,9 +210,8 @@ def examples(shaped: Shaped, name: str) -> Shaped | None:
     if item is None:
         return None
     keys = _keys_of_runs(table, keys_of(table, [right]), item, stated)
-    keys = [
-        c for c in keys if not _belongs_to(table, c, item) or c in role_columns(stated)
-    ]
+    usual = _usual_keys(keys, stated)
+    keys = [c for c in keys if c in usual or not _belongs_to(table, c, item)]
     groups = Groups.by(table, keys) if keys else Groups(
         np.zeros(1, np.int64), np.zeros(table.num_rows, np.int64)
     )  # fmt: skip
@@ -220,9 +240,9 @@ def examples(shaped: Shaped, name: str) -> Shaped | None:
         set_of.append(places[own.tobytes()])
         rows.append(packed(bits[None, a:b].astype(bool)))
     share = np.add.reduceat(bits, ends[:-1]) / np.diff(ends)
-    plain = groups.table(table, keys) if keys else pa.table({})
-    plain = plain.append_column(EXAMPLES_AT, pa.array(np.arange(len(share))))
-    plain = plain.append_column(new_name(plain, "accuracy"), pa.array(share))
+    accuracy = new_name(table.select(keys), "accuracy")
+    told = {EXAMPLES_AT: np.arange(len(share)), accuracy: share}
+    plain = _table_of(groups, table, keys, told)
     examples = Examples(
         from_rows(rows, "uint8"), np.array(set_of, np.int64), tuple(sets)
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError, listed
 from curvewise.exchange.grouping import columns_varying, group_codes, is_number
@@ -45,13 +46,22 @@ def endings(shaped: Shaped, name: str) -> Shaped | None:
         perhaps = (*names.PERHAPS_ENDED_WELL, *names.PERHAPS_ENDED_BADLY)
         flags = _strictly(perhaps, free_columns(shaped))
         return _without_flags(shaped, [c for c in flags if _is_flag(table, c)])
-    words = _texts(table, column) if column else [""] * table.num_rows
+    if column is not None and not signs:
+        return replace(shaped, stated=stated | {"status": column})
+    words = _words_of(table, column) if column else np.full(table.num_rows, "", object)
     return _ended(shaped, words, signs, column)
 
 
-def _texts(table: pa.Table, column: str) -> list[str]:
-    texts: list[str] = table.column(column).cast(pa.string()).fill_null("").to_pylist()
-    return texts
+def _texts(table: pa.Table, column: str) -> tuple[list[str], Ints]:
+    """Return the different cells of a column as texts, and which of them each row has."""
+    cells = table.column(column).cast(pa.string()).fill_null("").combine_chunks()
+    encoded = cells.dictionary_encode()
+    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
+
+
+def _words_of(table: pa.Table, column: str) -> NDArray[np.object_]:
+    texts, codes = _texts(table, column)
+    return np.array(texts, object)[codes]
 
 
 # --- in words ----------------------------------------------------------------------------
@@ -85,12 +95,13 @@ def _in_words(shaped: Shaped, name: str) -> str | None:
 
 def _by_word(shaped: Shaped, column: str, bad: str) -> Shaped:
     """Return a table in which a word of a column is a failure, beside those we know."""
-    cells = _texts(shaped.table, column)
-    words = [""] * len(cells)
+    texts, codes = _texts(shaped.table, column)
+    told = [""] * len(texts)
     if names.every((*names.STATUS, *names.PERHAPS_STATUS), [column]):
-        known = [names.status_of(cell) for cell in cells]
-        words = [word if word not in (None, "ok") else "" for word in known]
-    is_bad = np.array([cell.casefold() == bad.casefold() for cell in cells])
+        known = [names.status_of(text) for text in texts]
+        told = [word if word not in (None, "ok") else "" for word in known]
+    words = np.array(told, object)[codes]
+    is_bad = np.array([text.casefold() == bad.casefold() for text in texts])[codes]
     well = (*names.ENDED_WELL, *names.PERHAPS_ENDED_WELL)
     sign = _Sign(column, is_bad, at_end=bool(_strictly(well, [column])))
     return _ended(shaped, words, [sign], None)
@@ -136,7 +147,8 @@ def _strictly(usuals: Iterable[str], columns: Iterable[str]) -> list[str]:
 
 
 def _which(table: pa.Table, column: str, is_bad: Callable[[str], bool]) -> Bools:
-    return np.array([is_bad(cell.strip().casefold()) for cell in _texts(table, column)])
+    texts, codes = _texts(table, column)
+    return np.array([is_bad(text.strip().casefold()) for text in texts], bool)[codes]
 
 
 def _is_flag(table: pa.Table, column: str) -> bool:
@@ -187,7 +199,7 @@ def _ask_about_flags(shaped: Shaped, name: str) -> None:
             continue
         row = int(np.argmax(is_bad))
         cell = table.column(column)[row].as_py()
-        text = str(cell) if isinstance(cell, bool) else _texts(table, column)[row]
+        text = str(cell) if isinstance(cell, bool) else _words_of(table, column)[row]
         raise CurvewiseError(
             f"Column '{column}' of {name} is {text} for {int(is_bad.sum())} runs. Did "
             f"these fail, or do their scores count? 'none' reads the column as a label.",
@@ -198,7 +210,7 @@ def _ask_about_flags(shaped: Shaped, name: str) -> None:
 def _ask_about_numbers(table: pa.Table, free: Iterable[str], name: str) -> None:
     """Raise for a status in numbers or truth values: which of them is a failure?"""
     for column in _strictly(names.STATUS, [c for c in free if is_number(table, c)]):
-        cells = sorted({*_texts(table, column)} - {""})
+        cells = sorted({*_texts(table, column)[0]} - {""})
         if column.casefold() != "status" or not 1 < len(cells) <= _MOST_WORDS:
             continue
         raise CurvewiseError(
@@ -248,15 +260,17 @@ def _runs(shaped: Shaped) -> _Runs | None:
 
 def _without_flags(shaped: Shaped, flags: list[str]) -> Shaped:
     """Return a table without flags that change along a run: they would pass for scores."""
-    runs = _runs(shaped)
-    if runs is None or not flags:
+    if not flags or (runs := _runs(shaped)) is None:
         return shaped
     varying = columns_varying(shaped.table, runs.keys, flags)
     return replace(shaped, table=shaped.table.drop_columns(varying))
 
 
 def _ended(
-    shaped: Shaped, words: list[str], signs: list[_Sign], column: str | None
+    shaped: Shaped,
+    words: NDArray[np.object_],
+    signs: list[_Sign],
+    column: str | None,
 ) -> Shaped:
     """Return a table with a status, in which a sign of failure speaks for all its run."""
     table, stated, runs = shaped.table, shaped.stated, _runs(shaped)
@@ -269,13 +283,11 @@ def _ended(
         is_bad |= own
     flags = [sign.column for sign in signs]
     table = _without_flags(shaped, flags).table
-    is_bad &= np.array([names.status_of(word) in (None, "ok") for word in words])
+    well = [word for word in set(words) if names.status_of(word) in (None, "ok")]
+    is_bad &= np.isin(words, well)
     if column is not None and not is_bad.any():
         return replace(shaped, table=table, stated=stated | {"status": column})
-    told = [
-        "failed" if bad else word or "ok"
-        for bad, word in zip(is_bad, words, strict=True)
-    ]
+    told = np.where(is_bad, "failed", np.where(words == "", "ok", words))
     spoken = {c: f"label.{c}" for c in flags if c in table.column_names}
     spoken = {c: new for c, new in spoken.items() if new not in table.column_names}
     # What has been said is a label, and no score: "failed" would be good when low.
