@@ -93,10 +93,10 @@ def apart(
             for c in usable
             if not pa.types.is_floating(table.schema.field(c).type) or names.is_param(c)
         ]
-        for columns in (whole, usable):
+        for likely in (whole, usable):
             fixes = fixes or [
                 fix
-                for some in combinations(columns, 2)
+                for some in combinations(likely, 2)
                 if rows_per_run(table, [*fixed, *some]) == 1
                 for fix in _together(table, algorithm, some, trials)
             ]
@@ -130,19 +130,24 @@ def readings(
     if step is not None and _counts_too(table, column):
         both = (column, step) if _is_coarser(column, step) else (step, column)
         return [{"step": SIGN.join(both)}, as_trial]
-    if names.every(names.TRIAL, [column]):
-        return [as_trial]
     if trials and {"eval", "episode"} <= set(re.split(r"[\W_]+", column.casefold())):
         return [as_trial | {"cluster": trials[0]}]  # several looks at one run
     if parts := _parts(table, column):
         return [{"where": {column: part}} for part in parts]
-    if names.is_param(column):
-        own = [{"algorithm": column}] if algorithm is None else []
-        return [*own, as_trial]
+    if names.is_param(column) or names.every(names.TRIAL, [column]):
+        is_setting = algorithm is None and not names.every(names.TRIAL, [column])
+        return [*([{"algorithm": column}] if is_setting else []), as_trial]
     kind = table.schema.field(column).type
     if is_number(table, column) and not pa.types.is_boolean(kind):
         own = [{"step": column}] if step is None else []
         return own if pa.types.is_floating(kind) else [*own, as_trial]
+    return [*_as_names(table, task, algorithm, column), as_trial]
+
+
+def _as_names(
+    table: pa.Table, task: str | None, algorithm: str | None, column: str
+) -> list[dict[str, Any]]:
+    """Return how a column may name algorithms or tasks, by itself or with the known one."""
     fixes: list[dict[str, Any]] = []
     for role, known, usual in (
         ("algorithm", algorithm, names.ALGORITHM),
@@ -155,7 +160,7 @@ def readings(
         elif not is_one:  # of both together there are several
             fix = {role: f"{known}{SIGN}{column}"}
             fixes = [fix, *fixes] if is_usual else [*fixes, fix]
-    return [*fixes, as_trial]
+    return fixes
 
 
 def _counts_too(table: pa.Table, column: str) -> bool:

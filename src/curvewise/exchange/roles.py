@@ -153,11 +153,7 @@ def assign(
     who = [c for c in (task, algorithm) if c]
     counts = _count_columns(table, left)
     if trial is None:
-        settings = [
-            c
-            for c in (*stated_params, *left)
-            if c in stated_params or names.is_param(c)
-        ]
+        settings = [*stated_params, *filter(names.is_param, left)]
         trials = _trial_columns(table, who, step, [*left, *held], design, settings)
     for column in (*trials, *counts):
         left.pop(column, None)
@@ -172,8 +168,7 @@ def assign(
     others = [*left, *(c for c in held if c not in trials)]
     varying = columns_varying(table, [*who, *trials], others) if curves else []
     if curves and step is not None:
-        changing = [c for c in left if c in varying]
-        refuse_mixed_runs(table, who, trials, step, changing)
+        refuse_mixed_runs(table, who, trials, step, [c for c in left if c in varying])
     if metrics is None:
         likely = [c for c in left if c not in set(run_level)]
         chosen = _guessed_metrics(table, likely, varying, known, bool(counts))

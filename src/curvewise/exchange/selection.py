@@ -106,7 +106,7 @@ def _is_several(asked: object) -> bool:
 
 
 def _key(value: Any, *, is_text: bool) -> str:
-    """Return what is compared: of numbers 3, 3.0 and "3" are one; of texts 1e1 is not 10."""
+    """Return what is compared: of numbers, 3, 3.0 and "3" are one; a text 1e1 is not 10."""
     if isinstance(value, bool | np.bool_):
         return str(bool(value)).casefold()
     text = str(value).strip()

@@ -46,10 +46,7 @@ def endings(shaped: Shaped, name: str) -> Shaped | None:
         perhaps = (*names.PERHAPS_ENDED_WELL, *names.PERHAPS_ENDED_BADLY)
         flags = _strictly(perhaps, free_columns(shaped))
         return _without_flags(shaped, [c for c in flags if _is_flag(table, c)])
-    if column is not None and not signs:
-        return replace(shaped, stated=stated | {"status": column})
-    words = _words_of(table, column) if column else np.full(table.num_rows, "", object)
-    return _ended(shaped, words, signs, column)
+    return _ended(shaped, column, signs)
 
 
 def _texts(table: pa.Table, column: str) -> tuple[list[str], Ints]:
@@ -104,7 +101,7 @@ def _by_word(shaped: Shaped, column: str, bad: str) -> Shaped:
     is_bad = np.array([text.casefold() == bad.casefold() for text in texts])[codes]
     well = (*names.ENDED_WELL, *names.PERHAPS_ENDED_WELL)
     sign = _Sign(column, is_bad, at_end=bool(_strictly(well, [column])))
-    return _ended(shaped, words, [sign], None)
+    return _ended(shaped, None, [sign], words)
 
 
 # --- by flags, numbers and errors --------------------------------------------------------
@@ -268,12 +265,19 @@ def _without_flags(shaped: Shaped, flags: list[str]) -> Shaped:
 
 def _ended(
     shaped: Shaped,
-    words: NDArray[np.object_],
-    signs: list[_Sign],
     column: str | None,
+    signs: list[_Sign],
+    words: NDArray[np.object_] | None = None,
 ) -> Shaped:
     """Return a table with a status, in which a sign of failure speaks for all its run."""
-    table, stated, runs = shaped.table, shaped.stated, _runs(shaped)
+    table, stated = shaped.table, shaped.stated
+    if column is not None and not signs:
+        return replace(shaped, stated=stated | {"status": column})
+    if words is None and column is not None:
+        words = _words_of(table, column)
+    elif words is None:
+        words = np.full(table.num_rows, "", object)
+    runs = _runs(shaped)
     is_bad = np.zeros(table.num_rows, bool)
     for sign in signs:
         own = sign.is_bad

@@ -40,8 +40,11 @@ def summaries(shaped: Shaped, name: str) -> Shaped | None:
     if columns_of_runs(table, table.column_names):
         return None  # the runs are there, beside their mean
     for column in text_columns(table, free_columns(shaped)):
+        some = distinct_values(table.slice(0, 100), column)
+        if not some or not all(_PLUS_MINUS.fullmatch(str(cell)) for cell in some):
+            continue
         cells = distinct_values(table, column)
-        if cells and all(_PLUS_MINUS.fullmatch(str(cell)) for cell in cells):
+        if all(_PLUS_MINUS.fullmatch(str(cell)) for cell in cells):
             raise _no_runs(name, f"'{column}' holds {shortened(cells[0])}")
     numeric = numeric_columns(table, table.column_names)
     stems = {c: _stem(c) for c in numeric}
