@@ -352,12 +352,13 @@ def _refuse_crossed(
         if len(np.unique(values)) < 2:
             continue
         order = np.lexsort((values, code))
-        starts = np.flatnonzero(np.diff(code[order]))
-        per_group = np.split(values[order], starts + 1)
-        first, *others = per_group
-        crossed = bool(others) and all(np.array_equal(first, own) for own in others)
-        crossed = crossed and first[0] != first[-1]
-        varies = any(own[0] != own[-1] for own in per_group)
+        new = np.diff(code[order], prepend=-1) != 0
+        sizes = np.bincount(np.cumsum(new) - 1)
+        varies = bool((np.diff(values[order])[~new[1:]] != 0).any())
+        crossed = varies and len(sizes) > 1 and sizes.min() == sizes.max()
+        if crossed:
+            per_group = values[order].reshape(len(sizes), -1)
+            crossed = bool((per_group == per_group[0]).all())
         if crossed or (usual and varies and not is_number(table, column)):
             raise CurvewiseError(
                 f"What is '{column}'? Every algorithm has the same values of it, and no "

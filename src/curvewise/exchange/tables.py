@@ -146,7 +146,7 @@ def _csv(path: Path, named: Sequence[str]) -> pa.Table:
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     if (ours := _csv_of_ours(path, first, parse)) is not None:
         return ours
-    words = _columns_of_names(first, delimiter, named)
+    words = _columns_of_names(lines[n_before:], delimiter, named)
     convert = csv.ConvertOptions(
         null_values=_MISSING,
         column_types={c: pa.dictionary(pa.int32(), pa.string()) for c in words},
@@ -169,14 +169,22 @@ def _csv(path: Path, named: Sequence[str]) -> pa.Table:
     return _without_padding(table) if any(n != n.strip() for n in names) else table
 
 
-def _columns_of_names(first: str, delimiter: str, named: Sequence[str]) -> list[str]:
-    """Return the columns whose cells are names, though they may look like numbers."""
+def _columns_of_names(
+    lines: Sequence[str], delimiter: str, named: Sequence[str]
+) -> list[str]:
+    """Return the columns whose cells are names, though the first ones are numbers."""
     import csv
 
-    head = next(csv.reader([first.rstrip("\r")], delimiter=delimiter), [])
+    head, *rows = csv.reader((x.rstrip("\r") for x in lines[:20]), delimiter=delimiter)
     usual = (*ALGORITHM, *TASK, *_NAMES_OF_RUNS)
     wanted = {*every(usual, head), *(c for c in head if c.strip() in named)}
-    return [c for c in dict.fromkeys(head) if c in wanted and head.count(c) == 1]
+    return [
+        c
+        for i, c in enumerate(head)
+        if c in wanted
+        and head.count(c) == 1
+        and all(is_float(row[i]) or row[i] in _MISSING for row in rows if i < len(row))
+    ]
 
 
 def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -134,7 +134,9 @@ def _signs(shaped: Shaped, *, surely: bool) -> Iterator[_Sign]:
             yield _Sign(column, _which(table, column, _is_not_zero))
     for column in _strictly(names.ERROR_TEXT, text_columns(table, free)):
         if not _is_flag(table, column) and not _has_numbers(table, column):
-            yield _Sign(column, _which(table, column, _says_something))
+            is_bad = _which(table, column, _says_something)
+            if is_bad.any():
+                yield _Sign(column, is_bad)
 
 
 def _strictly(usuals: Iterable[str], columns: Iterable[str]) -> list[str]:
