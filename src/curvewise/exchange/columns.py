@@ -20,6 +20,7 @@ from curvewise.errors import (
 from curvewise.exchange.grouping import group_codes
 from curvewise.exchange.roles import Metrics, Roles, Unit, metric_columns
 from curvewise.metrics import Metric, find, unsaid
+from curvewise.metrics.names import meaning_of
 from curvewise.trials import STATUSES
 from curvewise.trials.names import STATUSES as WORDS
 from curvewise.trials.names import status_of
@@ -188,7 +189,9 @@ def scaled(values: Any, metric: Metric, unit: Unit | None, run: Any) -> Any:
     """
     if not metric.is_rate:
         return values
-    in_percent = values > 1.5  # less may be a rounding
+    in_percent = np.isfinite(values) & (values > 1.5)  # less may be a rounding
+    if unit is None and in_percent.any() and meaning_of(metric.name).is_percent:
+        unit = "percent"
     if unit is None and in_percent.any():
         raise _which_unit(values, metric, run, in_percent)
     if unit not in ("percent", "mixed"):
@@ -224,17 +227,18 @@ def _which_unit(
     runs, percent = np.unique(run[known]), np.unique(run[in_percent])
     shown = f"{values[np.argmax(in_percent)]:g}"
     beyond = (values[known] > 100).any() or (values[known] < 0).any()
-    other = {"metrics": {metric.name: Metric(metric.name, metric.direction)}}
+    who = "its name" if metric.source == "name" else "its meaning"
     if beyond:
+        way = metric.direction or "higher"
         return CurvewiseError(
             f"'{metric.name}' holds {values[known].max():g}, and lies between 0 and 1 by "
-            f"its name. Declare what it is if it has another scale.",
-            fixes=[other],
+            f"{who}. Declare what it is if it has another scale.",
+            fixes=[{"metrics": {metric.name: f"{way}::"}}],
         )
     if len(percent) == len(runs):
         return CurvewiseError(
-            f"'{metric.name}' holds {shown}, and lies between 0 and 1 by its name. Is it "
-            f"in percent?",
+            f"'{metric.name}' holds {shown}, and lies between 0 and 1 by {who}. Is it in "
+            f"percent?",
             fixes=[{"unit": "percent"}, {"unit": "mixed"}],
         )
     return CurvewiseError(

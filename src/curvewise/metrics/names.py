@@ -72,7 +72,8 @@ def meaning_of(name: str) -> Meaning:
     ((0.0, 1.0), 'none')
     """
     noun = _noun_of(name)
-    return Meaning(noun.kind, noun.range, name.casefold().endswith(_PERCENT))
+    is_percent = name.casefold().rstrip(")] ").endswith(_PERCENT)
+    return Meaning(noun.kind, noun.range, is_percent)
 
 
 _PERCENT = ("percent", "pct", "%")

@@ -14,7 +14,7 @@ __all__ = ["EXAMPLES_AT", "Shaped", "in_shape", "must_be_names", "same_names"]
 
 _SHAPES = (
     *(cells.numbers, joint.joint, runs.summaries, runs.summary_rows, columns.melted),
-    *(counts.classes, counts.matrix, counts.examples, counts.items),
+    *(counts.classes, counts.matrix, counts.examples, counts.items, counts.shares),
     *(columns.wide, endings.endings, runs.rows),
 )
 

@@ -42,7 +42,12 @@ def numbers(shaped: Shaped, name: str) -> Shaped | None:
         words += [t for t in known if names.status_of(t) not in (None, "ok")]
         numbers = [t for t in known if t not in words]
         new = None
-        if numbers and all(re.match(_PERCENT, t) for t in numbers):
+        if _is_step(shaped, column) and numbers:
+            new = _counted(cells, column, name, known)
+            remarks += [f"'{column}' counts in words such as '{known[0]}'."] * (
+                new is not None
+            )
+        elif numbers and all(re.match(_PERCENT, t) for t in numbers):
             new, what = _as_floats(texts, words, percent=True), "percent"
             remarks.append(f"'{column}' was written in percent: now fractions of 1.")
         elif numbers and all(re.match(_COMMA, t) for t in numbers) and any(
@@ -68,6 +73,46 @@ def numbers(shaped: Shaped, name: str) -> Shaped | None:
         if new is not None:
             table = table.set_column(i, column, new)
     return replace(shaped, table=table, remarks=tuple(remarks))
+
+
+def _is_step(shaped: Shaped, column: str) -> bool:
+    step = shaped.stated.get("step")
+    usual = names.every(names.STEP, [column])
+    return column == step or (step is None and bool(usual))
+
+
+_COUNT = re.compile(r"(?P<n>\d[\d_]*(?:\.\d+)?)\s*(?P<unit>[kKmMgGbB]?)")
+_UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
+_MOST_COUNTS = 200
+
+
+def _counted(
+    cells: pa.ChunkedArray, column: str, name: str, known: Sequence[str]
+) -> pa.ChunkedArray | None:
+    """Return steps or sizes written as 10k, 1_000 or 1/8; asked about where some are words."""
+    told = {text: _count_of(text) for text in known}
+    counts = {text: n for text, n in told.items() if n is not None}
+    if 2 * len(counts) < len(known) or len(counts) > _MOST_COUNTS:
+        return None
+    if len(counts) < len(known):
+        odd = [text for text in known if text not in counts]
+        raise CurvewiseError(
+            f"Column '{column}' of {name} counts, and holds {listed(odd, most=3)}. Leave "
+            f"these rows out, or write numbers.",
+            fixes=[{"where": {column: [*counts]}}],
+        )
+    encoded = cells.combine_chunks().dictionary_encode()
+    values = pa.array([told.get(text) for text in encoded.dictionary.to_pylist()])
+    return pa.chunked_array([values.cast(pa.float64()).take(encoded.indices)])
+
+
+def _count_of(text: str) -> float | None:
+    if match := _COUNT.fullmatch(text.strip()):
+        return float(match["n"].replace("_", "")) * _UNITS[match["unit"].casefold()]
+    above, sign, below = text.partition("/")
+    if sign and above.strip().isdigit() and below.strip().isdigit() and int(below):
+        return int(above) / int(below)
+    return None
 
 
 def _plain_number(text: str) -> bool:

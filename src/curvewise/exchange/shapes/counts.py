@@ -260,6 +260,31 @@ def examples(shaped: Shaped, name: str) -> Shaped | None:
     )
 
 
+_RIGHT = ("n_correct", "num_correct", "n_passed", "n_solved", "n_right", *names.CORRECT)
+_ASKED = ("total", "n_total", "num_total", "n_questions", "num_questions", "attempted")
+
+
+def shares(shaped: Shaped, name: str) -> Shaped | None:
+    """Columns such as correct and total become one, the share of right answers."""
+    table, free = shaped.table, free_columns(shaped)
+    if shaped.stated.get("metrics") is not None:
+        return None
+    right = names.first(_RIGHT, [c for c in free if is_whole(table, c)])
+    every = names.first(_ASKED, [c for c in free if is_whole(table, c)])
+    if right is None or every is None or "accuracy" in table.column_names:
+        return None
+    k, n = (
+        table.column(c).cast(pa.float64(), safe=False).to_numpy() for c in (right, every)
+    )
+    if not (n > 1).any() or (k > n).any():
+        return None
+    with np.errstate(invalid="ignore"):
+        share = pa.array(k / n, from_pandas=True)
+    plain = table.drop_columns([right, every]).append_column("accuracy", share)
+    remark = f"accuracy is '{right}' divided by '{every}'."
+    return replace(shaped, table=plain, remarks=(*shaped.remarks, remark))
+
+
 _IDS = ("id", "idx", "index", "uid", "uuid")
 _FILE_OF_EXAMPLE = re.compile(
     r".*\.(png|jpe?g|tiff?|bmp|gif|webp|nii|nii\.gz|dcm|npy|wav|mp3|flac|ogg|mp4|avi)",

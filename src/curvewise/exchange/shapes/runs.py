@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, listed, shortened
-from curvewise.exchange.grouping import group_codes, rows_per_run
+from curvewise.exchange.grouping import group_codes, nulls, rows_per_run
 from curvewise.exchange.shapes.base import (
     Shaped,
     columns_of_runs,
@@ -26,6 +26,9 @@ from curvewise.trials import names
 _SPREAD = frozenset(
     ("std", "sd", "stdev", "stddev", "stderr", "sem", "se", "ci", "ci95", "stds")
 )
+# With one of these beside it a spread is one end of an interval: ci_low, ci95_upper.
+_ENDS = frozenset(("low", "lower", "high", "upper", "lo", "hi", "95", "max", "min"))
+_MANY = frozenset(("n_seeds", "n_runs", "num_seeds", "num_runs", "n_trials", "n_reps"))
 _CENTRE = frozenset(["mean", "avg", "average", "means"])
 _PLUS_MINUS = re.compile(
     r"\s*-?[\d.,]+\s*%?\s*(±|\+-|\+/-|\\pm|\()\s*[\d.,]+\s*%?\)?\s*"
@@ -52,6 +55,11 @@ def summaries(shaped: Shaped, name: str) -> Shaped | None:
     centres = {stem: c for c, (stem, kind) in stems.items() if kind == "centre"}
     plain = {stem: c for c, (stem, kind) in stems.items() if kind == ""}
     pairs = [(c, spreads[s]) for s, c in (plain | centres).items() if s in spreads]
+    beside = [c for c in table.column_names if _is_spread(table, c)]
+    if beside:
+        usual = {*names.every((*names.TRIAL, *names.STEP), numeric), *beside}
+        scores = [c for c in numeric if c not in usual and not names.is_param(c)]
+        pairs += [(score, beside[0]) for score in scores]
     if not pairs:
         return None
     others = [c for c in table.column_names if c not in numeric or c not in stems]
@@ -66,6 +74,17 @@ def summaries(shaped: Shaped, name: str) -> Shaped | None:
     raise _no_runs(name, f"'{pairs[0][0]}' and '{pairs[0][1]}', one row for each")
 
 
+def _is_spread(table: pa.Table, column: str) -> bool:
+    """Return whether a column only says how far runs lie apart, or how many there were."""
+    folded = re.sub(r"[\s-]+", "_", column.casefold())
+    if folded in _MANY:
+        return is_whole(table, column) and max(distinct_values(table, column), default=0) > 1
+    tokens = {t for t in re.split(r"[\W_]+", folded) if t}
+    return folded in ("+/_", "+/-", "+_", "±") or bool(
+        tokens & _SPREAD and tokens <= _SPREAD | _ENDS
+    )
+
+
 def _stem(column: str) -> tuple[str, str]:
     """Return a name without mean or std in it, and which of them it had."""
     tokens = [t for t in re.split(r"[\W_]+", column.casefold()) if t]
@@ -78,7 +97,8 @@ def _stem(column: str) -> tuple[str, str]:
 def _no_runs(name: str, what: str) -> CurvewiseError:
     return CurvewiseError(
         f"{name} holds means and spreads ({what}), not runs. What a comparison needs "
-        f"cannot be got back from them: find the scores of the single runs, one row each."
+        f"cannot be got back from them: find the scores of the single runs, one row each; "
+        f"if every row is a run, name its scores with metrics=."
     )
 
 
@@ -87,8 +107,11 @@ _SUMMARY = frozenset(
     (
         *("mean", "avg", "average", "std", "sd", "stdev", "stddev", "median", "total"),
         *("overall", "sum", "summary", "mean_std", "macro_avg", "macro_average"),
+        *("weighted_avg", "weighted_average", "micro_avg", "micro_average", "aggregate"),
     )
 )
+# Of runs that are numbered, these are chosen, or made of the others.
+_CHOSEN = frozenset(("all", "best", "worst", "max", "min", "ensemble", "ens", "final"))
 
 
 def summary_rows(shaped: Shaped, name: str) -> Shaped | None:
@@ -100,17 +123,22 @@ def summary_rows(shaped: Shaped, name: str) -> Shaped | None:
         [trial] if isinstance(trial, str) else trial or names.every(names.TRIAL, texts)
     )
     task = stated.get("task") or names.first(names.TASK, texts)
-    for column in (*runs, task):
+    algorithm = stated.get("algorithm") or names.first(names.ALGORITHM, texts)
+    _refuse_blank_runs(table, name, trial, [c for c in (task, algorithm) if c])
+    for column in (*runs, task, algorithm):
         if column not in texts:
             continue
         values = [str(v) for v in distinct_values(table, column)]
-        words = _SUMMARY if column == task else _SUMMARY | {"all"}
+        words = _SUMMARY | {"all"} if column in (task, algorithm) else _SUMMARY | _CHOSEN
         sums = [v for v in values if _folded(v) in words]
         others = [v for v in values if v not in sums]
         if not sums or not others:
             continue
-        if column != task and not any(any(map(str.isdigit, v)) for v in others):
+        who = (task, algorithm)
+        if column not in who and not any(any(map(str.isdigit, v)) for v in others):
             continue  # runs with names of their own
+        if column == algorithm and len(others) < 2:
+            continue
         raise CurvewiseError(
             f"Column '{column}' of {name} holds {listed(sums)} beside "
             f"{listed(others, most=3)}: rows that sum up others are no runs. Leave them "
@@ -118,6 +146,29 @@ def summary_rows(shaped: Shaped, name: str) -> Shaped | None:
             fixes=[{"where": {column: others}}],
         )
     return None
+
+
+def _refuse_blank_runs(
+    table: pa.Table, name: str, trial: object, who: Sequence[str]
+) -> None:
+    """Raise for rows without a seed beside rows of the same algorithm that have one."""
+    if trial is not None:
+        return
+    column = names.first(names.TRIAL, table.column_names)
+    who = [c for c in who if c in table.column_names]
+    if column is None or not (blank := nulls(table, column)).any() or blank.all():
+        return
+    code = group_codes(table, who)
+    mixed = np.intersect1d(code[blank], code[~blank])
+    values = distinct_values(table, column)
+    if not len(mixed) or len(values) > 50:
+        return
+    raise CurvewiseError(
+        f"Column '{column}' of {name} is empty in {int(blank.sum())} rows, and other rows "
+        f"of the same algorithm have a value. Are these sums of the others, or runs? Fill "
+        f"it in, or leave them out.",
+        fixes=[{"where": {column: values}}],
+    )
 
 
 def _folded(text: str) -> str:
