@@ -304,7 +304,7 @@ def test_a_column_of_ours_that_is_not_used_is_kept(tmp_path):
             r"columns of several levels\. Give each column one name",
         ),
         (
-            pd.DataFrame({"acc": [0.5, "x"], "y": [1, 2]}),
+            pd.DataFrame({"acc": [0.5, {}], "y": [1, 2]}),
             {},
             r"The frame cannot be read: .*Pass columns of one kind",
         ),

@@ -48,7 +48,11 @@ def _reading() -> "tuple[Callable[[_F], _F], ...]":
             "tells runs apart (seed, fold), or 'row' if every row is a run",
             several=True,
         ),
-        _column("--step", "counts the steps of a run, or 'row' if its rows do"),
+        _column(
+            "--step",
+            "counts the steps of a run (two of them: epoch+batch), or 'row' if its rows do",
+            several=True,
+        ),
         _column("--status", "says how a run ended", "COLUMN[=FAILED]"),
         _column(
             "--metrics",
@@ -185,7 +189,7 @@ def read_source(source: str, **keywords: Any) -> "Trials":
     for part in ("block", "cluster"):  # "row": every run stands for itself
         if part in stated:
             stated[part] = [name for name in stated[part] if name not in ("row", "[]")]
-    for role in ("task", "algorithm"):
+    for role in ("task", "algorithm", "step"):
         if role in stated:
             columns = stated[role]
             stated[role] = columns[0] if len(columns) == 1 else list(columns)
@@ -200,7 +204,10 @@ def read_source(source: str, **keywords: Any) -> "Trials":
 
 
 def _metrics(texts: tuple[str, ...]) -> Any:
-    pairs = [text.rpartition("=") if "=" in text else (text, "", "") for text in texts]
+    pairs = [
+        text.rpartition("=") if "=" in text and not _is_name(text) else (text, "", "")
+        for text in texts
+    ]
     if not any(direction for _, _, direction in pairs):
         return [name for name, _, _ in pairs]
     out: dict[str, Any] = {}
@@ -208,6 +215,15 @@ def _metrics(texts: tuple[str, ...]) -> Any:
         word, _, column = meant.partition(":")
         out[name] = {"column": column} if word == "column" else meant or None
     return out
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a number follows the sign, as in a column called n=100."""
+    try:
+        float(text.rpartition("=")[2])
+    except ValueError:
+        return False
+    return True
 
 
 def _where(texts: tuple[str, ...]) -> dict[str, Any]:

@@ -170,9 +170,10 @@ def _asked(
     bare = None if scores is None else (*scores, *map(metric_name, scores))
     tasks, given = stated.get("task"), (stated.get("task"), stated.get("algorithm"))
     named = (*joining, *(one for one in given if isinstance(one, str)))
+    step = stated.get("step") if isinstance(stated.get("step"), str) else None
     if tasks is None or isinstance(tasks, str):
-        return Asked(stated.get("step"), bare, known, names=named)
-    return Asked(stated.get("step"), bare, known, several(tasks, "task"), named)
+        return Asked(step, bare, known, names=named)
+    return Asked(step, bare, known, several(tasks, "task"), named)
 
 
 def _must_have_names(asked: Asked, found: Runs | Sheet, stated: dict[str, Any]) -> None:

@@ -161,7 +161,10 @@ def _csv(path: Path, named: Sequence[str]) -> pa.Table:
                     table = table.set_column(names.index(c), c, _typed(table.column(c)))
         except UnicodeDecodeError:
             raise _not_utf8(path.name) from None
-    if 2 * sum(is_float(name) for name in names) >= len(names):
+    numbers = [float(name) for name in names if is_float(name)]
+    # Of steps the names go up: model, seed, 1000, 2000, 3000.
+    are_steps = numbers == sorted(set(numbers)) and bool(every((*ALGORITHM, *TASK), names))
+    if 2 * len(numbers) >= len(names) and not are_steps:
         raise CurvewiseError(
             f"The first row of {path.name} is {listed(names)}, which looks like data. "
             f"Put the names of the columns there."
@@ -391,12 +394,32 @@ def _from_frame(source: Any) -> pa.Table:
         eager = frame.collect("pyarrow") if isinstance(frame, nw.LazyFrame) else frame
         table = eager.to_arrow()
     except Exception as problem:
-        raise _unreadable(problem) from problem
+        if not is_pandas:
+            raise _unreadable(problem) from problem
+        table = _of_odd_cells(source, problem)
     # pandas keeps its index as a column of this name. Words in it say something.
     own = [c for c in table.column_names if c.startswith("__index_level_")]
     kept = [c for c in table.column_names if c not in own or _has_words(table, c)]
     called = ["index" if c in own and "index" not in kept else c for c in kept]
     return table.select(kept).rename_columns(called)
+
+
+def _of_odd_cells(frame: Any, problem: Exception) -> pa.Table:
+    """Return a pandas frame with columns of several kinds as if it had been a CSV file."""
+    columns: dict[str, Any] = {}
+    for name in frame.columns:
+        cells = frame[name]
+        try:
+            columns[str(name)] = pa.array(cells, from_pandas=True)
+        except (pa.ArrowException, TypeError, ValueError):
+            plain = [v is None or isinstance(v, str | int | float) for v in cells]
+            if not all(plain):
+                raise _unreadable(problem) from problem
+            missing = cells.isna()
+            texts = [None if no else str(v) for v, no in zip(cells, missing, strict=True)]
+            column = pa.chunked_array([pa.array(texts, pa.string())])
+            columns[str(name)] = _typed(column.dictionary_encode())
+    return pa.table(columns)
 
 
 def _has_words(table: pa.Table, column: str) -> bool:

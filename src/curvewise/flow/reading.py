@@ -22,7 +22,7 @@ def read(
     task: str | Sequence[str] | None = None,
     algorithm: str | Sequence[str] | None = None,
     trial: str | Sequence[str] | None = None,
-    step: str | None = None,
+    step: str | Sequence[str] | None = None,
     status: str | None = None,
     metrics: "Metrics | None" = None,
     params: Sequence[str] | None = None,
@@ -56,10 +56,13 @@ def read(
         The columns that join the two. If left out, the one that they share; for runs of
         another tool, the one with the names of the runs.
     task, algorithm : str or list of str, optional
-        The column with their names; a list of columns with one column of scores for
-        each. For arrays of rliable, `task` is a list with the name of each task.
-    step : str, optional
-        The column that counts the steps of a run; ``"row"`` says that its rows do.
+        The column with their names, or several joined, ``"model+method"``; a list of
+        columns with one column of scores for each. For arrays of rliable, `task` is a
+        list with the name of each task.
+    step : str or list of str, optional
+        The column that counts the steps of a run; ``"row"`` says that its rows do,
+        ``"epoch+batch"`` that a batch counts within an epoch. A list of columns with the
+        scores at one step each: ``["epoch_1", "epoch_2"]``, ``["n=100", "n=200"]``.
     status : str, optional
         The column that says how a run ended, in usual words; ``"diverged=True"`` names
         the value of a failed run, ``"none"`` says that there is no such column.

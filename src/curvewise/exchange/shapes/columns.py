@@ -1,7 +1,9 @@
 """One column for all metrics, or one for each algorithm or task."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -168,9 +170,12 @@ def wide(shaped: Shaped, name: str) -> Shaped | None:
         columns = shaped.stated.get(role)
         if columns is not None and not isinstance(columns, str):
             return _unpivoted(shaped, role, list(columns))
-    trial = shaped.stated.get("trial")
+    trial, step = shaped.stated.get("trial"), shaped.stated.get("step")
     if trial and not isinstance(trial, str) and _are_runs(shaped.table, list(trial)):
         return _unpivoted(shaped, "trial", list(trial))
+    if step and not isinstance(step, str):
+        return _unpivoted(shaped, "step", list(step))
+    _ask_about_steps(shaped, name)
     _ask_about_runs(shaped, name)
     _ask_about_wide(shaped, name)
     return None
@@ -202,15 +207,50 @@ def _unpivoted(shaped: Shaped, role: str, columns: list[str]) -> Shaped:
     parts = []
     for column in columns:
         part = table.select(rest)
-        part = part.append_column(
-            role, pa.array([column] * table.num_rows, pa.string())
-        )
+        told: Any = _step_in(column) if role == "step" else column
+        part = part.append_column(role, pa.array([told] * table.num_rows))
         values = table.column(column).cast(pa.float64(), safe=False)
         parts.append(part.append_column(score, values))
     stated[role] = role
     if stated.get("metrics") is None:
         stated["metrics"] = [score]
     return replace(shaped, table=pa.concat_tables(parts), stated=stated)
+
+
+_STEP_COLUMN = re.compile(r"(?P<stem>.*?)[ _.@=-]*(?P<n>\d+(?:\.\d+)?)(?P<unit>[kKM]?)")
+_UNITS = {"": 1, "k": 1000, "K": 1000, "M": 1_000_000}
+
+
+def _step_in(column: str) -> float:
+    """Return the step or size that the name of a column ends with."""
+    match = _STEP_COLUMN.fullmatch(column.strip())
+    if match is None:
+        raise CurvewiseError(
+            f"Column '{column}' is named as one of the steps, and does not end with a "
+            f"number, as epoch_10 and n=100 do."
+        )
+    return float(match["n"]) * _UNITS[match["unit"]]
+
+
+def _ask_about_steps(shaped: Shaped, name: str) -> None:
+    """Raise for columns such as epoch_1, epoch_2, epoch_3, or n=100, n=200, n=400."""
+    table = shaped.table
+    if score_columns(shaped.stated) is not None or shaped.stated.get("known"):
+        return
+    by_stem: dict[str, list[str]] = {}
+    for column in numeric_columns(table, free_columns(shaped)):
+        match = _STEP_COLUMN.fullmatch(column)
+        stem = "" if match is None else match["stem"].strip(" _.@=-")
+        if match and (not stem or names.every(names.STEP, [stem])):
+            by_stem.setdefault(stem, []).append(column)
+    for found in by_stem.values():
+        steps = [_step_in(c) for c in found]
+        if len(found) > 2 and steps == sorted(set(steps)) and not columns_of_runs(table, found):
+            raise CurvewiseError(
+                f"Are {listed(found, most=4)} of {name} the steps or sizes of curves, each "
+                f"with its scores in a column of its own, or metrics?",
+                fixes=[{"step": found}, {"metrics": found}],
+            )
 
 
 def _ask_about_wide(shaped: Shaped, name: str) -> None:
