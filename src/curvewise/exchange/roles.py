@@ -565,6 +565,7 @@ def _guessed_metrics(
         and not c.startswith("label.")
     ]
     usual = [c for c in numeric if c in known or names.is_score(c)]
+    usual = [c for c in numeric if c in usual or (usual and _may_be_score(table, c))]
     # What changes along a run was measured; what does not, may be anything.
     found = [c for c in numeric if c in varying or c in usual]
     if not found and not has_counts:
@@ -582,6 +583,22 @@ def _guessed_metrics(
             fixes=[{"metrics": [c]} for c in likely[:4]],
         )
     return {c: known.get(c) or find(names.metric_name(c)) for c in found}
+
+
+def _may_be_score(table: pa.Table, column: str) -> bool:
+    """Return whether a column of unknown name is like scores: fractions that all differ."""
+    if (
+        names.is_param(column)
+        or not is_quality(column)
+        or _tokens(column) & _CIRCUMSTANCES
+    ):
+        return False
+    if not pa.types.is_floating(table.schema.field(column).type) or table.num_rows < 3:
+        return False
+    cells = table.column(column)
+    values = cells.drop_null().unique().cast(pa.float64()).to_numpy()
+    broken = bool((values != np.rint(values)).any())
+    return broken and len(values) >= 0.8 * (len(cells) - cells.null_count)
 
 
 def _refuse_text_scores(table: pa.Table, columns: Iterable[str]) -> None:

@@ -163,7 +163,9 @@ def _csv(path: Path, named: Sequence[str]) -> pa.Table:
             raise _not_utf8(path.name) from None
     numbers = [float(name) for name in names if is_float(name)]
     # Of steps the names go up: model, seed, 1000, 2000, 3000.
-    are_steps = numbers == sorted(set(numbers)) and bool(every((*ALGORITHM, *TASK), names))
+    are_steps = numbers == sorted(set(numbers)) and bool(
+        every((*ALGORITHM, *TASK), names)
+    )
     if 2 * len(numbers) >= len(names) and not are_steps:
         raise CurvewiseError(
             f"The first row of {path.name} is {listed(names)}, which looks like data. "
@@ -416,7 +418,9 @@ def _of_odd_cells(frame: Any, problem: Exception) -> pa.Table:
             if not all(plain):
                 raise _unreadable(problem) from problem
             missing = cells.isna()
-            texts = [None if no else str(v) for v, no in zip(cells, missing, strict=True)]
+            texts = [
+                None if no else str(v) for v, no in zip(cells, missing, strict=True)
+            ]
             column = pa.chunked_array([pa.array(texts, pa.string())])
             columns[str(name)] = _typed(column.dictionary_encode())
     return pa.table(columns)

@@ -1,13 +1,17 @@
 """Results of lm-evaluation-harness, against what it handed over itself."""
 
 import json
-from pathlib import Path
+import shutil
+import warnings
 
 import pytest
+from pages import ROOT, text_of
+from walked_pages import agrees, walked
 
 import curvewise as cw
 
-FOLDER = Path(__file__).parents[2] / "assets/foreign/lm_eval"
+PAGE = "docs/how-to/import-from-lm-eval.md"
+FOLDER = ROOT / "tests/assets/foreign/lm_eval"
 GROUP = "sums"
 
 pytestmark = pytest.mark.filterwarnings("ignore::curvewise.CurvewiseWarning")
@@ -120,3 +124,14 @@ def test_a_task_without_the_metric_is_left_out_and_named():
     answer = cw.performance(trials, "acc", anyway=True)
     assert answer.tasks == ("sums_small", "sums_large")
     assert any("'lines'" in line for line in answer.cautions)
+
+
+def test_the_page_says_what_comes_out(page_folder):
+    for model in FOLDER.glob("made__*"):
+        shutil.copytree(model, page_folder / "output" / model.name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cw.CurvewiseWarning)
+        walk = walked(text_of(PAGE), PAGE)
+    assert len(walk.outputs) == 1
+    for said, written in walk.outputs:
+        assert agrees(said, written), said

@@ -89,7 +89,7 @@ _MOST_COUNTS = 200
 def _counted(
     cells: pa.ChunkedArray, column: str, name: str, known: Sequence[str]
 ) -> pa.ChunkedArray | None:
-    """Return steps or sizes written as 10k, 1_000 or 1/8; asked about where some are words."""
+    """Return steps or sizes written as 10k, 1_000 or 1/8; ask where some are words."""
     told = {text: _count_of(text) for text in known}
     counts = {text: n for text, n in told.items() if n is not None}
     if 2 * len(counts) < len(known) or len(counts) > _MOST_COUNTS:

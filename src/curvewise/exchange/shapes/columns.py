@@ -245,7 +245,11 @@ def _ask_about_steps(shaped: Shaped, name: str) -> None:
             by_stem.setdefault(stem, []).append(column)
     for found in by_stem.values():
         steps = [_step_in(c) for c in found]
-        if len(found) > 2 and steps == sorted(set(steps)) and not columns_of_runs(table, found):
+        if (
+            len(found) > 2
+            and steps == sorted(set(steps))
+            and not columns_of_runs(table, found)
+        ):
             raise CurvewiseError(
                 f"Are {listed(found, most=4)} of {name} the steps or sizes of curves, each "
                 f"with its scores in a column of its own, or metrics?",

@@ -274,14 +274,15 @@ def shares(shaped: Shaped, name: str) -> Shaped | None:
     if right is None or every is None or "accuracy" in table.column_names:
         return None
     k, n = (
-        table.column(c).cast(pa.float64(), safe=False).to_numpy() for c in (right, every)
+        table.column(c).cast(pa.float64(), safe=False).to_numpy()
+        for c in (right, every)
     )
     if not (n > 1).any() or (k > n).any():
         return None
     with np.errstate(invalid="ignore"):
         share = pa.array(k / n, from_pandas=True)
     plain = table.drop_columns([right, every]).append_column("accuracy", share)
-    remark = f"accuracy is '{right}' divided by '{every}'."
+    remark = f"accuracy of {name} is '{right}' divided by '{every}'."
     return replace(shaped, table=plain, remarks=(*shaped.remarks, remark))
 
 
@@ -298,6 +299,7 @@ def items(shaped: Shaped, name: str) -> Shaped | None:
     free = free_columns(shaped)
     usual = _usual_keys(table.column_names, stated)
     item = names.first(names.SCORED_EXAMPLE, [c for c in free if c not in usual])
+    item = item or _shared_id(table, free)
     if item is None or names.every(names.STEP, numeric_columns(table, free)):
         return None
     if item.casefold() in ("filename", "file_name") and not all(
@@ -312,6 +314,26 @@ def items(shaped: Shaped, name: str) -> Shaped | None:
         f"and count as one where they were scored by the same one. Take their mean for "
         f"each run first; or, if every one was a run, name '{item}' as trial."
     )
+
+
+_FEWEST_IDS = 8
+
+
+def _shared_id(table: pa.Table, free: Sequence[str]) -> str | None:
+    """Return the column of ids that all algorithms share: runs have ids of their own.
+
+    Numbers counted from 0 or 1 may be those of runs.
+    """
+    column = next((c for c in free if c.casefold() in ("id", "idx", "uid")), None)
+    algorithm = names.first(names.ALGORITHM, table.column_names)
+    if column is None or algorithm is None:
+        return None
+    ids = distinct_values(table, column)
+    if len(ids) < _FEWEST_IDS or ids in ([*range(len(ids))], [*range(1, len(ids) + 1)]):
+        return None
+    many = len(distinct_values(table, algorithm))
+    met = len(np.unique(group_codes(table, [algorithm, column])))
+    return column if many > 1 and met == many * len(ids) else None
 
 
 def _usual_keys(columns: Sequence[str], stated: Mapping[str, Any]) -> list[str]:

@@ -78,7 +78,10 @@ def _is_spread(table: pa.Table, column: str) -> bool:
     """Return whether a column only says how far runs lie apart, or how many there were."""
     folded = re.sub(r"[\s-]+", "_", column.casefold())
     if folded in _MANY:
-        return is_whole(table, column) and max(distinct_values(table, column), default=0) > 1
+        return (
+            is_whole(table, column)
+            and max(distinct_values(table, column), default=0) > 1
+        )
     tokens = {t for t in re.split(r"[\W_]+", folded) if t}
     return folded in ("+/_", "+/-", "+_", "±") or bool(
         tokens & _SPREAD and tokens <= _SPREAD | _ENDS
@@ -107,7 +110,13 @@ _SUMMARY = frozenset(
     (
         *("mean", "avg", "average", "std", "sd", "stdev", "stddev", "median", "total"),
         *("overall", "sum", "summary", "mean_std", "macro_avg", "macro_average"),
-        *("weighted_avg", "weighted_average", "micro_avg", "micro_average", "aggregate"),
+        *(
+            "weighted_avg",
+            "weighted_average",
+            "micro_avg",
+            "micro_average",
+            "aggregate",
+        ),
     )
 )
 # Of runs that are numbered, these are chosen, or made of the others.
@@ -129,7 +138,9 @@ def summary_rows(shaped: Shaped, name: str) -> Shaped | None:
         if column not in texts:
             continue
         values = [str(v) for v in distinct_values(table, column)]
-        words = _SUMMARY | {"all"} if column in (task, algorithm) else _SUMMARY | _CHOSEN
+        words = (
+            _SUMMARY | {"all"} if column in (task, algorithm) else _SUMMARY | _CHOSEN
+        )
         sums = [v for v in values if _folded(v) in words]
         others = [v for v in values if v not in sums]
         if not sums or not others:
