@@ -126,6 +126,9 @@ CASES = [
     Case("runs as columns with their mean", csv("model,seed_0,seed_1,mean,std", ("a", 0.91, 0.88, 0.895, 0.01), ("b", 0.75, 0.79, 0.77, 0.02)), [(m, t, {"score": v["accuracy"]}) for m, t, v in SCORES], answer={"trial": ["seed_0", "seed_1"]}),
     Case("runs as numbered columns", {"model": ["a", "b"], "0": [0.91, 0.75], "1": [0.88, 0.79]}, [(m, t, {"score": v["accuracy"]}) for m, t, v in SCORES], answer={"trial": ["0", "1"]}),
     Case("curves of runs as columns", csv("model,epoch,seed_0,seed_1", *((m, e, CURVE[m, 0][e - 1][1], CURVE[m, 1][e - 1][1]) for m in "ab" for e in (1, 2, 3))), [(m, t, {"score": v["accuracy"]}) for m, t, v in CURVES], answer={"trial": ["seed_0", "seed_1"]}),
+    *(Case(f"scores by algorithm, such as {a}", csv(f"seed,{a},{b}", (0, 0.5, 0.6), (1, 0.52, 0.63)), [(n, "all", {metric: v}) for n, vs in (("ppo", (0.5, 0.52)), ("sac", (0.6, 0.63))) for v in vs], answer={"algorithm": [a, b]}) for a, b, metric in (("acc_ppo", "acc_sac", "acc"), ("ppo_return", "sac_return", "return"))),
+    Case("losses of one model", csv("seed,epoch,loss,loss_cls,loss_box", *((s, e, 1 / e, 0.4 / e, 0.6 / e) for s in (0, 1) for e in (1, 2, 3))), [("all", "all", {"loss": [(e, 1 / e) for e in (1, 2, 3)], "loss_cls": [(e, 0.4 / e) for e in (1, 2, 3)], "loss_box": [(e, 0.6 / e) for e in (1, 2, 3)]})] * 2),
+    Case("macro and micro", csv("seed,f1_macro,f1_micro", (0, 0.5, 0.6), (1, 0.52, 0.63)), [("all", "all", {"f1_macro": a, "f1_micro": b}) for a, b in ((0.5, 0.6), (0.52, 0.63))]),
     # --- confusion counts ---
     Case("true, predicted, count", csv("model,seed,true,predicted,count", *((m, 0, i, j, TWO[k, i, j]) for k, m in enumerate("ab") for i in (0, 1) for j in (0, 1))), COUNTED),
     Case("actual, pred, n in words", csv("model,actual,pred,n", *((m, ["no", "yes"][i], ["no", "yes"][j], TWO[k, i, j]) for k, m in enumerate("ab") for i in (0, 1) for j in (0, 1))), COUNTED),

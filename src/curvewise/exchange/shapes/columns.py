@@ -26,6 +26,7 @@ from curvewise.exchange.shapes.base import (
     text_columns,
 )
 from curvewise.metrics import find
+from curvewise.metrics.words import CONTEXT
 from curvewise.trials import names
 
 _SURELY_METRIC = (
@@ -191,7 +192,9 @@ def _unpivoted(shaped: Shaped, role: str, columns: list[str]) -> Shaped:
                 f"Column '{column}' is named as one of the {role}s, and holds no numbers. "
                 f"Name columns of scores, one for each {role}."
             )
-    scores = score_columns(stated) or ["score"]
+    shared, bare = _shared_noun(columns)
+    called = dict(zip(columns, bare, strict=True))
+    scores = score_columns(stated) or [shared or "score"]
     if len(scores) > 1:
         raise CurvewiseError(
             f"{role} names {len(columns)} columns of scores, which are of one metric, and "
@@ -207,7 +210,7 @@ def _unpivoted(shaped: Shaped, role: str, columns: list[str]) -> Shaped:
     parts = []
     for column in columns:
         part = table.select(rest)
-        told: Any = _step_in(column) if role == "step" else column
+        told: Any = _step_in(column) if role == "step" else called[column]
         part = part.append_column(role, pa.array([told] * table.num_rows))
         values = table.column(column).cast(pa.float64(), safe=False)
         parts.append(part.append_column(score, values))
@@ -215,6 +218,37 @@ def _unpivoted(shaped: Shaped, role: str, columns: list[str]) -> Shaped:
     if stated.get("metrics") is None:
         stated["metrics"] = [score]
     return replace(shaped, table=pa.concat_tables(parts), stated=stated)
+
+
+def _shared_noun(columns: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the metric that all names of columns hold, and what is left of each.
+
+    >>> _shared_noun(["acc_ppo", "acc_sac"])
+    ('acc', ['ppo', 'sac'])
+    """
+    parts = [re.split(r"[\W_]+", column) for column in columns]
+    for cut, kept in ((slice(0, 1), slice(1, None)), (slice(-1, None), slice(0, -1))):
+        shared = {tuple(own[cut]) for own in parts}
+        rest = ["_".join(own[kept]) for own in parts]
+        noun = "_".join(next(iter(shared)))
+        if len(shared) == 1 and find(noun) and all(rest) and len({*rest}) == len(rest):
+            return noun, rest
+    return "", list(columns)
+
+
+def _ask_about_shared(shaped: Shaped, name: str, free: Sequence[str]) -> None:
+    """Raise for scores such as acc_ppo and acc_sac: of algorithms, or several metrics."""
+    scores = [c for c in free if names.is_score(c)]
+    runs = names.every(names.TRIAL, shaped.table.column_names)
+    noun, rest = _shared_noun(scores) if len(scores) > 1 else ("", [])
+    words = {word for own in rest for word in own.casefold().split("_")}
+    if not noun or not runs or words & CONTEXT or any(map(str.isdigit, rest)):
+        return
+    raise CurvewiseError(
+        f"Are {listed(scores, most=4)} of {name} the {noun} of algorithms, or metrics of "
+        f"one?",
+        fixes=[{"algorithm": scores}, {"metrics": scores}],
+    )
 
 
 _STEP_COLUMN = re.compile(r"(?P<stem>.*?)[ _.@=-]*(?P<n>\d+(?:\.\d+)?)(?P<unit>[kKM]?)")
@@ -274,6 +308,8 @@ def _ask_about_wide(shaped: Shaped, name: str) -> None:
         *(c for c in columns if counts_rows(table, c)),
     }
     free = [c for c in numeric_columns(table, free_columns(shaped)) if c not in usual]
+    if not algorithm and not task:
+        _ask_about_shared(shaped, name, free)
     if any(names.is_score(c) or c.startswith(("count.", "label.")) for c in free):
         return
     by_name = {c.casefold() for c in free}
