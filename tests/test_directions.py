@@ -1,8 +1,10 @@
 """Which way is better: taken from a name, from a tool or from the caller; or unknown."""
 
+import html
 import json
 import math
 import pickle
+import re
 import sqlite3
 
 import numpy as np
@@ -170,7 +172,10 @@ def test_curves_differ_whichever_way_is_better(tmp_path):
     assert cw.explain(trials).of("difference").can == "in part"
     assert cw.figures.difference.lines_chart(answer).leaders
     cw.write(trials, tmp_path / "r.csv")
-    assert ran("difference", tmp_path / "r.csv").exit_code == 4
+    done = ran("difference", tmp_path / "r.csv")
+    assert done.exit_code == 0  # an answer was given
+    assert "--metrics value=lower" in done.stdout
+    assert "metrics={" not in done.stdout
     done = ran("difference", tmp_path / "r.csv", "--metrics", "value=lower")
     assert done.exit_code == 0
 
@@ -334,6 +339,81 @@ def test_directions_of_tasks_that_are_not_there():
     mixed["direction"][0] = "lower"
     with pytest.raises(CurvewiseError, match="direction"):
         cw.read(mixed, metrics={"score": {"column": "direction"}})
+
+
+def shown(path):
+    """Return what a page says, without its tags."""
+    text = html.unescape(re.sub("<[^>]+>", "", path.read_text("utf-8")))
+    return " ".join(text.split())
+
+
+def test_the_page_judges_each_task_by_its_own_direction(tmp_path):
+    """What performance answers is on the page; what takes tasks together says why not."""
+    trials = cw.read(by_task(), metrics={"score": {"column": "direction"}})
+    page = shown(cw.report.write(trials, tmp_path / "page.html"))
+    for task in trials.tasks:
+        assert cw.performance(trials).verdict(task) in page
+    assert "Which way 'score' is better differs by task" in page
+    assert "trials.where(task='mnist')" in page
+    assert "is not known" not in page
+    assert "None is better" not in page
+    alone = cw.report.write(trials.where(task="mnist"), tmp_path / "one.html")
+    assert 'id="directions"' not in alone.read_text("utf-8")
+
+
+def test_curves_without_a_direction_are_on_the_page(tmp_path):
+    trials = Trials(lines({"t": "lower"}))
+    path = cw.report.write(trials, tmp_path / "page.html")
+    assert cw.difference(trials).headline() in shown(path)
+    assert trials.metric("value").assumption in shown(path)
+    page = path.read_text("utf-8")
+    assert 'id="difference-0"' in page
+    assert 'id="performance-0"' not in page
+
+
+def test_explain_says_what_it_takes_from_a_name(tmp_path):
+    trials = cw.read(losses("loss"))
+    answer = cw.explain(trials)
+    line = trials.metric("loss").assumption
+    assert line in str(answer).splitlines()
+    assert line in answer._repr_html_()
+    told = json.loads(answer.to_json())
+    assert told["provenance"]["cautions"] == [line]
+    assert told["design"] == str(trials.design)
+    said = cw.explain(trials.with_metrics({"loss": "lower"}))
+    assert said.cautions == ()
+    cw.write(unknown(), tmp_path / "r.csv")
+    done = ran("explain", tmp_path / "r.csv")
+    assert "which way is better is not known (--metrics value=lower?)" in done.stdout
+
+
+@pytest.mark.parametrize(("way", "text"), [("higher", ":100"), ("lower", "-100:")])
+def test_a_range_is_asked_for_as_it_is_typed(tmp_path, way, text):
+    sizes = [50, 100, 200, 400]
+    runs = [
+        Trial("t", "a", i, {"gain": [i - 9.0, 1, 2, 3 + i]}, steps=sizes)
+        for i in range(4)
+    ]
+    trials = Trials(runs, [Metric("gain", way)])
+    with pytest.raises(CurvewiseError, match="no best possible score") as caught:
+        cw.learning(trials)
+    typed = f"{way}:{text}"
+    assert f"metrics={{'gain': '{typed}'}}" in str(caught.value)
+    assert cw.learning(trials.with_metrics({"gain": typed}))
+    cw.write(trials, tmp_path / "r.csv")
+    done = ran("learning", tmp_path / "r.csv", "--metrics", f"gain={way}")
+    assert f"--metrics gain={typed}" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["check", "explain", "difference"])
+def test_a_shell_is_told_what_a_shell_takes(tmp_path, command):
+    cw.write(Trials(lines({"t": "lower"})), tmp_path / "r.csv")
+    for options in ((), ("--json",)):
+        done = ran(command, tmp_path / "r.csv", *options)
+        assert done.exit_code == 0
+        told = " ".join(done.stdout.split())
+        assert "--metrics value=lower" in told
+        assert "metrics={" not in told
 
 
 # --- texts -----------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """One error, one warning, and messages that name the fix."""
 
+import math
 import pickle
+import shlex
 
 import pytest
 from hypothesis import given
@@ -15,6 +17,7 @@ from curvewise.errors import (
     shortened,
     unknown,
 )
+from curvewise.metrics import Metric
 
 
 def test_our_error_is_a_value_error_and_our_warning_a_user_warning():
@@ -31,6 +34,32 @@ def test_fixes_are_data_and_end_the_message():
     assert as_words(fixes[0]) == ["--metrics", "'my loss=lower'"]
     assert as_words({"trial": []}) == ["--trial", "row"]
     assert " ".join(as_words(fixes[1])) in error.as_options()
+
+
+@pytest.mark.parametrize(
+    ("metric", "text"),
+    [
+        (Metric("return", "higher"), "higher"),
+        (Metric("acc", "higher"), "higher::"),
+        (Metric("acc", "higher", (0, 1)), "higher"),
+        (Metric("loss", "lower", (0, math.inf)), "lower:0:"),
+        (Metric("my score", "higher", (-math.inf, 2.5)), "higher::2.5"),
+        (Metric("score", "lower", (-1, 1e-9)), "lower:-1:1e-09"),
+    ],
+)
+def test_a_metric_in_a_fix_is_said_as_it_can_be_typed(metric, text):
+    fix = {"metrics": {metric.name: metric}}
+    words = as_words(fix)
+    assert shlex.split(" ".join(words)) == ["--metrics", f"{metric.name}={text}"]
+    passed = eval(f"dict({as_keywords(fix)})")
+    assert passed == {"metrics": {metric.name: text}}
+    again = Metric.of_text(metric.name, text)
+    assert (again.direction, again.range) == (metric.direction, metric.range)
+
+
+def test_a_metric_without_a_direction_is_named():
+    fix = {"metrics": {"value": Metric("value")}}
+    assert as_words(fix) == ["--metrics", "value"]
 
 
 def test_an_error_survives_a_pickle_with_its_fixes():

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curvewise as cw
+from curvewise._answer import in_markdown
 from curvewise._latex import in_latex, latex
 from curvewise.errors import CurvewiseError
 
@@ -209,7 +210,90 @@ def test_a_wide_table_can_be_made_to_fit(tmp_path):
     assert plain("cvar_worst_upper") in plain(text)
 
 
+def averaged(suffix=""):
+    """Return settings that were run with three seeds, judged by what the name says."""
+    name = f"accuracy{suffix}"
+    meant = cw.Metric(name, "higher", source="name")
+    runs = (
+        cw.Trial(
+            *("t", who, 3 * i + seed, {name: 0.5 + i / 100 + seed / 1000}),
+            params={f"lr{suffix}": 0.0123456789 * (i + 1)},
+            labels={"seed": seed},
+        )
+        for who in ("svm", "svm tuned")
+        for i in range(9)
+        for seed in range(3)
+    )
+    return cw.Trials(runs, [meant])
+
+
+@pytest.mark.service
+@pytest.mark.parametrize("kind", NAMES)
+def test_notes_below_a_table_compile_whatever_the_names_are(kind, tmp_path):
+    one = cw.performance(averaged(NAMES[kind]))
+    parts = [one.to_latex(), one.to_latex(caption="c", columns=["mean"])]
+    errors, text = compiled(tmp_path, "\n\n".join(parts))
+    assert errors == []
+    assert plain(text).count(plain("intervals and quantiles are for settings.")) == 2
+    assert plain("higher is better (from its name)") in plain(text)
+
+
 # --- what is written ---------------------------------------------------------------------
+
+
+AVERAGED = {
+    "performance": cw.performance,
+    "robustness": cw.robustness,
+    "plan": lambda t: cw.plan.trials(0.05, of="mean", pilot=t),
+    "versions": lambda t: cw.compare_versions(t, t),
+    "difference": lambda t: cw.difference(curves_of(t), shuffles=99),
+    "explain": cw.explain,
+}
+
+
+def curves_of(trials):
+    """Return the same runs with curves."""
+    name = next(iter(trials.metrics))
+    rows = (
+        cw.Trial(
+            *(t.task, t.algorithm, t.number),
+            {name: [0.1, 0.2, t.metrics[name][0] + t.number / 99]},
+            params=t.params,
+            labels=t.labels,
+        )
+        for t in trials
+    )
+    return cw.Trials(rows, [*trials.metrics.values()])
+
+
+@pytest.mark.parametrize("kind", AVERAGED)
+def test_tables_for_papers_say_what_print_says(kind):
+    """What tempers stands below them: in Markdown, in LaTeX, and in its table."""
+    trials = averaged()
+    one = AVERAGED[kind](trials)
+    lines = [trials.metric("accuracy").assumption]
+    lines += [trials.design.caution] if kind not in ("difference", "explain") else []
+    for line in lines:
+        assert line in " ".join(str(one).split())
+        assert one.to_markdown().split("\n\n").count(in_markdown(line)) == 1
+        for made in (one.to_latex(), one.to_latex(caption="c")):
+            note = rf"{{\footnotesize {in_latex(line)}\par}}"
+            assert made.count(note) == 1
+            assert made.index(r"\end{tabular}") < made.index(note)
+            assert made.find(r"\end{table}") in (-1, len(made) - len(r"\end{table}"))
+
+
+def test_a_table_without_cautions_has_nothing_below_it():
+    stated = averaged().with_metrics({"accuracy": "higher"}).with_design(cluster=[])
+    one = cw.performance(stated, anyway=True)
+    assert one.to_markdown().splitlines()[-1].startswith("|") == (not one.cautions)
+
+
+def test_a_name_means_nothing_to_markdown_below_a_table():
+    one = cw.performance(averaged("*<b>|x_"))
+    assert one.to_markdown().endswith(
+        r"accuracy\*&lt;b>\|x\_: higher is better (from its name)"
+    )
 
 
 def test_numbers_have_their_sign_and_their_powers():

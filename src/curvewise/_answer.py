@@ -2,12 +2,13 @@
 
 import json
 import math
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from curvewise._latex import Columns, latex
+from curvewise._latex import Columns, in_latex, latex
 from curvewise._text import Cell, Part, Row, columns, markdown, notebook
 from curvewise._version import __version__
 from curvewise.trials.view import frame
@@ -65,7 +66,8 @@ class Provenance:
         assumed = (
             [metric.assumption] if metric is not None and metric.assumption else []
         )
-        return cls(method, *told, cautions=(*cautions, *assumed))
+        lines = dict.fromkeys((*cautions, *assumed))  # an answer may hand them on
+        return cls(method, *told, cautions=tuple(lines))
 
     def asked(self, question: str, settings: Mapping[str, Cell]) -> "Provenance":
         """Return the provenance of a question that is put to the answer."""
@@ -104,14 +106,19 @@ class Answer(ABC):
         """Return what a reader must know to read the answer; nothing, for some."""
         return []
 
+    def _below(self) -> tuple[str, ...]:
+        """Return what stands below the answer's tables, wherever they are pasted."""
+        return self.cautions
+
     def to_frame(self, backend: "Backend | None" = None) -> "IntoDataFrame":
         """Return `rows` as a pandas, polars or pyarrow frame."""
         rows = self.rows()
         return frame({n: [row.get(n) for row in rows] for n in columns(rows)}, backend)
 
     def to_markdown(self) -> str:
-        """Return `rows` as a Markdown table."""
-        return markdown(self.rows())
+        """Return `rows` as a Markdown table, and below it what tempers them."""
+        notes = map(in_markdown, self._below())
+        return "\n\n".join(filter(None, [markdown(self.rows()), *notes]))
 
     def to_latex(
         self,
@@ -125,6 +132,7 @@ class Answer(ABC):
 
         Names of any kind compile: what means something to LaTeX is escaped, and what
         pdfLaTeX cannot set, such as an emoji, is written as its number, ``[U+1F600]``.
+        What tempers the answer stands below the tabular, a note each.
 
         Parameters
         ----------
@@ -148,7 +156,8 @@ class Answer(ABC):
         \end{tabular}
         """
         table = self.rows() if rows is None else rows
-        return latex(table, columns=columns, caption=caption, label=label)
+        made = latex(table, columns=columns, caption=caption, label=label)
+        return _with_notes(made, self._below())
 
     def to_json(self) -> str:
         """Return `rows` and provenance as JSON; what is not finite becomes null."""
@@ -172,6 +181,25 @@ class Answer(ABC):
         source = str(self.provenance)
         parts = [*self.cautions, *self._parts()]
         return notebook(parts, notes=self.notes(), source=source)
+
+
+def in_markdown(text: str) -> str:
+    r"""Return a text on one line that means nothing to Markdown.
+
+    >>> print(in_markdown("a_b <b> *c*"))
+    a\_b &lt;b> \*c\*
+    """
+    escaped = re.sub(r"([\\`*_\[\]#|~])", r"\\\1", " ".join(text.split()))
+    return escaped.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _with_notes(table: str, notes: Sequence[str]) -> str:
+    """Return LaTeX with small notes below its tabular, within the table if it is in one."""
+    if not table or not notes:
+        return table
+    lines = [rf"\par\smallskip{{\footnotesize {in_latex(n)}\par}}" for n in notes]
+    tabular, end, rest = table.partition("\n\\end{table}")
+    return "\n".join([tabular, *lines]) + end + rest
 
 
 def _finite(value: Cell) -> Cell:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from shlex import quote
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 
 class CurvewiseError(ValueError):
@@ -55,7 +55,23 @@ def as_keywords(fix: Mapping[str, Any]) -> str:
     >>> as_keywords({"trial": ["seed", "fold"], "unit": "percent"})
     "trial=['seed', 'fold'], unit='percent'"
     """
-    return ", ".join(f"{name}={value!r}" for name, value in fix.items())
+    return ", ".join(f"{name}={_literal(value)}" for name, value in fix.items())
+
+
+@runtime_checkable
+class _Meaning(Protocol):
+    """What can be said of a metric in a word, as `curvewise.read` takes it."""
+
+    @property
+    def as_text(self) -> str: ...
+
+
+def _literal(value: Any) -> str:
+    """Return a value as Python reads it; a metric as the text that means it."""
+    if isinstance(value, Mapping):
+        told = (f"{name!r}: {_literal(one)}" for name, one in value.items())
+        return f"{{{', '.join(told)}}}"
+    return repr(value.as_text if isinstance(value, _Meaning) else value)
 
 
 def as_words(fix: Mapping[str, Any]) -> list[str]:
@@ -76,7 +92,8 @@ def as_words(fix: Mapping[str, Any]) -> list[str]:
         elif isinstance(value, Mapping):
             for key, one in value.items():
                 for each in one if isinstance(one, list | tuple) else [one]:
-                    words += [option, quote(f"{key}={each}")]
+                    meant = each.as_text if isinstance(each, _Meaning) else each
+                    words += [option, quote(f"{key}={meant}" if meant != "" else key)]
         elif isinstance(value, list | tuple):
             # A shell has no empty list: "row" says that every row is a run of its own.
             for one in value or ["row"]:

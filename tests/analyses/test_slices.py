@@ -170,7 +170,7 @@ def distribution(name, scores, direction="higher"):
         alpha=0.5,
         confidence=0.95,
         kind="equal_local_levels",
-        is_clustered=False,
+        unit="trial",
         rng=RNG(0),
     )
 

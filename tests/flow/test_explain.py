@@ -296,6 +296,10 @@ def holds(one, trials):
     """
     if one.can != "no":
         return not does_raise(lambda: ran(one.python, trials))
+    if one.analysis == "plan.trials":  # without a pilot, for the worst there could be
+        return "trials)" not in one.python and not does_raise(
+            lambda: ran(one.python, trials)
+        )
     if one.python:
         metric = "error" if one.analysis == "confusion" else scored(trials)[0]
         return (

@@ -17,6 +17,7 @@ from curvewise import (
     uniform,
 )
 from curvewise.engine.workers.serial import Serial
+from curvewise.errors import UnknownDirection
 from curvewise.flow.slices import _another_seed, _rerun_plan, quantile_slices
 
 TASK = Task("t", lambda rng: rng.random())
@@ -318,6 +319,42 @@ def test_several_tasks_and_algorithms_need_a_choice(trials):
     answer = sliced(both, plan, task="u", algorithm="other", percentiles=(5, 95))
     assert (answer.task, answer.algorithm) == ("u", "other")
     assert answer.trials.tasks == ("u",)
+
+
+def valued(params, data, rng):
+    yield 0, {"value": params["lr"] + 0.01 * rng.random()}
+
+
+@pytest.mark.filterwarnings("ignore:Nobody said")
+@pytest.mark.parametrize(
+    ("said", "declared", "kind"),
+    [
+        ("higher", [Metric("value", "lower")], CurvewiseError),
+        ("lower", [Metric("value", "higher")], CurvewiseError),
+        ("lower", [], UnknownDirection),
+    ],
+)
+def test_reruns_that_would_be_judged_otherwise_are_not_run(said, declared, kind):
+    """The trials say one direction, and the experiment another one, or none."""
+    plan = search(algorithms=Algorithm("net", {"lr": uniform(0, 1)}, valued))
+    found = run(plan, **QUIET).with_metrics({"value": said})
+    other = search(algorithms=plan.algorithms, metrics=declared)
+    counting = Counting()
+    with pytest.raises(kind, match=f"trials say that {said} 'value' is better") as seen:
+        sliced(found, other, executor=counting)
+    assert counting.count == 0
+    assert f"metrics=[Metric('value', '{said}')]" in str(seen.value)
+    same = search(algorithms=plan.algorithms, metrics=[Metric("value", said)])
+    assert sliced(found, same, percentiles=(50,)).metric.direction == said
+
+
+@pytest.mark.filterwarnings("ignore:Nobody said")
+def test_without_a_direction_nothing_is_run():
+    plan = search(algorithms=Algorithm("net", {"lr": uniform(0, 1)}, valued))
+    counting = Counting()
+    with pytest.raises(UnknownDirection):
+        sliced(run(plan, **QUIET), plan, executor=counting)
+    assert counting.count == 0
 
 
 def test_an_algorithm_without_hyperparameters_is_refused():

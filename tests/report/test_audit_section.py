@@ -1,5 +1,7 @@
 """The section of a report that tells how often its analyses err."""
 
+import html
+
 import pytest
 
 import curvewise as cw
@@ -59,3 +61,31 @@ def test_what_would_take_hours_is_told_in_its_place(trials):
     (section,) = audit_sections(trials, settings(10**7))
     assert section.answer.startswith("No audit was made. 10,000,000 repetitions with")
     assert not section.groups
+
+
+@pytest.mark.parametrize(
+    ("meant", "told"),
+    [
+        ({}, "Is a high or a low 'value' better"),
+        ({"value": {"t": "higher", "u": "lower"}}, "differs by task"),
+    ],
+)
+def test_without_one_direction_it_says_why_there_is_none(meant, told, tmp_path):
+    runs = [
+        cw.Trial(task, name, i, {"value": i + 1.0})
+        for task in "tu"
+        for name in "ab"
+        for i in range(6)
+    ]
+    path = cw.report.write(
+        cw.Trials(runs).with_metrics(meant), tmp_path / "page.html", audit=20
+    )
+    page = html.unescape(path.read_text("utf-8"))
+    section = page[page.index('<section id="audit"') :]
+    assert "No audit was made." in section
+    assert told in section
+
+
+def test_trials_without_a_score_have_nothing_to_audit():
+    runs = [cw.Trial("t", "a", i, {}, status="failed") for i in range(3)]
+    assert audit_sections(cw.Trials(runs), settings(20, ())) == []

@@ -95,6 +95,12 @@ def crossed_factors(trials: Trials) -> tuple[str, ...]:
     return design.crossed if design.unit == "crossed" else ()
 
 
+def unit_of(trials: Trials) -> str:
+    """Return what each score is of: a trial, or the setting or cluster of several runs."""
+    design = trials.design
+    return design.noun if design.unit == "cluster" else "trial"
+
+
 def cluster_cautions(trials: Trials) -> tuple[str, ...]:
     """Return what an answer has to say whose values are the means of clusters."""
     return tuple(filter(None, [trials.design.caution]))

@@ -42,6 +42,8 @@ class Distribution:
     is_clustered : bool
         Whether scores are means of clusters, such as settings with several seeds; the
         interval of the mean is then Student's.
+    unit : str
+        What each score is of: a trial, a setting or another cluster of runs.
     """
 
     task: str
@@ -54,6 +56,7 @@ class Distribution:
     worst_interval: Interval
     is_bootstrapped: bool
     is_clustered: bool = False
+    unit: str = "trial"
 
     @property
     def scores(self) -> Floats:
@@ -164,7 +167,7 @@ def distribution_of(
     alpha: float,
     confidence: float,
     kind: Kind,
-    is_clustered: bool,
+    unit: str,
     rng: np.random.Generator,
 ) -> Distribution:
     """Return a distribution with its band, and intervals for its mean and both tails."""
@@ -177,12 +180,12 @@ def distribution_of(
     )
     is_read_off = [found.guarantee == band.guarantee for found in intervals]
     is_bootstrapped = not all(is_read_off)
-    is_clustered = is_clustered and len(scores) > 2 and float(np.ptp(scores)) > 0
+    is_clustered = unit != "trial" and len(scores) > 2 and float(np.ptp(scores)) > 0
     if is_clustered:
         mean = student_interval(scores, confidence=confidence, support=metric.range)
         intervals = mean, *intervals[1:]
     return Distribution(
-        *labels, metric, band, failed, *intervals, is_bootstrapped, is_clustered
+        *labels, metric, band, failed, *intervals, is_bootstrapped, is_clustered, unit
     )
 
 

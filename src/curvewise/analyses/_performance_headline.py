@@ -273,9 +273,10 @@ def _undecided(answer: "Performance") -> str:
         for one in found
         for rival in (*one.open, *one.probable)
     ]
-    halved = f"about {_FAR} times as many trials make intervals half as long"
+    unit = answer.distributions[0].unit
+    halved = f"about {_FAR} times as many {unit}s make intervals half as long"
     if not not_sure:
-        return f"More trials would sharpen the numbers: {halved}."
+        return f"More {unit}s would sharpen the numbers: {halved}."
     tasks = short_names(answer.tasks)
     several = len(answer.tasks) > 1
     pairs = [
@@ -283,7 +284,7 @@ def _undecided(answer: "Performance") -> str:
         for task, leader, rival in not_sure
     ]
     between = some_pairs(pairs)
-    return f"More trials may: who is ahead is not sure between {between}; {halved}."
+    return f"More {unit}s may: who is ahead is not sure between {between}; {halved}."
 
 
 def _failures(answer: "Performance") -> str:

@@ -14,18 +14,16 @@ MANY = 10**9  # trials that nobody runs: the pilot leaves the upper end open
 
 def what(answer: "ScorePlan") -> str:
     """Return what is to be known, in words that need no statistics."""
-    own, label = answer.functional, answer.metric.label
+    own, label, unit = answer.functional, answer.metric.label, answer.unit
     if own.of == "mean":
-        return f"the mean {label} of all trials"
+        return f"the mean {label} of all {unit}s"
     if own.of == "quantile":
-        return f"the {label} that {percent(own.alpha)} of the trials do not exceed"
+        return f"the {label} that {percent(own.alpha)} of the {unit}s do not exceed"
     # CVaR cuts at alpha from below; scores are turned so that the best are on top.
     is_best = own.tail == "upper"
     share = 1 - own.alpha if is_best else own.alpha
     half = "half" if share == 0.5 else percent(share)
-    return (
-        f"the mean {label} of the {'best' if is_best else 'worst'} {half} of the trials"
-    )
+    return f"the mean {label} of the {'best' if is_best else 'worst'} {half} of the {unit}s"
 
 
 def headline(answer: "ScorePlan") -> str:
@@ -47,21 +45,24 @@ def _takes(answer: "ScorePlan", name: str) -> str:
     known = [(need, cell) for need, cell in needs if need is not None]
     (need, least, most), cell = max(known, key=lambda pair: pair[0][0])
     if not len(cell.pilot):
-        return f"takes {need:,} trials"
+        return f"takes {need:,} {answer.unit}s"
     there = f"there {'is' if len(cell.pilot) == 1 else 'are'} {len(cell.pilot):,}"
     if need <= len(cell.pilot):
-        return f"there are enough trials already ({need:,} of {len(cell.pilot):,})"
+        return (
+            f"there are enough {answer.unit}s already ({need:,} of {len(cell.pilot):,})"
+        )
     ends = f"{least:,} or more" if most >= MANY else f"{least:,} to {most:,}"
     told = f"{there} now"
     if least < most:
         told += f"; as far as these tell it may be {ends}"
     if len(answer.cells) == 1:
-        return f"takes {need:,} trials ({told})"
+        return f"takes {need:,} {answer.unit}s ({told})"
     names = short_names(c.algorithm for c in answer.cells)
     tasks = short_names(c.task for c in answer.cells)
     several = len(tasks) > 1
     whose = names[cell.algorithm] + (f" on {tasks[cell.task]}" if several else "")
-    return f"takes up to {need:,} trials of an algorithm ({whose} takes most; {told})"
+    many = f"{need:,} {answer.unit}s of an algorithm"
+    return f"takes up to {many} ({whose} takes most; {told})"
 
 
 def would_change(answer: "ScorePlan") -> str:
@@ -69,6 +70,6 @@ def would_change(answer: "ScorePlan") -> str:
     if not len(answer.cells[0].pilot):
         return "A pilot would: these numbers are for the worst distribution there could be."
     return (
-        "Trials to come that vary more or less than these. Whoever wants to know it "
-        "twice as well needs about four times as many."
+        f"{answer.unit.capitalize()}s to come that vary more or less than these. Whoever "
+        f"wants to know it twice as well needs about four times as many."
     )

@@ -58,6 +58,9 @@ class ScorePlan(Plan):
     cells : tuple of CellPlan
     failed_score : str
         What failed trials of the pilot score, in words.
+    provenance : Provenance
+    unit : str
+        What is counted: trials, or the settings or clusters of several runs of the pilot.
     """
 
     half_width: float
@@ -68,6 +71,7 @@ class ScorePlan(Plan):
     cells: tuple[CellPlan, ...]
     failed_score: str
     provenance: Provenance
+    unit: str = "trial"
 
     @property
     def most(self) -> int:
@@ -156,20 +160,24 @@ class ScorePlan(Plan):
         """Return what a reader must know to read the table."""
         f, level = self.functional, percent(self.confidence)
         how = "order statistics" if f.of == "quantile" else NAMES[self.band]
+        what = f.estimand.replace("trials", f"{self.unit}s")
         notes = [
-            f"guaranteed: {f.estimand} is known to within {self.half_width:g} with at "
+            f"guaranteed: {what} is known to within {self.half_width:g} with at "
             f"least {level} confidence, whatever the distribution ({how})."
         ]
         if len(self.cells[0].pilot):
             if f.of != "quantile":
                 notes.append(
-                    "asymptotic: the same for many trials (Student), without a guarantee."
+                    f"asymptotic: the same for many {self.unit}s (Student), without a "
+                    f"guarantee."
                 )
             few = any(len(c.pilot) < 100 for c in self.cells)
-            rough = " (rough, as pilots have fewer than 100 trials)" if few else ""
+            rough = (
+                f" (rough, as pilots have fewer than 100 {self.unit}s)" if few else ""
+            )
             notes.append(
                 f"from to: what the pilot leaves open, with about 95 % confidence{rough}; "
-                f"intervals get so narrow if trials vary like those of the pilot."
+                f"intervals get so narrow if {self.unit}s vary like those of the pilot."
             )
         else:
             notes.append(
@@ -190,8 +198,8 @@ class ScorePlan(Plan):
     def _head(self) -> str:
         level = percent(self.confidence)
         return (
-            f"Trials for the {self.functional} of {self.metric.name} to a half-width of "
-            f"{self.half_width:g} ({level} confidence)"
+            f"{self.unit.capitalize()}s for the {self.functional} of {self.metric.name} to "
+            f"a half-width of {self.half_width:g} ({level} confidence)"
         )
 
 

@@ -50,7 +50,7 @@ def table(
     for d in own:
         row: dict[str, Cell] = {
             "algorithm": d.algorithm,
-            "trials": len(d.scores),
+            f"{d.unit}s": len(d.scores),
             "failed": d.failed,
             "mean": interval_cell(d.mean_interval),
             best: interval_cell(d.best_interval),
@@ -72,7 +72,7 @@ def best_table(own: Sequence[Distribution]) -> list[dict[str, Cell]]:
     for d in own:
         cells = _cells(d.best_curve(1 - shares))
         row: dict[str, Cell] = {"algorithm": d.algorithm}
-        row["all trials"] = interval_cell(d.mean_interval)
+        row[f"all {d.unit}s"] = interval_cell(d.mean_interval)
         out.append(
             row | {f"best {percent(s)}": c for s, c in zip(shares, cells, strict=True)}
         )

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from curvewise._answer import in_markdown
 from curvewise._text import Cell, count, joined, markdown, percent
 from curvewise.analyses._naming import on, short_names, some
 from curvewise.analyses._saying import digits_for, digits_of, said
@@ -34,9 +35,9 @@ def _of_one(answer: "Versions") -> str:
     parts = [
         f"{_gain(change, answer)}, margin {answer.margin.said(change.base.mean)}, "
         f"{percent(answer.confidence)} one-sided",
-        _trials(change),
+        _trials(change, answer.unit),
         *_than_before(change),
-        *_more(answer.changes),
+        *_more(answer.changes, answer.unit),
     ]
     return f"{named(change)}: {'; '.join(parts)}"
 
@@ -56,7 +57,7 @@ def _of_all(answer: "Versions") -> str:
         return f"{n['worse']} of {all_of_them}: {who}{rest}, margin {_margin(answer)}"
     who = some([named(c) for c in answer.of("cannot tell")])
     told = f"{n['cannot tell']} of {all_of_them} open, none is worse: {who}"
-    return "; ".join([told, *_more(answer.of("cannot tell"))])
+    return "; ".join([told, *_more(answer.of("cannot tell"), answer.unit)])
 
 
 _KINDS: dict[Verdict, str] = {"no worse": "no worse", "cannot tell": "open"}
@@ -103,12 +104,14 @@ def _margin(answer: "Versions") -> str:
     return answer.margin.said(1.0)
 
 
-def _trials(change: Change) -> str:
-    told = f"{change.base.trials:,} and {change.new.trials:,} trials"
+def _trials(change: Change, unit: str) -> str:
+    told = f"{change.base.trials:,} and {change.new.trials:,} {unit}s"
     if change.paired:
         told = count(change.new.trials, "pair")
     failed = change.base.failed, change.new.failed
-    lost = f"{failed[0]:,} and {failed[1]:,} failed" if any(failed) else "none failed"
+    runs = "" if unit == "trial" else " runs"  # of which a setting has several
+    lost = f"{failed[0]:,} and {failed[1]:,}{runs} failed"
+    lost = lost if any(failed) else "none failed"
     return f"{told}, {lost}"
 
 
@@ -124,22 +127,23 @@ def _than_before(change: Change) -> list[str]:
     return []
 
 
-def _more(changes: Sequence[Change]) -> list[str]:
-    """Return how many more trials would tell, if anything is open."""
+def _more(changes: Sequence[Change], unit: str) -> list[str]:
+    """Return how many more trials, or settings, would tell, if anything is open."""
     unsure = [c for c in changes if c.verdict == "cannot tell"]
     if not unsure:
         return []
     if any(c.is_one_trial for c in unsure):
-        return ["run 5 trials of each version or more"]
+        return [f"run 5 {unit}s of each version or more"]
+    noun = f" more {unit}s"
     if any(c.margin == 0 for c in unsure):
         seen = [c.more_if_as_seen for c in unsure]
         return [
-            f"with a margin of 0, equals are never told; {_number(seen)} of each would "
-            f"tell if the difference is as seen"
+            f"with a margin of 0, equals are never told; {_number(seen, noun)} of each "
+            f"would tell if the difference is as seen"
         ]
     equal = [c.more_if_equal for c in unsure]
     alone = [c.more_of_new for c in unsure]
-    told = f"{_number(equal)} of each would tell if they are equally good"
+    told = f"{_number(equal, noun)} of each would tell if they are equally good"
     if None not in alone and None not in equal:
         told += f", or {_most(alone):,} of NEW alone"
     seen = [c.more_if_as_seen for c in unsure]
@@ -148,7 +152,7 @@ def _more(changes: Sequence[Change]) -> list[str]:
     return [told]
 
 
-def _number(numbers: Sequence[int | None], noun: str = " more trials") -> str:
+def _number(numbers: Sequence[int | None], noun: str) -> str:
     if None in numbers:
         return f"more than {MOST:,}{noun}"
     most = _most(numbers)
@@ -173,12 +177,12 @@ def _cells(change: Change, answer: "Versions") -> dict[str, Cell]:
         "new": change.new.mean,
         "gain": interval_cell(change.interval, sign=True),
         "margin": change.margin,
-        "trials": f"{change.base.trials:,}, {change.new.trials:,}",
+        f"{answer.unit}s": f"{change.base.trials:,}, {change.new.trials:,}",
         "failed": f"{change.base.failed:,}, {change.new.failed:,}",
         "verdict": _verdict(change),
     }
     if "cannot tell" in (c.verdict for c in answer.changes):
-        row["more trials"] = _more_cell(change)
+        row[f"more {answer.unit}s"] = _more_cell(change)
     return row
 
 
@@ -228,15 +232,15 @@ def _reading(answer: "Versions") -> list[str]:
             f"needs no correction, and worse if one is, which is corrected for their "
             f"number (Holm)."
         )
-    told.append(_pairs(answer.changes))
+    told.append(_pairs(answer.changes, answer.unit.capitalize()))
     return told
 
 
-def _pairs(changes: Sequence[Change]) -> str:
+def _pairs(changes: Sequence[Change], unit: str) -> str:
     apart = [named(c) for c in changes if not c.paired]
     if not apart:
-        return "Trials with the same number (seed) in both versions are pairs."
-    whose = "Trials" if len(apart) == len(changes) else f"Trials of {some(apart)}"
+        return f"{unit}s with the same number (seed) in both versions are pairs."
+    whose = f"{unit}s" if len(apart) == len(changes) else f"{unit}s of {some(apart)}"
     return f"{whose} are compared as independent ones, not in pairs."
 
 
@@ -258,12 +262,13 @@ def _warnings(answer: "Versions") -> list[str]:
     if least > 1:
         hidden = 1 - (1 - answer.confidence) ** (1 / least)
         few = (
-            f"With fewer than {_FEW} trials limits hold less often than they say where "
-            f"one version is far more skewed than the other. "
+            f"With fewer than {_FEW} {answer.unit}s limits hold less often than they say "
+            f"where one version is far more skewed than the other. "
         )
         told.append(
             f"{few if least < _FEW else ''}What strikes fewer than "
-            f"{percent(round(hidden, 2))} of trials may be missing from {least} of them."
+            f"{percent(round(hidden, 2))} of {answer.unit}s may be missing from {least} of "
+            f"them."
         )
     if answer.ends:
         told.append(
@@ -272,8 +277,9 @@ def _warnings(answer: "Versions") -> list[str]:
         )
     if answer.verdict == "cannot tell":
         told.append(
-            f"More trials are counted for a power of {percent(POWER)}. To ask again with "
-            f"more of them is a second look: state looks=2 from the start to pay for it."
+            f"More {answer.unit}s are counted for a power of {percent(POWER)}. To ask "
+            f"again with more of them is a second look: state looks=2 from the start to "
+            f"pay for it."
         )
     return told
 
@@ -310,15 +316,15 @@ def comment(answer: "Versions") -> str:
     lines = [
         f"### curvewise: {answer.verdict}",
         "",
-        *(f"> {_literal(line)}\n" for line in answer.cautions),
-        _literal(answer.headline()),
+        *(f"> {in_markdown(line)}\n" for line in answer.cautions),
+        in_markdown(answer.headline()),
         "",
         markdown([_literal_cells(row) for row in answer.table()]),
         "",
         "<details><summary>Method and settings</summary>",
         "",
-        *(f"- {_literal(note)}" for note in answer.notes()),
-        f"- {_literal(str(answer.provenance))}",
+        *(f"- {in_markdown(note)}" for note in answer.notes()),
+        f"- {in_markdown(str(answer.provenance))}",
         "",
         "</details>",
     ]
@@ -333,13 +339,3 @@ def _literal_cells(row: dict[str, Cell]) -> dict[str, Cell]:
 
 def _by_number(sign: re.Match[str]) -> str:
     return f"&#{ord(sign[0])};"
-
-
-def _literal(text: str) -> str:
-    r"""Return a text on one line that means nothing to Markdown.
-
-    >>> print(_literal("a_b <b> *c*"))
-    a\_b &lt;b> \*c\*
-    """
-    escaped = re.sub(r"([\\`*_\[\]#|~])", r"\\\1", " ".join(text.split()))
-    return escaped.replace("&", "&amp;").replace("<", "&lt;")

@@ -20,6 +20,7 @@ from curvewise.analyses._asking import (
     metric_of,
     plain_setting,
     samples,
+    unit_of,
 )
 from curvewise.analyses._contrasts import Contrast, contrasts
 from curvewise.analyses._distribution import Distribution, distribution_of
@@ -420,7 +421,7 @@ def performance(
             alpha=alpha,
             confidence=each,
             kind=band,
-            is_clustered=trials.design.unit == "cluster",
+            unit=unit_of(trials),
             rng=rng,
         )
         for task, own in by_task.items()

@@ -13,6 +13,7 @@ from curvewise.analyses._asking import (
     metric_of,
     plain_setting,
     samples,
+    unit_of,
 )
 from curvewise.analyses._band_plan import BandPlan, Plan, TopPlan
 from curvewise.analyses._line_pilots import lines_plan
@@ -198,6 +199,7 @@ def trials(
             settings,
             cautions=(*cautions, *cluster_cautions(pilot)),
         ),
+        unit_of(pilot),
     )
 
 

@@ -14,6 +14,7 @@ from curvewise.analyses._asking import (
     failed_score,
     plain_setting,
     samples,
+    unit_of,
 )
 from curvewise.analyses._versions_changes import (
     Change,
@@ -67,6 +68,8 @@ class Versions(Answer):
     failed_score : str
         What a failed trial scores.
     provenance : Provenance
+    unit : str
+        What each score is of: a trial, a setting or another cluster of runs.
     """
 
     metric: Metric
@@ -80,6 +83,7 @@ class Versions(Answer):
     ends: tuple[str, ...]
     failed_score: str
     provenance: Provenance
+    unit: str = "trial"
 
     @property
     def verdict(self) -> Verdict:
@@ -121,6 +125,10 @@ class Versions(Answer):
     def notes(self) -> list[str]:
         """Return what a reader must know to read the verdict."""
         return [*words.notes(self), *filter(None, [self.metric.assumption])]
+
+    def _below(self) -> tuple[str, ...]:
+        """Return what stands below the answer's tables, wherever they are pasted."""
+        return tuple(filter(None, [*self.cautions, self.metric.assumption]))
 
     def comment(self) -> str:
         """Return verdict, table and method as Markdown for a pull request."""
@@ -319,6 +327,7 @@ def compare_versions(
         else (),
         failed_score(meant, failed),
         _provenance(base, new, trials, settings, tuple(cautions)[:MOST_CAUTIONS]),
+        unit_of(trials),
     )
 
 

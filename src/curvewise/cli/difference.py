@@ -1,10 +1,11 @@
 """The command that says whether and where learning curves differ."""
 
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from curvewise.cli.showing import CANNOT_ANSWER, as_json, leave, working
+from curvewise.cli.showing import as_json, in_options, leave, working
 from curvewise.cli.sources import (
     anyway_option,
     number_or_word,
@@ -111,7 +112,6 @@ def difference(
             seed=seed,
             anyway=anyway,
         )
+    answer = replace(answer, provenance=in_options(answer.provenance))
     click.echo(answer.to_json() if as_json else str(answer))
-    if not answer.metric.is_directed:  # who is ahead is not said
-        click.get_current_context().exit(CANNOT_ANSWER)
     leave(answer.failed)

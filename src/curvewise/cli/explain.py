@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from curvewise.cli.showing import as_json
+from curvewise.cli.showing import as_json, in_options
 from curvewise.cli.sources import read_source, source_options
 from curvewise.cli.typed import as_typed
 
@@ -37,7 +37,11 @@ def explain(metric: str | None, as_json: bool, **keywords: Any) -> None:
 
     trials = read_source(**keywords)
     answer = cw.explain(trials, metric, source=typed(**keywords))
-    answer = replace(answer, questions=tuple(map(_as_typed, answer.questions)))
+    answer = replace(
+        answer,
+        questions=tuple(map(_as_typed, answer.questions)),
+        provenance=in_options(answer.provenance),
+    )
     click.echo(answer.to_json() if as_json else str(answer))
 
 

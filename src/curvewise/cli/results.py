@@ -1,6 +1,7 @@
 """Commands about results that exist already: check, performance, report, example."""
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +15,10 @@ from curvewise.cli.sources import (
     read_source,
     source_options,
 )
+from curvewise.cli.typed import as_typed
+
+if TYPE_CHECKING:
+    from curvewise.review.finding import Finding
 
 
 @click.command()
@@ -34,10 +39,16 @@ def check(as_json: bool, **keywords: Any) -> None:
 
     trials = read_source(**keywords)
     found = cw.check(trials)
+    found = replace(found, findings=tuple(map(_as_typed, found)))
     click.echo(found.to_json() if as_json else str(found))
     if any(finding.severity == "blocks" for finding in found):
         click.get_current_context().exit(CANNOT_ANSWER)
     leave(trials.count_failed())
+
+
+def _as_typed(finding: "Finding") -> "Finding":
+    """Return a finding with the keywords of what to do as options."""
+    return replace(finding, do=as_typed(finding.do))
 
 
 @click.command()

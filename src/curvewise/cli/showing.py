@@ -5,13 +5,17 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from curvewise.cli.typed import as_typed, in_toml
 from curvewise.engine.workers import BLAS_THREADS
 from curvewise.errors import CurvewiseWarning
+
+if TYPE_CHECKING:
+    from curvewise._answer import Provenance
 
 FAILED_TRIALS = 3
 CANNOT_ANSWER = 4
@@ -32,6 +36,11 @@ def one_thread() -> None:
     """Compute in one thread, as workers do: sums of several are rounded differently."""
     if "numpy" not in sys.modules:
         os.environ.update(dict.fromkeys(BLAS_THREADS, "1"))
+
+
+def in_options(source: "Provenance") -> "Provenance":
+    """Return where an answer came from, with the keywords of its cautions as options."""
+    return replace(source, cautions=tuple(map(as_typed, source.cautions)))
 
 
 @contextmanager

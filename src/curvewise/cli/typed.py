@@ -20,7 +20,7 @@ _MEANING = re.compile(
 )
 _OF_TOML = re.compile(r"with metrics=, such as \[Metric\('(.+)', 'lower'\)\]")
 _PAIRS = re.compile(r"pairs=\{'(.*)': (<.*?>)\}")
-_MAPPING = re.compile(r"\bmetrics=\{((?:'[^']*': '\w+'(?:, )?)+)\}")
+_MAPPING = re.compile(r"\bmetrics=\{((?:'[^']*': '[\w:.+-]+'(?:, )?)+)\}")
 _ROLES = re.compile(r"\broles=('[^']*'|\{'([^']*)': '([^']*)'\})?")
 _LIST = re.compile(rf"\b({_KEYWORDS})=\[((?:'[^']*'(?:, )?)+)\]")
 # A keyword stands by itself; in "net_lr=1,seed=3" it is part of the name of a run.
@@ -40,8 +40,8 @@ def as_typed(message: str) -> str:
     'Pass --half-width, --of mean or a file of a few trials.'
     >>> as_typed("Say trial=['seed', 'fold'], or metrics={'loss': 'lower'}.")
     'Say --trial seed --trial fold, or --metrics loss=lower.'
-    >>> as_typed("Pass metrics={'a': 'higher', 'b': 'lower'}.")
-    'Pass --metrics a=higher --metrics b=lower.'
+    >>> as_typed("Pass metrics={'a': 'higher', 'b': 'lower:0:'}.")
+    'Pass --metrics a=higher --metrics b=lower:0:.'
     >>> as_typed("Found run 'net_lr=1,seed=3'. Pass metrics=['my loss'].")
     "Found run 'net_lr=1,seed=3'. Pass --metrics 'my loss'."
     >>> as_typed("Pass pairs={'svm': <its tuned one>}.")
@@ -76,7 +76,7 @@ def typed_error(problem: Exception) -> str:
 
 
 def _meanings(found: re.Match[str]) -> str:
-    pairs = re.findall(r"'([^']*)': '(\w+)'", found[1])
+    pairs = re.findall(r"'([^']*)': '([\w:.+-]+)'", found[1])
     return " ".join(f"--metrics {quote(f'{name}={way}')}" for name, way in pairs)
 
 

@@ -14,9 +14,10 @@ from curvewise.analyses.slices import Slices, slices
 from curvewise.engine.experiment import Algorithm, Experiment
 from curvewise.engine.parts import VARIED
 from curvewise.engine.workers.queue import Executor
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, UnknownDirection, shortened
 from curvewise.flow.executors import Name
 from curvewise.flow.running import run
+from curvewise.metrics import declared
 from curvewise.review.gate import gate
 from curvewise.stats.bands import Kind
 from curvewise.trials import Trials, must_be_trials
@@ -119,6 +120,7 @@ def quantile_slices(
             f"the trials are of."
         )
     whole(trials_each, "trials_each")
+    _refuse_other_meaning(trials, experiment, metric, task)
     chosen = choose(
         trials,
         metric,
@@ -168,6 +170,26 @@ def quantile_slices(
     except CurvewiseError as problem:
         problem.trials = reruns  # type: ignore[attr-defined]  # hours of work, perhaps
         raise
+
+
+def _refuse_other_meaning(
+    trials: Trials, experiment: Experiment, metric: str | None, task: str | None
+) -> None:
+    """Raise if reruns would not be judged as the trials were: before they are run."""
+    name = metric_of(trials, metric)
+    way = trials.metric(name).known_direction
+    met = trials.tasks if task is None else (task,)
+    meant = declared([name], experiment.metrics)[name].on(*met)
+    if meant.direction == way:
+        return
+    says = f"says {meant.direction}" if meant.direction else "does not say"
+    kind = CurvewiseError if meant.direction else UnknownDirection
+    raise kind(
+        f"The trials say that {way} '{shortened(name)}' is better, and the experiment "
+        f"{says}: trials are chosen by one, and reruns are judged by the other. Make the "
+        f"experiment with metrics=[Metric({name!r}, {way!r})], or change what the trials "
+        f"say with trials.with_metrics(...)."
+    )
 
 
 def _rerun_plan(

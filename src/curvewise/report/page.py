@@ -24,6 +24,7 @@ from curvewise.report.sections import (
     SECTIONS,
     Section,
     Settings,
+    by_task_metrics,
     chosen_metrics,
     undirected_metrics,
 )
@@ -108,6 +109,7 @@ def render(
         audit,
         anyway,
         undirected_metrics(trials, metric),
+        by_task_metrics(trials, metric),
     )
     sections = [section for make in SECTIONS for section in make(trials, settings)]
     read = [
@@ -209,8 +211,7 @@ def _read(trials: Trials, settings: Settings) -> str:
     """Return in a line what was read."""
     broken = int((trials.core.status != 0).sum())
     failed = f" ({broken:,} failed)" if broken else ""
-    names = (*settings.metrics, *settings.undirected)
-    metrics = [trials.metric(name) for name in names]
+    metrics = [trials.metric(name) for name in settings.every]
     if not metrics:
         told = "no score"
     elif len(metrics) > 4:

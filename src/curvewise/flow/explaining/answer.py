@@ -1,5 +1,6 @@
 """What trials can answer: one question after the other, in words."""
 
+import json
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -168,10 +169,19 @@ class Explanation(Answer):
             "say: curvewise.check looks for what speaks against it."
         ]
 
+    def to_json(self) -> str:
+        """Return the questions, the design and provenance as JSON."""
+        told = {"design": self.design, **json.loads(self._json())}
+        return json.dumps(told, indent=2, ensure_ascii=False)
+
     def __str__(self) -> str:
         head = textwrap.fill(self.headline(), _WIDTH)
         design = textwrap.fill(f"Design: {self.design}.", _WIDTH) if self.design else ""
-        parts = [*filter(None, [head, design]), *map(self._told, self.questions)]
+        meant = [textwrap.fill(line, _WIDTH) for line in self.cautions]
+        parts = [
+            *filter(None, [head, design, *meant]),
+            *map(self._told, self.questions),
+        ]
         return "\n\n".join([*parts, textwrap.fill(" ".join(self.notes()), _WIDTH)])
 
     __repr__ = __str__

@@ -17,6 +17,7 @@ from curvewise.flow.explaining.scores import (
 )
 from curvewise.flow.explaining.sizes import confusion_question, learning_question
 from curvewise.flow.sources import shown_store
+from curvewise.metrics import Metric
 from curvewise.review.finding import Concern
 from curvewise.review.gate import gate
 from curvewise.trials import Trials, must_be_trials
@@ -88,7 +89,7 @@ def explain(
         raise CurvewiseError("There are no trials to explain. Check what was read.")
     scores = scored(trials) if metric is None else [trials.metric(metric).name]
     # What can be judged by comes first; of the others it is asked which way is better.
-    metrics = tuple(sorted(scores, key=lambda n: trials.metric(n).direction is None))
+    metrics = tuple(sorted(scores, key=lambda n: _unknown(trials.metric(n))))
     words = _words(source, trials)
     asked = Asked(trials, metrics, words)
     who = f"These {subject(trials)}" if len(trials) > 1 else "This one trial"
@@ -99,9 +100,21 @@ def explain(
             for question, concern in QUESTIONS.items()
         ),
         bool(source),
-        Provenance.of(trials, "explain", {"metric": metric}),
+        Provenance.of(
+            trials,
+            "explain",
+            {"metric": metric},
+            cautions=[
+                line for n in metrics[:1] if (line := trials.metric(n).assumption)
+            ],
+        ),
         str(trials.design),
     )
+
+
+def _unknown(metric: Metric) -> int:
+    """Return how little is known of which way is better, to sort by."""
+    return (metric.direction is None) + (not metric.is_directed)
 
 
 def _guarded(

@@ -2,11 +2,13 @@
 
 import json
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from curvewise.analyses._asking import Sample, crossed_factors, samples
+from curvewise._text import count
+from curvewise.analyses._asking import Sample, crossed_factors, samples, unit_of
 from curvewise.analyses._crossed import crossing
 from curvewise.analyses.robustness import tuned_pairs
 from curvewise.errors import CurvewiseError, listed
@@ -26,6 +28,7 @@ from curvewise.flow.explaining.asking import (
     settled,
     told,
 )
+from curvewise.metrics import Floats
 from curvewise.stats.bands import half_width
 from curvewise.stats.planning import trials_for_band
 from curvewise.trials import Trials
@@ -37,6 +40,7 @@ _CROSS = (
     "Cross what is drawn: Experiment(..., cross={'params': 10, 'seed': 5}) runs every draw "
     "of one with every draw of the other."
 )
+_RUN_TWO = "Run two trials or more of each algorithm, to judge from."
 _CLOSE = 0.05  # a half-width that most people call close enough
 _FEW = 5  # draws of a source; from fewer, shares of the variance are anybody's guess
 _NOT_CROSSED = (
@@ -83,7 +87,9 @@ def performance_question(asked: Asked) -> Question:
         "in part" if why else "yes",
         found=told(own, at),
         why=why,
-        strength=sentences(_known_to_within(n), others(asked, found.metric)),
+        strength=sentences(
+            _known_to_within(n, unit_of(own.trials)), others(asked, found.metric)
+        ),
         **calls(asked, found, "performance", _with_at(at) | found.options),
     )
 
@@ -131,7 +137,7 @@ def robustness_question(asked: Asked) -> Question:
         "in part" if why else "yes",
         found=told(own, at),
         why=why,
-        strength=_known_to_within(n),
+        strength=_known_to_within(n, unit_of(part)),
         **calls(asked, found, "robustness", _with_at(at) | found.options),
     )
 
@@ -208,32 +214,20 @@ def may_be_crossed(trials: Trials) -> bool:
 def plan_question(asked: Asked) -> Question:
     """Return whether it can be told how many trials are enough."""
     at = usual_at(asked.trials)
-    widths: list[float] = []
+    scores: list[Floats] = []
 
     def probe(part: Trials, metric: str, failed: Failed) -> None:
-        widths.clear()
+        scores.clear()
         for own in samples(part, metric, at, failed).values():
-            widths.extend(_standard_error(sample) for sample in own.values())
+            scores.extend(sample.scores for sample in own.values())
 
     found = settled(asked, probe)
-    at_worst = "Without it, numbers are for the worst distribution."
-    why = ""
     if isinstance(found, str):
-        why = f"{found} {at_worst}"
-    elif not (widths := [w for w in widths if 0 < w < math.inf]):
-        why = f"These trials do not show how scores vary. {at_worst}"
-    if why or isinstance(found, str):
-        bare = Asked(asked.trials, asked.metrics, ())
-        return Question(
-            *_PLAN,
-            "in part",
-            why=why,
-            add="Run two trials or more of each algorithm, to judge from.",
-            command=command(bare, "plan", {"half_width": _CLOSE}),
-            python=python("plan.trials", str(_CLOSE)),
-        )
-    # Half of what a mean is known to now, by the rule of thumb: a number worth planning.
-    aim = float(f"{np.median(widths):.1g}")
+        return _no_pilot(asked, found)
+    aim = worth_planning(scores)
+    failed = found.trials.count_failed(found.metric)
+    if aim is None or failed == len(found.trials):
+        return _no_pilot(asked, "These trials do not show how scores vary.")
     options: dict[str, Any] = {"of": "mean", **_with_at(at), **found.options}
     chosen = expression(found.trials, asked.trials)
     named = {"metric": found.metric, **options}
@@ -251,26 +245,47 @@ def plan_question(asked: Asked) -> Question:
     )
 
 
+def _no_pilot(asked: Asked, why: str) -> Question:
+    """Return that nothing can be planned from these trials, and what can without any."""
+    bare = Asked(asked.trials, asked.metrics, ())
+    unsaid = [
+        name for name in asked.metrics if not asked.trials.metric(name).is_directed
+    ]
+    is_asked = bool(unsaid) and len(unsaid) == len(asked.metrics)  # what is better
+    return Question(
+        *_PLAN,
+        "no",
+        why=f"{why} Without a pilot, numbers are for the worst distribution.",
+        add="" if is_asked else _RUN_TWO,
+        command=command(bare, "plan", {"half_width": _CLOSE}),
+        python=python("plan.trials", str(_CLOSE)),
+    )
+
+
+def worth_planning(scores: Iterable[Floats]) -> float | None:
+    """Return a half-width of a mean that is worth planning; None where nothing varies.
+
+    Half of what a mean is known to now, by the rule of thumb.
+    """
+    errors = [own.std(ddof=1) / math.sqrt(len(own)) for own in scores if len(own) > 1]
+    widths = [error for error in errors if 0 < error < math.inf]
+    return float(f"{np.median(widths):.1g}") if widths else None
+
+
 # --- what they share ---------------------------------------------------------------------
 
 _ALL_FAILED = "Every trial failed: there is no score but that of a failure."
 _ONE_TRIAL = "One trial does not show how scores vary."
 
 
-def _known_to_within(n: int) -> str:
-    each = "1 trial" if n == 1 else f"{n:,} trials"
+def _known_to_within(n: int, unit: str) -> str:
     told = (
-        f"With {each} of each, the share of trials at or below any score is known to "
-        f"within {half_width(n):.2g} (95 % confidence)"
+        f"With {count(n, unit)} of each, the share of {unit}s at or below any score is "
+        f"known to within {half_width(n):.2g} (95 % confidence)"
     )
     if half_width(n) <= _CLOSE:
         return f"{told}."
     return f"{told}; {trials_for_band(_CLOSE):,} of each make it {_CLOSE:g}."
-
-
-def _standard_error(sample: Sample) -> float:
-    n = len(sample.scores)
-    return float(sample.scores.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
 
 
 def usual_at(trials: Trials) -> At:

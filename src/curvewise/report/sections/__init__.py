@@ -15,6 +15,7 @@ from curvewise.report.sections.parts import (
     Method,
     Section,
     Settings,
+    by_task_metrics,
     chosen_metrics,
     undirected_metrics,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "Method",
     "Section",
     "Settings",
+    "by_task_metrics",
     "chosen_metrics",
     "undirected_metrics",
 ]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses.audit import Audit, audit
-from curvewise.errors import CurvewiseError, listed
+from curvewise.errors import CurvewiseError, UnknownDirection, listed
 from curvewise.figures.audit import audit_chart
 from curvewise.report.sections.parts import (
     Block,
@@ -70,6 +70,8 @@ def audit_sections(trials: Trials, settings: Settings) -> list[Section]:
     """
     if settings.audit == 0 or crossed_factors(trials):
         return []
+    if not settings.metrics:
+        return _undirected(trials, settings)
     metric = "error" if "error" in settings.metrics else settings.metrics[0]
     watch = _watch.get()
     try:
@@ -85,7 +87,7 @@ def audit_sections(trials: Trials, settings: Settings) -> list[Section]:
         return [unanswered("audit", _QUESTION, _ASKED, f"No audit was made. {problem}")]
     if watch is not None:
         watch.found.append(answer)
-    others = [name for name in settings.metrics if name != metric]
+    others = [name for name in settings.every if name != metric]
     left = [f"Tried for {answer.metric.label} only, not for {listed(others)}."]
     caption = "Each promise, what it allows and what was observed"
     block = Block("Promises", "", audit_chart(answer), answer.table(), caption)
@@ -102,3 +104,15 @@ def audit_sections(trials: Trials, settings: Settings) -> list[Section]:
             provenance=str(answer.provenance),
         )
     ]
+
+
+def _undirected(trials: Trials, settings: Settings) -> list[Section]:
+    """Return why metrics are not tried of which one way is not better everywhere."""
+    if not settings.every:
+        return []
+    try:
+        _ = trials.metric(settings.every[0]).known_direction
+    except UnknownDirection as problem:
+        told = f"No audit was made. {problem}"
+        return [unanswered("audit", _QUESTION, _ASKED, told)]
+    return []

@@ -47,7 +47,7 @@ def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
     if len(trials) == 0 or crossed_factors(trials):
         return []
     out: list[Section] = []
-    for metric in settings.metrics:
+    for metric in settings.every:
         anchor = f"difference-{len(out)}"
         question = f"Do the curves differ, and where? ({trials.metric(metric).label})"
         if told := too_many_pairs(trials):
@@ -84,7 +84,7 @@ def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
                 notes=[*answer.notes(), *left_out],
                 method=DIFFERENCE,
                 provenance=str(answer.provenance),
-                cautions=cautions,
+                cautions=(*cautions, *answer.cautions),
                 in_summary=not any(section.in_summary for section in out),
             )
         )

@@ -6,7 +6,7 @@ from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses._curve_asking import could_be_sizes
 from curvewise.analyses._naming import on
 from curvewise.analyses.learning import Learning, learning
-from curvewise.errors import Blocked, CurvewiseError
+from curvewise.errors import Blocked, CurvewiseError, UnknownDirection
 from curvewise.figures.learning import (
     crossing_chart,
     forecast_chart,
@@ -32,7 +32,7 @@ def learning_sections(trials: Trials, settings: Settings) -> list[Section]:
         return []
     out: list[Section] = []
     # Of what counts can tell, the error is what power laws were made for.
-    metrics = ("error",) if "error" in settings.metrics else settings.metrics
+    metrics = ("error",) if "error" in settings.metrics else settings.judged
     for metric in metrics:
         if not could_be_sizes(trials, metric):
             continue
@@ -44,6 +44,9 @@ def learning_sections(trials: Trials, settings: Settings) -> list[Section]:
             )
         except Blocked as problem:
             out.append(withheld(anchor, question, _ASKED, problem))
+            continue
+        except UnknownDirection as problem:  # another one on each task
+            out.append(unanswered(anchor, question, _ASKED, str(problem)))
             continue
         except CurvewiseError as problem:  # such as too few sizes on each task
             told = f"These errors make no curve. {problem}"

@@ -39,7 +39,9 @@ class Settings:
     anyway : bool
         Whether to answer in spite of what `check` objects to.
     undirected : tuple of str
-        Metrics that are left out, since nobody knows which way they are better.
+        Metrics of which nobody knows which way they are better: nothing is said of who is.
+    by_task : tuple of str
+        Metrics of which another way is better on each task: tasks are not taken together.
     answers : dict
         What was answered already: two sections may need the same.
     """
@@ -50,9 +52,20 @@ class Settings:
     audit: int = 0
     anyway: bool = False
     undirected: tuple[str, ...] = ()
+    by_task: tuple[str, ...] = ()
     answers: dict[str, tuple[Trials, Performance]] = field(
         default_factory=dict, compare=False, repr=False
     )
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The metrics that say who is better, at least on each task by itself."""
+        return *self.metrics, *self.by_task
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """All metrics, for what needs no direction."""
+        return *self.judged, *self.undirected
 
     def performance(self, trials: Trials, metric: str) -> Performance:
         """Return the distribution of scores, asked once for a page."""
@@ -261,10 +274,16 @@ def chosen_metrics(trials: Trials, metric: str | None) -> tuple[str, ...]:
     return tuple(n for n in every if trials.metric(n).direction is not None)
 
 
+def by_task_metrics(trials: Trials, metric: str | None) -> tuple[str, ...]:
+    """Return the metrics of which another way is better on each task."""
+    every = [trials.metric(name) for name in _reported(trials, metric)]
+    return tuple(m.name for m in every if m.direction is None and m.is_directed)
+
+
 def undirected_metrics(trials: Trials, metric: str | None) -> tuple[str, ...]:
     """Return the metrics of which it is not known which way they are better."""
     every = _reported(trials, metric)
-    return tuple(n for n in every if trials.metric(n).direction is None)
+    return tuple(n for n in every if not trials.metric(n).is_directed)
 
 
 def _reported(trials: Trials, metric: str | None) -> list[str]:

@@ -40,13 +40,13 @@ def performance_sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return one section per metric: the distribution of scores on each task."""
     if crossed_factors(trials):
         return []  # trials that share draws: see `variance_sections`
-    if not settings.metrics and settings.undirected:
+    if not settings.judged and settings.undirected:
         return []  # see `direction_sections`
-    if not settings.metrics:
+    if not settings.judged:
         why = "That cannot be told: no trial ended with a score."
         return [Section("performance-0", _QUESTION, _ASKED, why)]
     out: list[Section] = []
-    for metric in settings.metrics:
+    for metric in settings.judged:
         anchor = f"performance-{len(out)}"
         question = f"{_QUESTION} ({trials.metric(metric).label})"
         try:
@@ -88,10 +88,13 @@ def _asked(trials: Trials, answer: Performance) -> str:
     metric = answer.metric
     each = "with its" if len(trials) == 1 else "each with its"
     which = f" ({at_words(_at(answer))})" if _has_curves(trials) else ""
+    better = f"{metric.direction} is better"
+    if metric.direction is None:
+        better = "which way is better differs by task"
     best = share_of_trials(answer.alpha).replace("its trials", "the trials")
     return (
         f"{count(len(trials), 'trial')} of {_whose(trials)}, {each} "
-        f"{metric.label}{which}; {metric.direction} is better. How good an algorithm "
+        f"{metric.label}{which}; {better}. How good an algorithm "
         f"is, is told by the mean of {best}; how hard it is to tune, by how far the "
         f"best trials are from the rest."
     )

@@ -1,14 +1,25 @@
 """How many more trials?"""
 
+from typing import Literal
+
 from curvewise.analyses import plan
 from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses._plan_headline import what
+from curvewise.analyses._saying import capital
 from curvewise.analyses._score_plan import ScorePlan
 from curvewise.analyses.performance import Performance
-from curvewise.errors import Blocked, CurvewiseError
+from curvewise.errors import Blocked, CurvewiseError, UnknownDirection
 from curvewise.figures.plan import plan_chart
+from curvewise.flow.explaining import worth_planning
 from curvewise.report.sections.methods import PLAN
-from curvewise.report.sections.parts import Block, Group, Section, Settings, withheld
+from curvewise.report.sections.parts import (
+    Block,
+    Group,
+    Section,
+    Settings,
+    unanswered,
+    withheld,
+)
 from curvewise.review.gate import gate, ungated
 from curvewise.trials import Trials
 
@@ -19,14 +30,17 @@ _MOST = 12  # pairs of algorithm and task; of more, those that are known least
 
 def plan_sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return how many trials it takes to know the leading metric twice as well."""
-    if crossed_factors(trials) or not settings.metrics:
+    if crossed_factors(trials) or not settings.judged:
         return []
-    metric = settings.metrics[0]
+    metric = settings.judged[0]
+    question = f"{_QUESTION} ({trials.metric(metric).label})"
     try:
+        _ = trials.metric(metric).known_direction
         cautions = gate(trials, "plan", metric=metric, anyway=settings.anyway)
         answer = settings.performance(trials, metric)
+    except UnknownDirection as problem:  # another one on each task
+        return [unanswered("plan", question, _ASKED, str(problem))]
     except Blocked as problem:
-        question = f"{_QUESTION} ({trials.metric(metric).label})"
         return [withheld("plan", question, _ASKED, problem)]
     except CurvewiseError:  # the section about performance says why
         return []
@@ -36,8 +50,8 @@ def plan_sections(trials: Trials, settings: Settings) -> list[Section]:
     return [
         Section(
             "plan",
-            f"{_QUESTION} ({answer.metric.label})",
-            f"How many trials would tell {what(found)} to within "
+            question,
+            f"How many {found.unit}s would tell {what(found)} to within "
             f"{found.half_width:g}, for every algorithm on every task? That is about "
             f"twice as well as the least known one is known now.",
             found.headline(),
@@ -46,7 +60,7 @@ def plan_sections(trials: Trials, settings: Settings) -> list[Section]:
             notes=[*found.notes(), *left_out],
             method=PLAN,
             provenance=str(found.provenance),
-            cautions=cautions,
+            cautions=(*cautions, *found.cautions),
         )
     ]
 
@@ -56,37 +70,54 @@ def _planned(
 ) -> tuple[ScorePlan | None, list[str]]:
     """Return the plan, None where there is nothing to plan from, and what it leaves out."""
     failed = sum(d.failed for d in answer.distributions)
-    if answer.sharper is None or failed == len(trials):
+    if failed == len(trials):
         return None, []  # what failed alone says nothing about how scores vary
     chosen, left_out = _widest(trials, answer)
+    found = _plan_of("cvar", answer.sharper, chosen, settings, answer)
+    if found is None:  # the best of very few trials do not vary, and all of them may
+        scores = [d.scores for d in answer.distributions]
+        found = _plan_of("mean", worth_planning(scores), chosen, settings, answer)
+    return found, left_out
+
+
+def _plan_of(
+    of: Literal["cvar", "mean"],
+    half_width: float | None,
+    pilot: Trials,
+    settings: Settings,
+    answer: Performance,
+) -> ScorePlan | None:
+    """Return the plan, None where nothing can be planned: scores do not vary."""
+    if half_width is None:
+        return None
     try:
         with ungated():  # a part of trials that passed
             found = plan.trials(
-                answer.sharper,
-                of="cvar",
+                half_width,
+                of=of,
                 alpha=answer.alpha,
-                pilot=chosen,
+                pilot=pilot,
                 metric=answer.metric.name,
                 at=settings.at,
                 failed=settings.failed,
                 confidence=answer.confidence,
             )
-    except CurvewiseError:  # nothing can be planned from scores that do not vary
-        return None, []
-    if not isinstance(found, ScorePlan) or not any(
-        cell.guaranteed or cell.asymptotic for cell in found.cells
-    ):
-        return None, []
-    return found, left_out
+    except CurvewiseError:
+        return None
+    if not isinstance(found, ScorePlan):
+        return None
+    is_known = any(cell.guaranteed or cell.asymptotic for cell in found.cells)
+    return found if is_known else None
 
 
 def _block(found: ScorePlan) -> Block:
     return Block(
-        "Trials and what they tell",
+        f"{capital(found.unit)}s and what they tell",
         "",
         plan_chart(found),
         found.table(),
-        f"Trials of each algorithm on each task for a half-width of {found.half_width:g}",
+        f"{capital(found.unit)}s of each algorithm on each task for a half-width of "
+        f"{found.half_width:g}",
     )
 
 

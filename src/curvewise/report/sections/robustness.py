@@ -5,7 +5,7 @@ from functools import partial
 from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses._naming import on
 from curvewise.analyses.robustness import Robustness, robustness, tuned_pairs
-from curvewise.errors import Blocked, CurvewiseError
+from curvewise.errors import Blocked, CurvewiseError, UnknownDirection
 from curvewise.figures.robustness import gain_chart
 from curvewise.report.sections.methods import ROBUSTNESS
 from curvewise.report.sections.parts import (
@@ -25,7 +25,7 @@ def robustness_sections(trials: Trials, settings: Settings) -> list[Section]:
     if not tuned_pairs(trials.algorithms) or crossed_factors(trials):
         return []
     out: list[Section] = []
-    for metric in settings.metrics:
+    for metric in settings.judged:
         anchor = f"robustness-{len(out)}"
         question = f"What does tuning gain? ({trials.metric(metric).label})"
         try:
@@ -38,6 +38,9 @@ def robustness_sections(trials: Trials, settings: Settings) -> list[Section]:
             )
         except Blocked as problem:
             out.append(withheld(anchor, question, _ASKED, problem))
+            continue
+        except UnknownDirection as problem:  # another one on each task
+            out.append(unanswered(anchor, question, _ASKED, str(problem)))
             continue
         except CurvewiseError as problem:  # such as a tuned one that met other tasks
             if must_raise(trials, settings, metric):

@@ -33,7 +33,7 @@ def variance_sections(trials: Trials, settings: Settings) -> list[Section]:
     if not is_declared and not may_be_crossed(trials):
         return []
     out: list[Section] = []
-    for metric in settings.metrics:
+    for metric in settings.every:
         anchor = f"variance-{len(out)}"
         question = f"Where does the spread come from? ({trials.metric(metric).label})"
         try:
