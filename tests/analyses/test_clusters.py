@@ -241,6 +241,56 @@ def test_robustness_plan_and_versions_average_too():
     assert versions.changes[0].base.trials == 12
 
 
+def settings_with_seeds(shift=0.0, algorithms=("svm",), noun="lr"):
+    rng = np.random.default_rng(4)
+    return Trials(
+        Trial(
+            *("t", name, 3 * i + seed, {"accuracy": 0.5 + rng.random() / 5 + shift}),
+            params={"lr": 0.0123456789 * (i + 1)},
+            labels={"seed": seed, "site": i},
+        )
+        for name in algorithms
+        for i in range(8)
+        for seed in range(3)
+    ).with_design(cluster=[noun])
+
+
+@pytest.mark.parametrize(("noun", "unit"), [("lr", "setting"), ("site", "cluster")])
+def test_numbers_of_more_trials_are_numbers_of_settings_where_these_are_averaged(
+    noun, unit
+):
+    """Who is told of 40 more must not run 40 seeds of 13 settings."""
+    trials = settings_with_seeds(noun=noun, algorithms="ab")
+    answer = cw.performance(trials)
+    (row, _) = answer.table("t")
+    assert row[f"{unit}s"] == 8
+    assert "trials" not in row
+    assert f"all {unit}s" in answer.best_table("t")[0]
+    assert f"times as many {unit}s" in answer.would_change()
+    assert "trials" in answer.rows()[0]
+    plan = cw.plan.trials(0.01, of="mean", pilot=trials, metric="accuracy")
+    assert f"\n{unit.capitalize()}s for the mean" in str(plan)
+    assert f"the mean accuracy of all {unit}s" in plan.headline()
+    assert f"{unit}s of an algorithm" in plan.headline()
+    assert "trials" not in " ".join([plan.headline(), *plan.notes()])
+    new = settings_with_seeds(0.003, "ab", noun)
+    versions = cw.compare_versions(trials, new, margin=0.02)
+    assert versions.verdict == "cannot tell"
+    assert f" more {unit}s of each would tell" in versions.headline()
+    assert {f"{unit}s", f"more {unit}s"} <= set(versions.table()[0])
+    assert {"trials", "more_if_equal"} <= set(versions.rows()[0])
+    assert " trials" not in versions.headline()
+
+
+def test_trials_stay_trials_where_none_is_averaged():
+    trials = settings_with_seeds(algorithms="ab").with_design(cluster=[])
+    assert cw.performance(trials).table("t")[0]["trials"] == 24
+    assert "trials" in cw.plan.trials(0.01, of="mean", pilot=trials).headline()
+    new = settings_with_seeds(0.003, "ab").with_design(cluster=[])
+    versions = cw.compare_versions(trials, new, margin=0.002, paired=False)
+    assert " more trials of each" in versions.headline()
+
+
 def test_an_audit_keeps_the_runs_of_a_setting_together():
     rng = np.random.default_rng(0)
     effect = rng.normal(size=(2, 12, 1))

@@ -269,6 +269,70 @@ def test_scores_that_follow_each_other_are_episodes():
     assert "step=" in finding.do
 
 
+def grouped(label, groups, runs, *, sd=1.0, noise=0.5, order="group", seed=0):
+    """Return runs of settings, sites or folds that differ, one group after another."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for name in "ab":
+        level = sd * rng.normal(size=groups)
+        rows += [
+            Trial(
+                *("t", name, g * runs + j, {"return": level[g] + noise * rng.normal()}),
+                labels={label: g, "seed": j},
+            )
+            for g in range(groups)
+            for j in range(runs)
+        ]
+    return Trials(rows, [RETURN])
+
+
+@pytest.mark.parametrize("label", ["config", "site", "fold"])
+@pytest.mark.parametrize(("groups", "runs"), [(20, 5), (10, 10), (40, 3)])
+def test_runs_of_stated_clusters_are_no_steps(label, groups, runs):
+    for seed in range(3):
+        trials = grouped(label, groups, runs, seed=seed).with_design(cluster=label)
+        assert not found(trials, "replication-axis")
+
+
+def test_folds_in_order_temper_and_stated_blocks_do_not():
+    """Repeated cross-validation, a fold after the other; which fold it is matters."""
+    named = 0
+    for seed in range(5):
+        trials = grouped("fold", 10, 10, noise=1, seed=seed)
+        told = found(trials, "replication-axis")
+        assert {f.severity for f in told} == {"tempers"}
+        by_order = [f for f in told if "scores go with" in f.brief]
+        named += len(by_order)
+        for finding in by_order:
+            assert "cluster='fold'" in finding.do
+            assert "block='fold'" in finding.do
+            assert finding.fixes == ({"cluster": "fold"},)
+            assert len(finding.brief) < 90
+        stated = found(trials.with_design(block="fold"), "replication-axis")
+        assert not [f for f in stated if "scores go with" in f.brief]
+        assert {f.severity for f in stated} <= {"tempers"}
+    assert named
+
+
+@pytest.mark.parametrize(("runs", "steps"), [(4, 25), (10, 10)])
+def test_steps_of_runs_one_after_another_block_though_seeds_tell_them_apart(
+    runs, steps
+):
+    rng = np.random.default_rng(0)
+    walks = rng.normal(size=(runs, steps)).cumsum(axis=1)
+    rows = [
+        Trial("t", "a", steps * r + s, {"return": x}, labels={"seed": r})
+        for (r, s), x in np.ndenumerate(walks)
+    ]
+    assert "blocks" in {f.severity for f in found(rows, "replication-axis")}
+
+
+def test_seeds_that_come_again_in_each_stated_cluster_are_fine():
+    trials = grouped("site", 6, 12, sd=0)
+    assert found(trials, "replication-axis")
+    assert not found(trials.with_design(cluster="site"), "replication-axis")
+
+
 def test_points_at_growing_sizes_are_no_time_series():
     """A trial may be one point at its training size; then scores fall with number."""
     rows = [
@@ -315,6 +379,22 @@ def test_a_curve_under_two_names_is_a_duplicate():
     assert "1 curves occur under several names" in finding.what
     assert finding.where == "'a' on 't', number 3 = 'b' on 't', number 9"
     assert "algorithm=" in finding.do
+
+
+def test_an_algorithm_without_chance_is_named_and_blocks_nobody():
+    """One of four: all its runs are the same, which copies are, too."""
+    once = np.linspace(0, 1, 8) ** 2
+    rows = curves(algorithms="bcd", n=5, steps=8)
+    rows += [Trial("t", "fixed", i, {"return": once}) for i in range(5)]
+    finding = only(rows, "duplicate-curves")
+    assert finding.severity == "tempers"
+    assert finding.where == "'fixed' on 't'"
+    assert "deterministic, or copies" in finding.brief
+    # Copies of others are still counted, and not beside it.
+    copied = [Trial("t", "b", 5 + i, rows[i].metrics) for i in range(3)]
+    told = found([*rows, *copied], "duplicate-curves")
+    assert sorted(f.severity for f in told) == ["blocks", "tempers"]
+    assert "3 of 18 curves are copies" in told[0].brief
 
 
 def test_coarse_curves_may_be_equal_by_chance():

@@ -207,9 +207,17 @@ def test_only_the_metric_that_is_asked_for_is_looked_at():
         ("model", "t", "all", "blocks"),
         ("env_id", "all", "a", "blocks"),
         ("dataset", "t", "a", "blocks"),
-        ("host", "t", "all", "tempers"),
+        ("host", "t", "all", None),  # where something ran says nothing of what ran
+        ("gpu_type", "t", "all", None),
+        ("Start Date", "all", "a", None),
+        ("git_branch", "all", "all", None),
+        ("notes", "t", "all", None),
+        ("flavour", "t", "all", "tempers"),
+        ("version", "t", "all", "tempers"),  # perhaps of the algorithm
         ("architecture", "t", "a", "tempers"),  # perhaps that of the machine
         ("architecture", "t", "all", "blocks"),
+        ("arch", "all", "a", "tempers"),
+        ("environment", "all", "a", "blocks"),
         ("host", "t", "a", None),
     ],
 )
@@ -339,7 +347,7 @@ def test_rules_are_asked_in_the_gate_or_can_only_note():
     from curvewise.review.gate import _CONCERNS
 
     # An answer says by itself which way is better, or that nobody knows.
-    only_notes = {"ties", "runs_that_are_not_independent", "assumed_directions"}
+    only_notes = {"ties", "assumed_directions"}
     assert {rule.__name__ for rule in RULES if rule not in _CONCERNS} == only_notes
 
 

@@ -118,6 +118,219 @@ def test_choices_that_coincide_are_no_clusters_and_it_is_noted():
     assert not [f for f in cw.check(trials) if f.rule == "clusters"]
 
 
+def cut(digits):
+    """Return a draw of a learning rate that was written with so many digits."""
+    return lambda rng: {"lr": float(f"{10 ** rng.uniform(-4, -1):.{digits}g}")}
+
+
+def whole(rng):
+    return {"width": int(rng.integers(1, 1000))}
+
+
+def seeds_of(draw, n=20, *, least=2, most=7, shuffled=False, name="a", seed=0):
+    """Return drawn settings, each with another number of seeds, and scores of both."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (params, i, level + 0.5 * rng.normal())
+        for params, level in ((draw(rng), rng.normal()) for _ in range(n))
+        for i in range(int(rng.integers(least, most + 1)))
+    ]
+    if shuffled:
+        rows = [rows[i] for i in rng.permutation(len(rows))]
+    return [
+        Trial("t", name, i, {"return": x}, params=params, labels={"seed": seed})
+        for i, (params, seed, x) in enumerate(rows)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("draw", "shuffled"),
+    [(cut(3), False), (cut(3), True), (whole, False), (whole, True), (cut(2), False)],
+    ids=["3 digits", "3, shuffled", "whole", "whole, shuffled", "2 digits"],
+)
+def test_drawn_numbers_with_unequal_seeds_are_clusters(draw, shuffled):
+    for seed in range(12):
+        trials = Trials(seeds_of(draw, shuffled=shuffled, seed=seed), [RETURN])
+        assert trials.design.unit == "cluster", seed
+        assert trials.design.search != "sequence"
+
+
+def test_settings_one_after_another_are_clusters_unless_they_were_sorted():
+    """Text of no order: 12 settings stand in one place each, and nobody sorted them."""
+    names = np.random.default_rng(5).permutation(list("abcdefghijkl")).tolist()
+    for order, cluster in ((names, ("params",)), (sorted(names), ())):
+        rows = [(name, i) for name in order for i in range(2 + ord(name) % 3)]
+        trials = Trials(
+            [
+                Trial("t", "a", i, {"return": i % 7}, params={"kind": kind})
+                for i, (kind, _) in enumerate(rows)
+            ],
+            [RETURN],
+        )
+        assert trials.design.cluster == cluster
+        found = [f.severity for f in cw.check(trials) if f.rule == "clusters"]
+        assert found == (["notes"] if cluster else ["tempers"])
+
+
+def test_settings_that_likely_come_again_by_design_temper_and_no_choice_does():
+    """Two digits, shuffled: seeds come again, and never twice in a setting."""
+    trials = Trials(seeds_of(cut(2), shuffled=True), [RETURN])
+    assert trials.design.suggested == (("cluster", "params"),)
+    (finding,) = [f for f in cw.check(trials) if f.rule == "clusters"]
+    assert finding.severity == "tempers"
+    assert "cluster='params'" in finding.brief
+    assert "cluster=[]" in finding.brief
+    assert cw.performance(trials).cautions == (f"Caution: {finding.brief}.",)
+    for stated in ("params", []):
+        told = trials.with_design(cluster=stated)
+        assert not [f for f in cw.check(told) if f.severity == "tempers"]
+
+
+LISTS = {
+    "sizes": [16, 32, 64, 128],
+    "rates": [1e-4, 3e-4, 1e-3, 3e-3, 1e-2],
+    "widths": [128, 192, 256, 384, 512, 768, 1024, 1536],
+    "even": np.linspace(0.001, 0.1, 20).tolist(),
+    "even logs": np.geomspace(1e-4, 0.1, 8).tolist(),
+    "rounded": [float(f"{x:.3g}") for x in np.logspace(-4, -1, 10)],
+    "single": [float(np.float32(x)) for x in (0.1, 0.01, 0.001, 0.05)],
+    "whole": [*range(100, 150)],
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_choices_from_a_list_are_no_clusters_sorted_or_not(name):
+    alarms, tempered = 0, 0
+    for is_sorted in (False, True):
+        for n in (20, 60, 200):
+            for seed in range(10):
+                rng = np.random.default_rng(seed)
+                values = rng.choice(LISTS[name], n).tolist()
+                values = sorted(values) if is_sorted else values
+                trials = Trials(
+                    [
+                        Trial("t", "a", i, {"return": rng.normal()}, params={"p": p})
+                        for i, p in enumerate(values)
+                    ],
+                    [RETURN],
+                )
+                alarms += trials.design.unit == "cluster"
+                if not is_sorted and seed < 4:
+                    found = cw.check(trials)
+                    tempered += any(f.rule == "clusters" for f in found)
+    assert alarms == 0
+    assert tempered <= 1
+
+
+def test_many_draws_of_few_digits_coincide_by_chance():
+    rng = np.random.default_rng(0)
+    for high in (1, 0.2):
+        trials = Trials(
+            [
+                Trial("t", "a", i, {"return": x}, params={"lr": float(f"{x:.3g}")})
+                for i, x in enumerate(rng.permutation(rng.uniform(0, high, 2500)))
+            ],
+            [RETURN],
+        )
+        assert trials.design.cluster == ()
+
+
+def lost(rows, which):
+    """Return rows of which some failed, and lost their params."""
+    return [
+        Trial("t", t.algorithm, t.number, {}, status="failed", labels={"seed": 0})
+        if i in which
+        else t
+        for i, t in enumerate(rows)
+    ]
+
+
+def test_runs_that_lost_their_params_are_no_setting():
+    rows = seeds_of(cut(9), least=5, most=5)
+    trials = Trials(lost(rows, {3, 40, 77}), [RETURN])
+    design = trials.design
+    assert (design.cluster, design.units, design.repeats) == (
+        ("params",),
+        (20, 20),
+        (4, 5),
+    )
+    assert design.unnamed == 3
+    assert str(design).endswith("per algorithm, and 3 runs without params")
+    assert "3 runs without params count as one each." in design.caution
+    assert len(np.unique(design.clusters(trials))) == 23
+    assert trials.with_design(cluster="params").design.unnamed == 3
+    by_name = trials.with_design(cluster="lr").design
+    assert "3 runs without lr count as one each." in by_name.caution
+    assert (by_name.units, by_name.repeats) == ((20, 20), (4, 5))
+    assert cw.performance(trials, failed=0).rows()[0]["trials"] == 23
+
+
+def test_a_sure_cluster_of_one_algorithm_leaves_the_draws_of_another_alone():
+    rng = np.random.default_rng(0)
+    one = seeds_of(cut(9), least=5, most=5)
+    two = [
+        Trial("t", "b", i, {"return": rng.normal()}, params={"bs": int(bs)})
+        for i, bs in enumerate(rng.choice([16, 32, 64, 128], 20))
+    ]
+    a, b = Trials(one, [RETURN]), Trials(two, [RETURN])
+    together = Trials([*one, *two], [RETURN])
+    assert b.design.cluster == ()
+    for trials in (together, a + b, b + a):
+        design = trials.design
+        assert (design.cluster, design.clustered) == (("params",), ("a",))
+        assert (design.units, design.repeats) == ((20, 20), (5, 5))
+        assert "20 settings of 'a' were averaged" in design.caution
+        codes = design.clusters(trials)
+        sizes = {
+            trials.algorithms[i]: len(np.unique(codes[trials.core.algorithm == i]))
+            for i in range(2)
+        }
+        assert sizes == {"a": 20, "b": 20}
+        assert trials.where(algorithm="a").design.units == (20, 20)
+        assert trials.where(algorithm="b").design.unit == "run"
+        assert from_record(design.record()).clustered == ("a",)
+        assert [row["trials"] for row in cw.performance(trials).rows()] == [20, 20]
+    half = [b.take(np.arange(10)), a, b.take(np.arange(10, 20))]
+    assert Trials.concat(half).design.clustered == ("a",)
+
+
+def sites(a, b, runs=12):
+    rng = np.random.default_rng(0)
+    levels = {name: 0.1 * rng.normal(size=n) for name, n in (("a", a), ("b", b))}
+    return Trials(
+        [
+            Trial(
+                *("t", name, i, {"return": own[i % len(own)] + 0.01 * rng.normal()}),
+                labels={"site": f"s{i % len(own)}", "seed": i // len(own)},
+            )
+            for name, own in levels.items()
+            for i in range(len(own) * runs)
+        ],
+        [RETURN],
+    ).with_design(cluster="site")
+
+
+def test_one_stated_cluster_is_one_unit():
+    design = (trials := sites(1, 6)).design
+    assert (design.units, design.repeats) == ((1, 6), (12, 12))
+    assert "One cluster shows nothing of how clusters differ." in design.caution
+    assert len(np.unique(design.clusters(trials)[:12])) == 1
+    one = sites(1, 1).design
+    assert str(one) == (
+        "1 cluster x 12 seeds: clusters by site; 1 independent unit per algorithm"
+    )
+    alone = sites(6, 6).where(labels={"site": "s0"})
+    assert "independent runs" not in str(alone.design)
+    found = [f for f in cw.check(trials) if f.rule == "one-run"]
+    assert [f.brief for f in found] == [
+        "a single cluster of 'a' on 't': no spread is known"
+    ]
+    # A setting was not drawn: with one, runs are independent.
+    same = [Trial("t", "a", i, {"return": i}, labels={"config": 1}) for i in range(8)]
+    stated = Trials(same, [RETURN]).with_design(cluster="config")
+    assert stated.design.unit == "run"
+
+
 def test_random_search_over_choices_is_hardly_ever_taken_for_repeated_settings():
     """The false alarms: finite choices in search spaces of several sizes."""
     spaces = [
@@ -382,6 +595,39 @@ def test_contradictory_statements_are_refused():
     with pytest.raises(CurvewiseError, match="Read them alike"):
         one.with_design(block="fold") + other.with_design(block=[])
     assert (one.with_design(block="fold") + other).design.block == ("fold",)
+
+
+def test_stated_clusters_are_not_joined_with_others_that_trials_show():
+    def made(name, label):
+        rows = seeds_of(cut(9), least=4, most=4, name=name)
+        return Trials(
+            [
+                Trial(
+                    *("t", name, t.number, t.metrics),
+                    params=t.params,
+                    labels={label: t.number // 4, "seed": t.number % 4},
+                )
+                for t in rows
+            ],
+            [RETURN],
+        )
+
+    stated, shown = (
+        made("a", "config").with_design(cluster="config"),
+        made("b", "other"),
+    )
+    with pytest.raises(CurvewiseError, match="Read them alike"):
+        stated + shown
+    with pytest.raises(CurvewiseError, match="Read them alike"):
+        Trials.concat([shown, made("a", "config").with_design(cluster=[])])
+    alike = made("a", "config").with_design(cluster="params") + shown
+    assert alike.design.units == (20, 20)
+
+
+def test_of_no_trials_nothing_is_said():
+    none = repeated().where(algorithm="b").take(np.arange(0))
+    assert str(none.design) == "no runs"
+    assert (none.design.unit, none.design.repeats) == ("run", (1, 1))
 
 
 def test_only_a_stated_design_is_part_of_the_hash():

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from curvewise._text import count
 from curvewise.errors import shortened
+from curvewise.metrics import Floats
 from curvewise.review.finding import SCORES, Concern, Finding, Severity
 from curvewise.review.looking import chance, next_alike, some
 from curvewise.trials import Trials
@@ -19,6 +20,7 @@ from curvewise.trials.cells import (
     cells,
     coded,
     hashes,
+    in_order,
     keyed,
     numbers_a_run,
     parsed,
@@ -26,7 +28,7 @@ from curvewise.trials.cells import (
 )
 from curvewise.trials.columns import Ints
 from curvewise.trials.doors import last_values
-from curvewise.trials.search import in_order, scored, trend
+from curvewise.trials.search import scored, trend
 
 # A name for something that happens many times within one run.
 WITHIN_A_RUN = frozenset(
@@ -37,6 +39,11 @@ WITHIN_A_RUN = frozenset(
 PERHAPS_WITHIN = frozenset(
     {"iteration", "iter", "update", "round", "generation", "eval"}
 )
+
+ORDER_LEVEL = 1e-4  # of one check: divided by the number of tests
+# At which scores are still in order within the groups of a label: 1 honest study in 500
+# is then blocked, of those whose groups differ that much.
+WITHIN_LEVEL = 1e-3
 
 # Shares of the variance are told from a crossing, whose neighbours share their draws.
 _ALL_BUT_VARIANCE: tuple[Concern, ...] = tuple(
@@ -78,12 +85,28 @@ class Suspicion:
 
 def _told_by_labels(trials: Trials) -> Iterator[Finding]:
     found: dict[tuple[str, str], list[tuple[Suspicion, Parsed]]] = {}
+    clusters = _stated_clusters(trials)
     for labels in parsed(trials, "labels"):
+        if clusters is not None and _distinct(clusters[labels.rows]) < len(
+            labels.dicts
+        ):
+            continue  # what runs of a cluster share is known, and was averaged
         hit = _suspicion(trials, labels) if len(labels.dicts) > 1 else None
         if hit is not None:
             found.setdefault((hit.kind, hit.label), []).append((hit, labels))
     for hits in found.values():
         yield _axis_finding(*hits[0], some(labels.cell for _, labels in hits))
+
+
+def _stated_clusters(trials: Trials) -> Ints | None:
+    """Return the clusters that somebody stated, unless they are what is suspected."""
+    design = trials.design
+    within = WITHIN_A_RUN | PERHAPS_WITHIN
+    if not design.stated.get("cluster") or any(
+        words(name) & within for name in design.cluster
+    ):
+        return None
+    return design.clusters(trials)
 
 
 def _suspicion(trials: Trials, labels: Parsed) -> Suspicion | None:
@@ -194,48 +217,150 @@ def _axis_finding(suspicion: Suspicion, labels: Parsed, where: str) -> Finding:
     )
 
 
+class Follow(NamedTuple):
+    """A cell whose scores follow each other, and the label that goes with them."""
+
+    p: float
+    alike: float
+    rho: float
+    n: int
+    cell: Cell
+    label: str
+
+
 def _told_by_order(trials: Trials) -> Iterator[Finding]:
     """Yield where one-step trials without params are a time series."""
     candidates = [c for c in cells(trials) if len(c) >= 30 and _is_plain(trials, c)]
     metrics = scored(trials) if candidates else []
-    level = 1e-4 / max(2 * len(candidates) * len(metrics), 1)
+    groups = _stated_groups(trials) if candidates else []
+    labels = {own.cell: own for own in parsed(trials, "labels")} if candidates else {}
+    level = ORDER_LEVEL / max(2 * len(candidates) * len(metrics), 1)
     # A correlation of 0.2 shows in a thousand scores; a million take a while to rank.
     most = max(MOST_PARSED // max(len(candidates), 1), 1000)
     for metric in metrics:
         full = last_values(trials, metric)
-        series, ordered = [], []
+        found, ordered = [], []
         for cell in candidates:
-            scores = full[cell.start : min(cell.stop, cell.start + most)]
-            scores = scores[np.isfinite(scores)]
+            rows = np.arange(cell.start, min(cell.stop, cell.start + most))
+            rows = rows[np.isfinite(full[rows])]
+            scores = _means(full[rows], groups, rows)
             if len(scores) < 30:
                 continue
             if in_order(scores):
                 ordered.append(cell)
-                continue
-            (alike, p), (rho, q) = next_alike(scores), trend(scores)
-            if (p < level and alike >= 0.2) or (q < level and abs(rho) >= 0.2):
-                series.append((cell, alike, rho, min(p, q), len(scores)))
-        if series:
-            worst, alike, rho, p, n = min(series, key=lambda hit: hit[3])
-            yield Finding(
-                "replication-axis",
-                "blocks",
-                f"In order of number, {n:,} scores of '{shortened(metric)}' are a "
-                f"time series: neighbours correlate {alike:.2f}, number and score "
-                f"{rho:.2f} ({chance(p)}; strongest in {worst}).",
-                some(cell for cell, *_ in series),
-                "Independent runs have no order. Scores that follow each other are "
-                "episodes or steps of few runs. " + _INFLATED,
-                "Read them as curves: read(..., trial=<seed or run>, step=<what the "
-                "number counts>). If the runs are independent, ask what changed "
-                "meanwhile.",
-                f"scores of '{shortened(metric, 30)}' follow each other like "
-                "steps of a run",
-                concerns=_ALL_BUT_VARIANCE,
-                metrics=(metric,),
-            )
+            elif (hit := _following(scores, level, cell)) is not None:
+                label = _told_by(labels.get(cell), rows, full[rows])
+                found.append(hit._replace(label=label))
+        yield from _follow_findings(metric, found)
         if ordered:
             yield sorted_rows(metric, ordered)
+
+
+def _following(scores: Floats, level: float, cell: Cell) -> Follow | None:
+    (alike, p), (rho, q) = next_alike(scores), trend(scores)
+    if (p < level and alike >= 0.2) or (q < level and abs(rho) >= 0.2):
+        return Follow(min(p, q), alike, rho, len(scores), cell, "")
+    return None
+
+
+def _stated_groups(trials: Trials) -> list[Ints]:
+    """Return the clusters and blocks that somebody stated: runs of one may be alike."""
+    design, out = trials.design, []
+    if (clusters := _stated_clusters(trials)) is not None:
+        out.append(clusters)
+    if design.stated.get("block"):
+        blocks = design.blocks(trials)
+        alone = blocks.max(initial=0) + 1 + np.arange(len(trials))
+        out.append(np.where(blocks < 0, alone, blocks))
+    return out
+
+
+def _means(scores: Floats, groups: list[Ints], rows: Ints) -> Floats:
+    """Return the mean of each of the fewest groups, in the order of their first runs."""
+    codes = [coded(own[rows].tolist()) for own in groups]
+    if not codes or not len(rows):
+        return scores
+    fewest = min(codes, key=lambda own: int(own.max()))
+    return np.asarray(np.bincount(fewest, scores) / np.bincount(fewest))
+
+
+def _told_by(labels: Parsed | None, rows: Ints, scores: Floats) -> str:
+    """Return the label whose values stand together and explain the order, if any does.
+
+    Within its groups scores then have no order, other than steps of a run.
+    """
+    if labels is None:
+        return ""
+    within = WITHIN_A_RUN | PERHAPS_WITHIN
+    at = rows[rows < labels.rows.stop] - labels.rows.start
+    explained: list[tuple[int, str]] = []
+    for name in dict.fromkeys(name for d in labels.dicts for name in d):
+        if words(name) & within:
+            continue
+        codes = coded(keyed(labels.dicts[i].get(name)) for i in at.tolist())
+        many = int(codes.max(initial=0)) + 1
+        together = bool((np.diff(codes) >= 0).all())  # counted as first met
+        if together and 1 < many <= len(codes) / 2:
+            p = _order_within(scores[: len(codes)], codes)
+            explained += [(many, name)] if p >= WITHIN_LEVEL else []
+    return min(explained)[1] if explained else ""
+
+
+def _order_within(scores: Floats, codes: Ints) -> float:
+    """Return the p value of an order of scores within groups that stand together."""
+    times = np.bincount(codes)
+    rest = scores - (np.bincount(codes, scores) / times)[codes]
+    place = np.arange(len(codes)) - (np.cumsum(times) - times)[codes]
+    by_place = rest[np.argsort(place, kind="stable")]
+    return min(next_alike(rest)[1], trend(by_place)[1])
+
+
+def _follow_findings(metric: str, found: list[Follow]) -> Iterator[Finding]:
+    surely = [hit for hit in found if not hit.label]
+    if surely:
+        worst = min(surely)
+        yield Finding(
+            "replication-axis",
+            "blocks",
+            f"{_as_series(metric, worst)}.",
+            some(hit.cell for hit in surely),
+            "Independent runs have no order. Scores that follow each other are "
+            "episodes or steps of few runs. " + _INFLATED,
+            "Read them as curves: read(..., trial=<seed or run>, step=<what the "
+            "number counts>). If the runs are independent, ask what changed "
+            "meanwhile.",
+            f"scores of '{shortened(metric, 30)}' follow each other like "
+            "steps of a run",
+            concerns=_ALL_BUT_VARIANCE,
+            metrics=(metric,),
+        )
+    for label in dict.fromkeys(hit.label for hit in found if hit.label):
+        hits = [hit for hit in found if hit.label == label]
+        yield Finding(
+            "replication-axis",
+            "tempers",
+            f"{_as_series(metric, min(hits))}. Rows of one '{shortened(label)}' stand "
+            f"together, and within it there is no order.",
+            some(hit.cell for hit in hits),
+            "Runs that share a fold, a subject or a setting are alike, and no "
+            "independent draws: bands and p values that count each one are too good.",
+            f"Read them with cluster={label!r}, so that each counts once; or with "
+            f"block={label!r}, if it is the same for all algorithms and they differ in "
+            f"it only by chance.",
+            f"scores go with '{shortened(label, 20)}': say cluster= or block="
+            f"'{shortened(label, 20)}'",
+            concerns=_ALL_BUT_VARIANCE,
+            metrics=(metric,),
+            fixes=({"cluster": label},),
+        )
+
+
+def _as_series(metric: str, hit: Follow) -> str:
+    return (
+        f"In order of number, {hit.n:,} scores of '{shortened(metric)}' are a time "
+        f"series: neighbours correlate {hit.alike:.2f}, number and score {hit.rho:.2f} "
+        f"({chance(hit.p)}; strongest in {hit.cell})"
+    )
 
 
 def _is_plain(trials: Trials, cell: Cell) -> bool:

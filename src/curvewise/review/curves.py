@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from curvewise._text import shown
+from curvewise._text import count, shown
 from curvewise.errors import listed, shortened
 from curvewise.review.finding import Finding
 from curvewise.review.looking import broken, per_cell, per_trial, share, some
@@ -40,25 +40,35 @@ def _same_curves(trials: Trials) -> Iterator[Finding]:
     cell_of = np.repeat(np.arange(len(edges(trials)) - 1), np.diff(edges(trials)))
     inside: list[Ints] = []
     across: list[Ints] = []
+    alike: list[Ints] = []
     curves = _curves(trials)
+    whole = per_cell(trials, (trials.core.lengths >= LONG) & ~broken(trials))
     for group in _equal(curves, np.flatnonzero(trials.core.lengths >= LONG)):
         if _moves(curves, int(group[0])):
-            one_cell = (cell_of[group] == cell_of[group[0]]).all()
-            (inside if one_cell else across).append(group)
+            at = int(cell_of[group[0]])
+            one_cell = (cell_of[group] == at).all()
+            entire = one_cell and len(group) == whole[at]
+            (alike if entire else inside if one_cell else across).append(group)
+    # An algorithm without chance stands out among others that have it.
+    if sum(whole > 1) == len(alike):
+        inside, alike = [*inside, *alike], []
     if inside:
         extra = sum(len(group) - 1 for group in inside)
+        rest = len(trials) - sum(map(len, alike))
         yield Finding(
             "duplicate-curves",
             # Sure, but a stray copy among many runs hardly moves an answer.
-            "blocks" if 10 * extra >= len(trials) else "tempers",
+            "blocks" if 10 * extra >= rest else "tempers",
             f"{extra:,} trials have exactly the curve of another trial of the same "
             f"algorithm and task.",
             some(_names(trials, group) for group in inside),
             _COUNTED_TWICE,
             "If the rows were copied, remove the copies. If the seed has no effect on "
             "the run, see that it reaches the algorithm and its data.",
-            f"{extra:,} of {len(trials):,} curves are copies of others",
+            f"{extra:,} of {rest:,} curves are copies of others",
         )
+    if alike:
+        yield _all_alike(trials, alike)
     if across:
         yield Finding(
             "duplicate-curves",
@@ -72,6 +82,24 @@ def _same_curves(trials: Trials) -> Iterator[Finding]:
             "was read as algorithm= or task=.",
             f"{len(across):,} curves occur under several names",
         )
+
+
+def _all_alike(trials: Trials, groups: list[Ints]) -> Finding:
+    """Return the objection that all runs of an algorithm have the same curve."""
+    where = [Cell(*trials.key(int(group[0]))[:2], 0, 0) for group in groups]
+    return Finding(
+        "duplicate-curves",
+        "tempers",
+        f"All runs of {count(len(groups), 'pair')} of task and algorithm have the same "
+        f"curve, to the last digit.",
+        some(where),
+        "An algorithm that chance has no part in is the same in every run, and then "
+        "nothing is wrong; but copies look like that, too, and so does a seed that never "
+        "reached the algorithm.",
+        "If it is deterministic, say so, and compare others with it as with a fixed "
+        "curve. If it is not, see that its seed has an effect.",
+        f"all runs of {some(where, 1)} are the same: deterministic, or copies",
+    )
 
 
 def _curves(trials: Trials) -> list[Ragged]:

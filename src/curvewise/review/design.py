@@ -4,9 +4,11 @@ from collections.abc import Iterator
 
 from curvewise._text import count
 from curvewise.errors import shortened
-from curvewise.review.finding import Finding
+from curvewise.review.finding import DISTRIBUTION, Finding
+from curvewise.review.looking import some
 from curvewise.trials import Trials
 from curvewise.trials.design import PARAMS
+from curvewise.trials.search import searched
 
 
 def runs_that_are_not_independent(trials: Trials) -> Iterator[Finding]:
@@ -26,8 +28,8 @@ def runs_that_are_not_independent(trials: Trials) -> Iterator[Finding]:
         )
     for part, name in design.suggested:
         if (part, name) == ("cluster", PARAMS):
-            continue  # draws from a few choices coincide, and nothing is wrong
-        if part == "cluster":
+            yield from _likely(trials)
+        elif part == "cluster":
             yield Finding(
                 "clusters",
                 "notes",
@@ -48,3 +50,30 @@ def runs_that_are_not_independent(trials: Trials) -> Iterator[Finding]:
                 "takes fewer of them.",
                 f"If algorithms met the same data, read them with block={name!r}.",
             )
+
+
+def _likely(trials: Trials) -> Iterator[Finding]:
+    """Yield where settings come again, and hardly by chance.
+
+    Draws from a few choices coincide, too, and nothing is wrong with them.
+    """
+    found = [s for s in trials.once(searched).varied if s.repeated == "likely"]
+    if not found:
+        return
+    first = found[0]
+    settings = int(first.setting.max()) + 1
+    yield Finding(
+        "clusters",
+        "tempers",
+        f"{first.n:,} runs have {settings:,} settings, and runs of one setting stand "
+        f"together, or share no seed, more than chance would have it"
+        f"{first.source.caveat}.",
+        some(s.source.cell for s in found),
+        "Runs of a setting that was repeated by design share its hyperparameters. "
+        "Counted as independent draws they make every interval too narrow.",
+        "If settings were repeated, read them with cluster='params'. If every run was a "
+        "draw of its own, from few choices, and the rows were sorted, with cluster=[].",
+        "the same settings come again: by design (cluster='params'), or by chance "
+        "(cluster=[])?",
+        concerns=DISTRIBUTION,
+    )

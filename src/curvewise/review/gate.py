@@ -15,6 +15,7 @@ from curvewise.review.curves import (
     flat_curves,
     unequal_lengths,
 )
+from curvewise.review.design import runs_that_are_not_independent
 from curvewise.review.finding import DISTRIBUTION, SCORES, Concern, Finding
 from curvewise.review.groups import pooled_groups
 from curvewise.review.params import params_not_drawn_at_random
@@ -35,6 +36,7 @@ _CONCERNS: dict[Rule, tuple[Concern, ...]] = {
     pooled_groups: ("performance", "robustness", "plan"),
     params_not_drawn_at_random: DISTRIBUTION,
     duplicates: _EVERY,
+    runs_that_are_not_independent: DISTRIBUTION,
     failed_runs: _EVERY,
     few_runs: ("performance", "robustness", "difference", "plan", "versions"),
     unequal_lengths: ("performance", "robustness", "plan", "versions"),

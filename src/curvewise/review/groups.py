@@ -6,11 +6,34 @@ from collections.abc import Iterator
 from curvewise.errors import shortened
 from curvewise.review.finding import Finding
 from curvewise.trials import Trials, names
-from curvewise.trials.cells import Parsed, numbers_a_run, parsed
+from curvewise.trials.cells import Parsed, numbers_a_run, parsed, words
 from curvewise.trials.trial import ONLY
 
 # Usual names of a task or an algorithm that may as well describe the machine.
 _OF_MACHINES = ("system", "arch", "architecture", "environment")
+# Where, when and by whom something ran says nothing of what ran. "version" alone may be
+# that of the algorithm; that of python, of torch or of the code is not.
+CIRCUMSTANCES = frozenset(
+    {
+        "host",
+        "hostname",
+        "node",
+        "nodename",
+        "machine",
+        "server",
+        "worker",
+        "gpu",
+        "cpu",
+    }
+    | {"device", "accelerator", "cuda", "cudnn", "driver", "os", "platform", "slurm"}
+    | {"job", "jobid", "queue", "pid", "user", "username"}
+    | {"owner", "author", "date", "time", "datetime", "timestamp", "day", "created"}
+    | {"updated", "modified", "started", "ended", "finished", "git", "commit", "sha"}
+    | {"revision", "branch", "repo", "python", "torch", "pytorch", "tensorflow", "jax"}
+    | {"numpy", "software", "path", "file", "filename", "dir", "directory", "folder"}
+    | {"url", "uri", "link", "note", "comment", "remark", "description", "tag"}
+    | {"error", "message", "exception", "traceback", "log"}
+)
 
 
 def pooled_groups(trials: Trials) -> Iterator[Finding]:
@@ -23,19 +46,34 @@ def pooled_groups(trials: Trials) -> Iterator[Finding]:
             usual = bool(names.every((*names.TASK, *names.ALGORITHM), [label]))
             if label not in seen and (unnamed or usual) and _splits(own, label):
                 seen.add(label)
+                # Of a machine, where the task or algorithm that it would be is named.
                 machine = bool(names.every(_OF_MACHINES, [label]))
-                yield _finding(own, label, usual and (unnamed or not machine))
+                is_sure = not machine or any(True for _ in _roles(own, label))
+                yield _finding(own, label, usual and is_sure)
 
 
 def _splits(own: Parsed, label: str) -> bool:
     """Return whether a label cuts the trials of a cell into a few groups of texts."""
     if numbers_a_run(label) or names.every(names.STATUS, [label]):
         return False  # how a run ended says nothing of what it ran
+    if _is_circumstance(label):
+        return False
     values = [labels.get(label) for labels in own.dicts]
     if not all(isinstance(value, str) for value in values):
         return False
     groups = Counter(values)
     return len(groups) > 1 and len(values) >= 2 * len(groups)
+
+
+def _is_circumstance(label: str) -> bool:
+    """Return whether a label says where, when, by whom or with what something ran.
+
+    >>> [_is_circumstance(n) for n in ("gpu_type", "Start Time", "version", "tags")]
+    [True, True, False, True]
+    >>> [_is_circumstance(n) for n in ("env_name", "dataset", "git_branch", "model")]
+    [False, False, True, False]
+    """
+    return bool(words(label) & CIRCUMSTANCES)
 
 
 def _finding(own: Parsed, label: str, is_sure: bool) -> Finding:

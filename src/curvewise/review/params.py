@@ -23,7 +23,7 @@ _REUSE = (
 
 def params_not_drawn_at_random(trials: Trials) -> Iterator[Finding]:
     """Yield where params form a grid, go in even steps, or follow an optimiser."""
-    search = searched(trials)
+    search = trials.once(searched)
     if search.grids:
         yield _grid_finding(search.grids)
     if search.steps:

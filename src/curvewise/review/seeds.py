@@ -138,8 +138,13 @@ def _missing_cells(by_task: dict[str, list[Cell]]) -> Iterator[Finding]:
 def few_runs(trials: Trials) -> Iterator[Finding]:
     """Yield cells with a single trial, or with two to four."""
     one, few = [], []
+    design = trials.design
+    is_clustered = design.unit == "cluster"
+    codes = design.clusters(trials) if is_clustered else None
+    noun = design.noun if is_clustered else "trial"
+    each = "run" if codes is None else noun
     for cell in cells(trials):
-        n = _runs(trials, cell)
+        n = _runs(trials, cell) if codes is None else len(np.unique(codes[cell.rows]))
         if n == 1:
             one.append(cell)
         elif n < 5:
@@ -151,12 +156,14 @@ def few_runs(trials: Trials) -> Iterator[Finding]:
             "one-run",
             "tempers",  # every answer is as wide as one run makes it, or refuses
             f"{len(one):,} of {count(total, 'pair')} of task and algorithm have one "
-            f"trial{size}.",
+            f"{noun}{size}.",
             some(one),
-            "One run shows neither spread nor chance: no band, no test and no ranking "
-            "can be had from it.",
-            "Run each algorithm several times with other seeds.",
-            f"a single run of {some(one, 1)}: no spread is known",
+            f"One {each} shows neither spread nor chance: no band, no test and no ranking "
+            f"can be had from it.",
+            "Run each algorithm several times with other seeds."
+            if codes is None
+            else f"Run each algorithm on several {noun}s.",
+            f"a single {each} of {some(one, 1)}: no spread is known",
             # Error curves have points enough of one run at each size.
             concerns=("performance", "robustness", "difference", "plan", "versions"),
         )
@@ -167,10 +174,10 @@ def few_runs(trials: Trials) -> Iterator[Finding]:
             "few-runs",
             "notes",
             f"{len(few):,} of {count(total, 'pair')} of task and algorithm have only "
-            f"{many} trials.",
+            f"{many} {noun}s.",
             some(cell for cell, _ in few),
-            "With so few runs bands are wide, and some tests cannot reject whatever "
-            "the scores are: four trials against four have only 70 ways to be dealt.",
+            f"With so few {each}s bands are wide, and some tests cannot reject whatever "
+            "the scores are: four against four have only 70 ways to be dealt.",
             "Run more, or show every run instead of a summary.",
         )
 

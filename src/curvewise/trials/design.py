@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from curvewise.errors import CurvewiseError, shortened, unknown
+from curvewise._text import count
+from curvewise.errors import CurvewiseError, listed, shortened, unknown
 from curvewise.trials.cells import cells, coded, hashes, keyed, numbers_a_run, parsed
 from curvewise.trials.cells import pieces as pieces_of
 from curvewise.trials.cells import words as words_in
@@ -55,8 +56,8 @@ class Design:
     crossed : tuple of str
         Draws that the trials of an experiment share, where it crossed them.
     runs, units, repeats : (int, int)
-        Runs of an algorithm on a task, independent units among them, and runs of a
-        unit: the fewest and the most.
+        Runs of an algorithm on a task, independent units among them (of runs in
+        clusters: the clusters), and runs of a unit: the fewest and the most.
     blocks_met : (int, int)
         Blocks of a task that all its algorithms share: the fewest and the most.
     grid : tuple of int
@@ -65,6 +66,13 @@ class Design:
         What the runs of a cluster are called: seeds, folds or runs.
     suggested : tuple of (str, str)
         Keywords of `curvewise.read` and names that may apply, and that nobody stated.
+    clustered : tuple of str
+        The algorithms of which an inferred cluster is certain, and of which alone it
+        holds; empty: all of them.
+    averaged : tuple of str
+        The algorithms whose runs come in clusters, where those of others do not.
+    unnamed : int
+        Runs of theirs without the names that make clusters: each counts as one.
     seed : str
         Of the experiment within which trials of one number met the same data.
     """
@@ -81,6 +89,9 @@ class Design:
     grid: tuple[int, ...] = ()
     repeated_by: str = "runs"
     suggested: tuple[tuple[str, str], ...] = ()
+    clustered: tuple[str, ...] = ()
+    averaged: tuple[str, ...] = ()
+    unnamed: int = 0
     seed: str = ""
 
     @property
@@ -117,28 +128,51 @@ class Design:
 
         Algorithms that ran the same setting have the same code. A run without the names
         that make clusters is one of its own, and so is each run of an algorithm that has
-        one setting only: that setting was not drawn, and its runs are independent.
+        one setting only: that setting was not drawn, and its runs are independent. One
+        cluster of another kind, such as a site, is one unit.
         """
         alone = np.arange(len(trials))
         if not self.cluster or not len(trials):
             return alone
         codes, there = _codes(trials, self.cluster)
+        there &= self._holds_for(trials)
         most = int(codes.max()) + 1
-        cell = _cell_codes(trials)
-        met = np.unique(cell * most + codes) // most  # the cell of each of its clusters
-        lonely = np.bincount(met, minlength=int(cell.max()) + 1) == 1
-        return np.where(there & ~lonely[cell], codes, most + alone)
+        if self.noun == "setting" or self.known.get("cluster") != "stated":
+            cell = _cell_codes(trials)
+            # The cells of each of their clusters.
+            met = np.unique(cell[there] * most + codes[there]) // most
+            there &= np.bincount(met, minlength=int(cell.max()) + 1)[cell] != 1
+        return np.where(there, codes, most + alone)
+
+    def _holds_for(self, trials: "Trials") -> Bools:
+        """Return which trials are of algorithms that the cluster holds for."""
+        if not self.clustered:
+            return np.ones(len(trials), bool)
+        codes = [i for i, a in enumerate(trials.algorithms) if a in self.clustered]
+        return np.isin(trials.core.algorithm, codes)
 
     @property
     def caution(self) -> str:
         """What an answer says whose values are the means of clusters; else nothing."""
         if self.unit != "cluster":
             return ""
-        noun = self.noun
-        return (
-            f"{_span(self.repeats)} runs of each of {_span(self.units)} {noun}s were "
-            f"averaged: intervals and quantiles are for {noun}s."
-        )
+        noun, (least, most) = self.noun, self.units
+        each = f"each of {_span(self.units)} {noun}s" if most > 1 else f"one {noun}"
+        of = f" of {listed(self.averaged, most=3)}" if self.averaged else ""
+        told = [
+            f"{_span(self.repeats)} runs of {each}{of} were averaged: intervals and "
+            f"quantiles are for {noun}s."
+        ]
+        if self.unnamed:
+            verb = "counts as one" if self.unnamed == 1 else "count as one each"
+            told.append(f"{self._unnamed()} {verb}.")
+        if least == 1:
+            told.append(f"One {noun} shows nothing of how {noun}s differ.")
+        return " ".join(told)
+
+    def _unnamed(self) -> str:
+        names = " or ".join(shortened(name, 40) for name in self.cluster)
+        return f"{count(self.unnamed, 'run')} without {names}"
 
     def record(self) -> dict[str, Any]:
         """Return what is kept of a design: names and how they are known, for JSON."""
@@ -155,6 +189,8 @@ class Design:
         if not told:
             return {}
         told["known"] = known
+        if self.clustered and "cluster" in known:
+            told["clustered"] = list(self.clustered)
         if self.grid and "search" in known:
             told["grid"] = list(self.grid)
         if self.crossed:
@@ -171,6 +207,8 @@ class Design:
         }
 
     def __str__(self) -> str:
+        if not self.runs[1]:
+            return "no runs"
         parts = [self._units(), self._blocks(), self._search(), *self._suggestions()]
         return "; ".join(filter(None, parts))
 
@@ -182,10 +220,14 @@ class Design:
         if self.unit == "run":
             return f"independent runs, {_span(self.runs)} each"
         names = " and ".join(shortened(name, 40) for name in self.cluster)
+        of = f" of {listed(self.averaged, most=3)}" if self.averaged else ""
+        more = f", and {self._unnamed()}" if self.unnamed else ""
+        one = self.units == (1, 1)
         return (
-            f"{_span(self.units)} {self.noun}s x {_span(self.repeats)} "
-            f"{self.repeated_by}: clusters by {names}; {_span(self.units)} independent "
-            f"units per algorithm"
+            f"{_span(self.units)} {self.noun}{'' if one else 's'} x "
+            f"{_span(self.repeats)} {self.repeated_by}{of}: clusters by {names}; "
+            f"{_span(self.units)} independent {'unit' if one else 'units'} per "
+            f"algorithm{more}"
         )
 
     def _blocks(self) -> str:
@@ -265,7 +307,7 @@ def from_record(record: object) -> Design:
         if how in get_args(Known) and (usual if part == "search" else names):
             known[part] = how
             told[part] = value if part == "search" else tuple(value or ())
-    for part, kind in (("grid", int), ("crossed", str)):
+    for part, kind in (("grid", int), ("crossed", str), ("clustered", str)):
         own = record.get(part, [])
         if isinstance(own, list) and all(isinstance(one, kind) for one in own):
             told[part] = tuple(own)
@@ -303,10 +345,13 @@ def joined(parts: Sequence[Design]) -> Design:
                 f"These sets of trials were read with {both}. Read them alike."
             )
         found = {value for value, how, _ in each if how == "inferred" and value}
+        if part == "cluster" and stated and found - stated:
+            _refuse_other_clusters(stated.pop(), found.pop())
         if stated:
             told[part], known[part] = stated.pop(), "stated"
         elif part == "cluster" and len(found) == 1:
             told[part], known[part] = found.pop(), "inferred"
+    told["clustered"] = _holding(parts) if known.get("cluster") == "inferred" else ()
     same_seed = len({p.seed for p in parts}) == 1
     grid = first.grid if len({p.grid for p in parts}) == 1 else ()
     return Design(
@@ -318,6 +363,20 @@ def joined(parts: Sequence[Design]) -> Design:
     )
 
 
+def _refuse_other_clusters(stated: Sequence[str], found: Sequence[str]) -> None:
+    """Raise where some trials were read with clusters, and others show other ones."""
+    raise CurvewiseError(
+        f"These sets of trials have cluster={list(stated)}, as was stated, and "
+        f"cluster={list(found)}, as others show. Read them alike."
+    )
+
+
+def _holding(parts: Sequence[Design]) -> tuple[str, ...]:
+    """Return the algorithms that inferred clusters of some parts hold for; (): all."""
+    each = [p.clustered for p in parts if p.cluster]
+    return tuple(sorted({a for own in each for a in own})) if all(each) else ()
+
+
 def stating(
     trials: "Trials",
     before: Design,
@@ -326,6 +385,8 @@ def stating(
 ) -> Design:
     """Return a design with what somebody states; refuse names that are not there."""
     asked = {"block": block, "cluster": cluster}
+    if cluster is not None:
+        before = replace(before, clustered=())
     names = {part: _named(part, v) for part, v in asked.items() if v is not None}
     known: dict[str, Known] = {**before.known, **dict.fromkeys(names, "stated")}
     told: dict[str, Any] = dict(names)
@@ -403,14 +464,29 @@ def _refuse_twins(trials: "Trials", design: Design, codes: Ints, what: str) -> N
 def completed(trials: "Trials", before: Design) -> Design:
     """Return a design with all that these trials tell, and nobody stated."""
     if not len(trials):
-        return before
+        return replace(before, **_NOTHING)
     design = before
-    if not before.is_known:
+    if not before.is_known or _is_open(before):
         design = _inferred(trials, before)
     design = replace(design, crossed=_crossed(trials, before))
     if design.crossed and design.known.get("cluster") == "inferred":
-        design = replace(design, cluster=(), suggested=())
+        design = replace(design, cluster=(), clustered=(), suggested=())
     return _counted(trials, design)
+
+
+_NOTHING: dict[str, Any] = {
+    **dict.fromkeys(("runs", "units", "blocks_met"), (0, 0)),
+    "repeats": (1, 1),
+    "repeated_by": "runs",
+    "averaged": (),
+    "unnamed": 0,
+}
+
+
+def _is_open(before: Design) -> bool:
+    """Return whether clusters are certain of some parts, and nobody saw the whole."""
+    inferred = before.known.get("cluster") == "inferred"
+    return inferred and bool(before.clustered) and not before.runs[1]
 
 
 def _inferred(trials: "Trials", before: Design) -> Design:
@@ -419,14 +495,15 @@ def _inferred(trials: "Trials", before: Design) -> Design:
     told: dict[str, Any] = {}
     known: dict[str, Known] = {**before.known}
     suggested: list[tuple[str, str]] = []
-    if "cluster" not in before.known:
-        each = {_repeated(trials, settings) for settings in search.varied} - {"never"}
+    if "cluster" not in before.known or _is_open(before):
         known["cluster"] = "inferred"
-        if each == {"surely"}:
-            told["cluster"] = (PARAMS,)
-        elif each:
+        sure, perhaps = _repeating(trials, search)
+        sure |= {*before.clustered}
+        if sure:
+            told["cluster"], told["clustered"] = (PARAMS,), tuple(sorted(sure))
+        if perhaps - sure:
             suggested.append(("cluster", PARAMS))
-        else:
+        if not sure | perhaps:
             suggested += [("cluster", name) for name in _repeated_labels(trials)]
     if "search" not in before.known:
         known["search"] = "inferred"
@@ -439,13 +516,30 @@ def _inferred(trials: "Trials", before: Design) -> Design:
     return replace(before, known=known, suggested=tuple(suggested), **told)
 
 
+def _repeating(trials: "Trials", search: Searched) -> tuple[set[str], set[str]]:
+    """Return the algorithms that surely repeat settings by design, and that may do so.
+
+    On several tasks most must be sure: one of many may look so by chance.
+    """
+    how: dict[str, list[str]] = {}
+    for settings in search.varied:
+        how.setdefault(settings.source.cell.algorithm, []).append(
+            _repeated(trials, settings)
+        )
+    each = {a: [one for one in own if one != "never"] for a, own in how.items()}
+    sure = {a for a, own in each.items() if 2 * own.count("surely") > len(own)}
+    return sure, {a for a, own in each.items() if own} - sure
+
+
 def _repeated(trials: "Trials", settings: Settings) -> str:
     """Return how surely settings of a cell were run again, beyond what was parsed."""
     cell = settings.source.cell
     if settings.source.whole or settings.repeated != "never":
         return settings.repeated
+    params = trials.details().params
     rows = np.arange(cell.start, cell.stop)
-    times = np.unique(hashes(rows, trials.details().params), return_counts=True)[1]
+    rows = rows[params.lengths[rows] > 0]
+    times = np.unique(hashes(rows, params), return_counts=True)[1]
     if len(times) in (1, len(rows)):
         return "never"
     return "surely" if times.min() == times.max() else "perhaps"
@@ -513,23 +607,9 @@ def _counted(trials: "Trials", design: Design) -> Design:
     """Return a design with how many runs, units and blocks these trials have."""
     cell = _cell_codes(trials)
     runs = np.bincount(cell)
-    told: dict[str, Any] = {
-        "runs": _ends(runs),
-        "units": _ends(runs),
-        "repeats": (1, 1),
-    }
+    told: dict[str, Any] = _NOTHING | {"runs": _ends(runs), "units": _ends(runs)}
     if design.cluster:
-        codes = design.clusters(trials)
-        pairs, times = np.unique(
-            cell * (int(codes.max()) + 1) + codes, return_counts=True
-        )
-        each = np.bincount(pairs // (int(codes.max()) + 1))
-        # A cell of one setting is no cluster: what others repeat is told.
-        several = np.bincount(cell) > each
-        if several.any():
-            told["units"] = _ends(each[several])
-            told["repeats"] = _ends(times[several[pairs // (int(codes.max()) + 1)]])
-            told["repeated_by"] = _called(trials, cell, codes, several)
+        told |= _counted_clusters(trials, design, cell)
     if design.block:
         told["blocks_met"] = _blocks_met(trials, design)
     if len(runs) == len(trials.tasks):  # one algorithm each: nobody shares anything
@@ -538,13 +618,36 @@ def _counted(trials: "Trials", design: Design) -> Design:
     return replace(design, **told)
 
 
+def _counted_clusters(trials: "Trials", design: Design, cell: Ints) -> dict[str, Any]:
+    """Return how many clusters there are, where any algorithm has several runs of one."""
+    codes, named = design.clusters(trials), _codes(trials, design.cluster)[1]
+    most = int(codes.max()) + 1
+    pairs, times = np.unique(cell[named] * most + codes[named], return_counts=True)
+    of = pairs // most
+    many = int(cell.max()) + 1
+    each = np.bincount(of, minlength=many)
+    # A cell of one setting is no cluster: what others repeat is told.
+    several = np.bincount(cell[named], minlength=many) > each
+    if not several.any():
+        return {}
+    who = dict.fromkeys(trials.core.algorithm[several[cell]].tolist())
+    names = tuple(trials.algorithms[code] for code in who)
+    return {
+        "units": _ends(each[several]),
+        "repeats": _ends(times[several[of]]),
+        "repeated_by": _called(trials, cell, codes, several[cell] & named),
+        "averaged": names if len(names) < len(trials.algorithms) else (),
+        "unnamed": int((several[cell] & ~named).sum()),
+    }
+
+
 def _ends(numbers: Ints) -> Span:
     return int(numbers.min()), int(numbers.max())
 
 
-def _called(trials: "Trials", cell: Ints, codes: Ints, several: Bools) -> str:
+def _called(trials: "Trials", cell: Ints, codes: Ints, among: Bools) -> str:
     """Return what the runs of the first cluster differ in: seeds, folds, or just runs."""
-    row = int(np.flatnonzero(several[cell])[0])
+    row = int(np.flatnonzero(among)[0])
     same = np.flatnonzero((cell == cell[row]) & (codes == codes[row]))[:_LOOKED_AT]
     details = trials.details()
     columns = (details.labels, details.params)
@@ -599,19 +702,26 @@ def _column(trials: "Trials", name: str) -> tuple[Ints, Bools]:
         return np.unique(trials.core.number, return_inverse=True)[1], everybody
     details = trials.details()
     if name == PARAMS and len(details.params.flat):
-        return _settings(details.params), everybody
+        return _settings(details.params)
     kinds = [_values(texts, name) for texts in (details.labels, details.params)]
     values, there = next((own for own in kinds if own[1].any()), kinds[0])
     return values, there
 
 
-def _settings(texts: Ragged) -> Ints:
-    """Return a code for each trial's params, but for those that number a run."""
+def _settings(texts: Ragged) -> tuple[Ints, Bools]:
+    """Return a code for each trial's params, but for those that number a run; who has any.
+
+    Where nobody has any, all have the same: none.
+    """
     rows = np.arange(len(texts))
-    first = json.loads(bytes(texts[0]) or b"{}")
+    there = texts.lengths > 0
+    first = json.loads(bytes(texts[int(np.argmax(there))]) or b"{}")
     if not any(numbers_a_run(name) for name in first):
-        return np.unique(hashes(rows, texts), return_inverse=True)[1].astype(np.int64)
-    return coded(map(_without_runs, pieces_of(texts, rows)))
+        codes = np.unique(hashes(rows, texts), return_inverse=True)[1]
+        return codes.astype(np.int64), there
+    told = [_without_runs(text) for text in pieces_of(texts, rows)]
+    there = np.array([text != "{}" for text in told], bool)
+    return coded(told), there if there.any() else ~there
 
 
 def _without_runs(text: bytes) -> str:

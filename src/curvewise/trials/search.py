@@ -6,9 +6,9 @@ often, or to change with the trial's number.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,14 @@ from curvewise.trials.cells import (
     ABSENT,
     Cell,
     Parsed,
+    Repeated,
     coded,
+    in_order,
+    is_even,
     keyed,
     numbers_a_run,
     parsed,
+    repetition,
 )
 from curvewise.trials.columns import Ints
 from curvewise.trials.doors import last_values
@@ -53,46 +57,69 @@ class Settings:
     """The params of a cell: a code per value, and numbers where all values are.
 
     A param that is absent in some trials (the degree of a kernel that has none) has a
-    code of its own there, and NaN among the numbers. `setting` is a code for all of
-    them together, and `repeated` how surely the same setting was run again by design.
+    code of its own there, and NaN among the numbers. `rows` are the trials that have
+    params at all: others of the cell lost them, as failed runs do. `setting` is a code
+    for all params together, `repeated` how surely the same setting was run again by
+    design, and `in_a_row` whether the runs of each setting stand next to each other.
     """
 
     source: Parsed
+    rows: Ints
     varying: dict[str, Ints]
     numbers: dict[str, Floats]
     setting: Ints
-    repeated: "Repeated"
+    repeated: Repeated
+    in_a_row: bool
 
     @property
     def n(self) -> int:
         """How many trials were looked at."""
-        return len(self.source.dicts)
+        return len(self.rows)
+
+    @property
+    def once(self) -> bool:
+        """Whether a setting counts once, where the order of runs is looked at."""
+        return self.repeated == "surely" or (self.repeated != "never" and self.in_a_row)
 
 
 def settings_of(source: Parsed, labels: Parsed | None = None) -> Settings:
     """Return the params of a cell as codes and numbers."""
-    names = sorted({name for d in source.dicts for name in d})
-    runs = {name: source.dicts for name in names if numbers_a_run(name)}
-    varying, numbers = {}, {}
+    kept = _with_params(source.dicts)
+    dicts = [source.dicts[i] for i in kept]
+    names = sorted({name for d in dicts for name in d})
+    runs = {name: dicts for name in names if numbers_a_run(name)}
+    columns, varying, numbers = {}, {}, {}
     for name in names:
         if name in runs:
             continue
-        column = [d.get(name, ABSENT) for d in source.dicts]
+        column = [d.get(name, ABSENT) for d in dicts]
         codes = coded(map(keyed, column))
         if codes.any():
-            varying[name] = codes
+            columns[name], varying[name] = column, codes
             if (values := _as_numbers(column)) is not None:
                 numbers[name] = values
-    n = len(source.dicts)
     setting = (
-        coded(zip(*varying.values(), strict=True)) if varying else np.zeros(n, int)
+        coded(zip(*varying.values(), strict=True))
+        if varying
+        else np.zeros(len(kept), int)
     )
     if labels is not None:
-        told = {name for d in labels.dicts for name in d if numbers_a_run(name)}
-        runs |= dict.fromkeys(told, labels.dicts)
+        told = [labels.dicts[i] for i in kept]
+        runs |= {name: told for d in told for name in d if numbers_a_run(name)}
     by_run = [coded(keyed(d.get(name)) for d in own) for name, own in runs.items()]
-    repeated = _repeated(setting, varying, numbers, by_run)
-    return Settings(source, varying, numbers, setting, repeated)
+    how, in_a_row = repetition(setting, columns, numbers, by_run)
+    rows = source.rows.start + np.array(kept, np.int64)
+    return Settings(source, rows, varying, numbers, setting, how, in_a_row)
+
+
+def _with_params(dicts: Sequence[Mapping[str, Any]]) -> list[int]:
+    """Return which trials have params; all of them, where none has."""
+    known: dict[int, bool] = {}  # the same text was parsed once, and is one object
+    for d in dicts:
+        if id(d) not in known:
+            known[id(d)] = not all(map(numbers_a_run, d))
+    kept = [i for i, d in enumerate(dicts) if known[id(d)]]
+    return kept or list(range(len(dicts)))
 
 
 def _as_numbers(column: list[Any]) -> Floats | None:
@@ -103,76 +130,6 @@ def _as_numbers(column: list[Any]) -> Floats | None:
         return np.array([math.nan if v is ABSENT else float(v) for v in column])
     except OverflowError:  # a whole number beyond the floats
         return None
-
-
-# --- the same setting again -----------------------------------------------------------
-
-
-Repeated: TypeAlias = Literal["never", "surely", "perhaps"]
-BALANCE_LEVEL = 0.01  # at which settings that are met equally often are no chance
-_EXACT = 7  # digits of a float, from which on two equal ones are one draw
-
-
-def _repeated(
-    setting: Ints,
-    varying: Mapping[str, Ints],
-    numbers: Mapping[str, Floats],
-    by_run: Sequence[Ints],
-) -> Repeated:
-    """Return how surely the same setting was run again by design, with other seeds.
-
-    Finite choices coincide by chance, too: "surely" takes settings that all have the
-    same seeds, settings that are met equally often as random draws hardly ever are, or
-    floats of many digits.
-    """
-    times = np.bincount(setting)
-    if len(times) < 2 or len(times) == len(setting):
-        return "never"  # one setting only, or as many as runs
-    if any(_same_runs(setting, run) for run in by_run) or _balanced(setting, times):
-        return "surely"
-    exact = (
-        name for name, x in numbers.items() if _is_exact(x, varying[name], len(times))
-    )
-    return "surely" if any(exact) else "perhaps"
-
-
-def _same_runs(setting: Ints, run: Ints) -> bool:
-    """Return whether each setting has the same seeds, each once; a tenth may lack some."""
-    pairs, times = np.unique(np.stack([setting, run]), axis=1, return_counts=True)
-    if (times > 1).any():
-        return False
-    each = np.bincount(pairs[0])
-    most = int(run.max()) + 1
-    return most >= 2 and bool(each.max() == most and np.mean(each == most) >= 0.9)
-
-
-def _balanced(setting: Ints, times: Ints) -> bool:
-    """Return whether settings are met equally often, and in no way that draws are.
-
-    m settings k times each come from n = m k draws of any law in at most
-    n! / (k!^m m^n) of all cases; one after another, or in turns, in 2 m! / m^n.
-    """
-    m, k, n = len(times), int(times.max()), len(setting)
-    if k < 2:
-        return False
-    if (times != k).any():
-        return m >= 10 and bool(np.mean(times == k) >= 0.9)
-    met = setting.reshape(m, k), setting.reshape(k, m).T  # counted as first met
-    orderly = any((own == np.arange(m)[:, None]).all() for own in met)
-    log_p = math.log(2) + math.lgamma(m + 1)
-    if not orderly:
-        log_p = math.lgamma(n + 1) - m * math.lgamma(k + 1)
-    return log_p - n * math.log(m) < math.log(BALANCE_LEVEL)
-
-
-def _is_exact(values: Floats, codes: Ints, settings: int) -> bool:
-    """Return whether a param has floats of many digits, another in each setting."""
-    if int(codes.max()) + 1 != settings or settings < 3 or np.isnan(values).any():
-        return False
-    levels = np.unique(values)
-    digits = [len(f"{v:.15e}".split("e")[0].strip("-0").replace(".", "").rstrip("0"))
-              for v in levels]  # fmt: skip
-    return bool(np.mean(np.array(digits) >= _EXACT) >= 0.9) and not _even(levels)
 
 
 class Searched(NamedTuple):
@@ -251,19 +208,7 @@ def even_steps(settings: Settings) -> tuple[str, Floats, float] | None:
     p = math.exp(math.lgamma(k + 1) - k * math.log(k))
     if k < 5 or (times != times[0]).any() or k != int(codes.max()) + 1:
         return None
-    return (name, levels, p) if _even(levels) or _round(levels) else None
-
-
-def _even(levels: Floats) -> bool:
-    forms: list[Callable[[Floats], Floats]] = [np.asarray]
-    if levels[0] > 0:
-        forms.append(np.log)
-    for form in forms:
-        with np.errstate(all="ignore"):
-            gaps = np.diff(form(levels))
-            if np.isfinite(gaps).all() and np.ptp(gaps) <= 0.01 * gaps.mean():
-                return True
-    return False
+    return (name, levels, p) if is_even(levels) or _round(levels) else None
 
 
 def _round(levels: Floats) -> bool:
@@ -329,7 +274,7 @@ def _series(settings: Settings, metrics: dict[str, Floats]) -> list[tuple[str, F
     """
     out: list[tuple[str, Floats]] = []
     once: Any = slice(None)
-    if settings.repeated == "surely":
+    if settings.once:
         once = np.unique(settings.setting, return_index=True)[1]
     for name, every in settings.varying.items():
         codes = every[once]
@@ -344,9 +289,9 @@ def _series(settings: Settings, metrics: dict[str, Floats]) -> list[tuple[str, F
 
 
 def _finite(full: Floats, settings: Settings) -> Floats:
-    scores = full[settings.source.rows]
+    scores = full[settings.rows]
     known = np.isfinite(scores)
-    if settings.repeated != "surely":
+    if not settings.once:
         return scores[known]
     of = settings.setting[known]
     sums, times = np.bincount(of, scores[known]), np.bincount(of)
@@ -383,9 +328,3 @@ def trend(values: NDArray[Any]) -> tuple[float, float]:
     rest = max(1 - rho * rho, 1e-300)
     df = len(values) - 2
     return rho, min(4 * float(special.stdtr(df, -abs(rho) * np.sqrt(df / rest))), 1.0)
-
-
-def in_order(values: NDArray[Any]) -> bool:
-    """Return whether values only rise, or only fall, and are not all equal."""
-    ups, downs = (values[1:] > values[:-1]).any(), (values[1:] < values[:-1]).any()
-    return bool(ups != downs)

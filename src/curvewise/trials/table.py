@@ -383,7 +383,10 @@ class Trials:
         held = joined(
             [part._content() for part in parts], [part._design for part in parts]
         )
-        return cls._of(lambda: held)
+        whole = cls._of(lambda: held)
+        if any("cluster" in part._content().design.stated for part in parts):
+            _ = whole.design  # others may show other clusters: that is refused here
+        return whole
 
     def __add__(self, other: "Trials") -> "Trials":
         if not isinstance(other, Trials):
