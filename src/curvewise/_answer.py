@@ -2,14 +2,13 @@
 
 import json
 import math
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from curvewise._latex import Columns, in_latex, latex
-from curvewise._text import Cell, Part, Row, columns, markdown, notebook
+from curvewise._text import Cell, Part, Row, columns, in_markdown, markdown, notebook
 from curvewise._version import __version__
 from curvewise.trials.view import frame
 
@@ -181,16 +180,6 @@ class Answer(ABC):
         source = str(self.provenance)
         parts = [*self.cautions, *self._parts()]
         return notebook(parts, notes=self.notes(), source=source)
-
-
-def in_markdown(text: str) -> str:
-    r"""Return a text on one line that means nothing to Markdown.
-
-    >>> print(in_markdown("a_b <b> *c*"))
-    a\_b &lt;b> \*c\*
-    """
-    escaped = re.sub(r"([\\`*_\[\]#|~])", r"\\\1", " ".join(text.split()))
-    return escaped.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _with_notes(table: str, notes: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 import html
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -128,13 +129,23 @@ def markdown(rows: Sequence[Row]) -> str:
         "---" if any(isinstance(row.get(n), str) for row in rows) else "---:"
         for n in names
     ]
-    body = [[_in_markdown(shown(row.get(n))) for n in names] for row in rows]
-    head = [_in_markdown(n) for n in names]
+    body = [[_in_cell(shown(row.get(n))) for n in names] for row in rows]
+    head = [_in_cell(n) for n in names]
     return "\n".join("| " + " | ".join(line) + " |" for line in [head, rule, *body])
 
 
-def _in_markdown(text: str) -> str:
+def _in_cell(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
+
+
+def in_markdown(text: str) -> str:
+    r"""Return a text on one line that means nothing to Markdown.
+
+    >>> print(in_markdown("a_b <b> *c*"))
+    a\_b &lt;b> \*c\*
+    """
+    escaped = re.sub(r"([\\`*_\[\]#|~])", r"\\\1", " ".join(text.split()))
+    return escaped.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def html_table(

@@ -717,3 +717,22 @@ def test_trials_of_two_experiments_are_no_pairs():
     same = one.where(algorithm="a") + one.where(algorithm="b")
     assert same.design.block == ("number",)
     assert joined([of_engine(0, ["train"], [], has_params=False)]).block == ("number",)
+
+
+def test_seeds_among_the_params_of_some_are_no_settings():
+    """Whose params stand first, with a seed or without, must not matter."""
+    rng = np.random.default_rng(0)
+    plain = [{"lr": float(x)} for x in rng.uniform(size=40)]
+    repeated = [
+        {"lr": float(x), "seed": s} for x in rng.uniform(size=10) for s in range(4)
+    ]
+    trials = Trials(
+        Trial("t", name, i, {"return": 0.1 * i}, params=params)
+        for name, own in (("a", plain), ("b", repeated))
+        for i, params in enumerate(own)
+    )
+    codes = trials.with_design(cluster="params").design.clusters(
+        trials.with_design(cluster="params")
+    )
+    assert len(np.unique(codes[:40])) == 40
+    assert len(np.unique(codes[40:])) == 10

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from curvewise._answer import in_markdown
-from curvewise._text import Cell, count, joined, markdown, percent
+from curvewise._text import Cell, count, in_markdown, joined, markdown, percent
 from curvewise.analyses._naming import on, short_names, some
 from curvewise.analyses._saying import digits_for, digits_of, said
 from curvewise.analyses._tables import interval_cell

@@ -288,24 +288,10 @@ def _status_column(table: pa.Table, columns: Iterable[str]) -> str | None:
 # Of these, what splits results in parts.
 _MAY_SPLIT = frozenset(("phase", "split", "set", "mode", "config", "version"))
 # Where and when something ran says nothing of what ran.
-_CIRCUMSTANCES = frozenset(
-    (
-        *("host", "hostname", "node", "machine", "user", "device", "gpu", "commit"),
-        *("branch", "date", "time", "timestamp", "datetime", "version", "path", "file"),
-        *("note", "notes", "comment", "created", "started", "ended", "updated", "url"),
-        *(
-            "tags",
-            "error",
-            "message",
-            "exception",
-            "traceback",
-            "phase",
-            "split",
-            "set",
-        ),
-        *("mode", "config"),
-    )
-)
+_CIRCUMSTANCES = names.CIRCUMSTANCES | {
+    *("version", "notes", "tags"),
+    *("phase", "split", "set", "mode", "config"),
+}
 
 
 def _who(

@@ -11,29 +11,6 @@ from curvewise.trials.trial import ONLY
 
 # Usual names of a task or an algorithm that may as well describe the machine.
 _OF_MACHINES = ("system", "arch", "architecture", "environment")
-# Where, when and by whom something ran says nothing of what ran. "version" alone may be
-# that of the algorithm; that of python, of torch or of the code is not.
-CIRCUMSTANCES = frozenset(
-    {
-        "host",
-        "hostname",
-        "node",
-        "nodename",
-        "machine",
-        "server",
-        "worker",
-        "gpu",
-        "cpu",
-    }
-    | {"device", "accelerator", "cuda", "cudnn", "driver", "os", "platform", "slurm"}
-    | {"job", "jobid", "queue", "pid", "user", "username"}
-    | {"owner", "author", "date", "time", "datetime", "timestamp", "day", "created"}
-    | {"updated", "modified", "started", "ended", "finished", "git", "commit", "sha"}
-    | {"revision", "branch", "repo", "python", "torch", "pytorch", "tensorflow", "jax"}
-    | {"numpy", "software", "path", "file", "filename", "dir", "directory", "folder"}
-    | {"url", "uri", "link", "note", "comment", "remark", "description", "tag"}
-    | {"error", "message", "exception", "traceback", "log"}
-)
 
 
 def pooled_groups(trials: Trials) -> Iterator[Finding]:
@@ -73,7 +50,7 @@ def _is_circumstance(label: str) -> bool:
     >>> [_is_circumstance(n) for n in ("env_name", "dataset", "git_branch", "model")]
     [False, False, True, False]
     """
-    return bool(words(label) & CIRCUMSTANCES)
+    return bool(words(label) & names.CIRCUMSTANCES)
 
 
 def _finding(own: Parsed, label: str, is_sure: bool) -> Finding:

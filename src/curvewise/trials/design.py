@@ -5,6 +5,7 @@ it survives every choice among the trials, and is a short record wherever it is 
 """
 
 import json
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -13,7 +14,15 @@ import numpy as np
 
 from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed, shortened, unknown
-from curvewise.trials.cells import cells, coded, hashes, keyed, numbers_a_run, parsed
+from curvewise.trials.cells import (
+    RUN_WORDS,
+    cells,
+    coded,
+    hashes,
+    keyed,
+    numbers_a_run,
+    parsed,
+)
 from curvewise.trials.cells import pieces as pieces_of
 from curvewise.trials.cells import words as words_in
 from curvewise.trials.columns import Bools, Ints
@@ -708,6 +717,12 @@ def _column(trials: "Trials", name: str) -> tuple[Ints, Bools]:
     return values, there
 
 
+# What no name that numbers a run is without; texts without it need not be parsed.
+_MAY_NUMBER = re.compile(
+    rb"seed|state|" + "|".join(sorted(RUN_WORDS)).encode(), re.IGNORECASE
+)
+
+
 def _settings(texts: Ragged) -> tuple[Ints, Bools]:
     """Return a code for each trial's params, but for those that number a run; who has any.
 
@@ -715,11 +730,14 @@ def _settings(texts: Ragged) -> tuple[Ints, Bools]:
     """
     rows = np.arange(len(texts))
     there = texts.lengths > 0
-    first = json.loads(bytes(texts[int(np.argmax(there))]) or b"{}")
-    if not any(numbers_a_run(name) for name in first):
+    if not _MAY_NUMBER.search(texts.flat.tobytes()):
         codes = np.unique(hashes(rows, texts), return_inverse=True)[1]
         return codes.astype(np.int64), there
-    told = [_without_runs(text) for text in pieces_of(texts, rows)]
+    plain: dict[bytes, str] = {}
+    for text in pieces_of(texts, rows):
+        if text not in plain:
+            plain[text] = _without_runs(text)
+    told = [plain[text] for text in pieces_of(texts, rows)]
     there = np.array([text != "{}" for text in told], bool)
     return coded(told), there if there.any() else ~there
 

@@ -120,6 +120,29 @@ ERROR_TEXT = (
     *("error_message", "error_msg", "exception", "traceback", "error", "error_type"),
     *("exception_type", "failure_reason", "err_msg"),
 )
+# Where, when and by whom something ran says nothing of what ran. "version" alone may be
+# that of the algorithm; that of python, of torch or of the code is not.
+CIRCUMSTANCES = frozenset(
+    {
+        "host",
+        "hostname",
+        "node",
+        "nodename",
+        "machine",
+        "server",
+        "worker",
+        "gpu",
+        "cpu",
+    }
+    | {"device", "accelerator", "cuda", "cudnn", "driver", "os", "platform", "slurm"}
+    | {"job", "jobid", "queue", "pid", "user", "username"}
+    | {"owner", "author", "date", "time", "datetime", "timestamp", "day", "created"}
+    | {"updated", "modified", "started", "ended", "finished", "git", "commit", "sha"}
+    | {"revision", "branch", "repo", "python", "torch", "pytorch", "tensorflow", "jax"}
+    | {"numpy", "software", "path", "file", "filename", "dir", "directory", "folder"}
+    | {"url", "uri", "link", "note", "comment", "remark", "description", "tag"}
+    | {"error", "message", "exception", "traceback", "log"}
+)
 # The number of a row, as frames write their index.
 ROW = ("", "index", "unnamed:_0", "unnamed:0", "level_0", "row", "__index__")
 # Columns of our own tables that are fields of a trial.
