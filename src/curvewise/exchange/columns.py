@@ -200,8 +200,8 @@ def scaled(values: Any, metric: Metric, unit: Unit | None, run: Any) -> Any:
     if outside.any():
         raise CurvewiseError(
             f"unit='{unit}', but '{metric.name}' holds {values[np.argmax(outside)]:g}. "
-            f"Percent lie between 0 and 100; declare other scales with metrics=, such as "
-            f"{{'{metric.name}': Metric('{metric.name}', '{metric.direction}')}}."
+            f"Percent lie between 0 and 100; declare other scales.",
+            fixes=[{"metrics": {metric.name: f"{metric.direction or 'higher'}::"}}],
         )
     if unit == "mixed":
         percent = np.zeros(int(run.max(initial=0)) + 1, bool)

@@ -99,7 +99,7 @@ def _outside(
         "Either the values are wrong or the metric means something else; guaranteed "
         "intervals rely on the range.",
         f"Correct the values, or declare what it means: "
-        f"metrics={{{name!r}: Metric({name!r}, {metric.direction!r}, range=(...))}}.",
+        f"metrics={{{name!r}: '{metric.direction or 'higher'}:LOW:HIGH'}}.",
         f"'{name}' has values outside its range {low:g} to {high:g}",
         concerns=SCORES,
         metrics=(metric.name,),

@@ -33,7 +33,8 @@ def refuse_outside(values: Floats, meant: Metric) -> None:
     remedy = (
         "Read the results with unit='percent'."
         if percent
-        else f"Declare its range, such as Metric({meant.name!r}, {meant.direction!r})."
+        else f"Declare its range: metrics={{{meant.name!r}: "
+        f"'{meant.direction or 'higher'}::'}} has no ends."
     )
     raise CurvewiseError(
         f"{outside.sum()} of {len(values)} scores of '{meant.name}' are outside its range "
