@@ -12,7 +12,7 @@ from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed, shortened, unknown
 from curvewise.exchange.grouping import rows_per_run
 from curvewise.exchange.roles import Metrics, Roles, Unit, several, stated_metrics
-from curvewise.exchange.runs import Runs
+from curvewise.exchange.runs import CROSSED, Runs
 from curvewise.metrics import Metric, find
 from curvewise.trials import names
 
@@ -43,7 +43,7 @@ def assign_runs(
     chosen = _metrics(runs, metrics, unit)
     stated_params = several(params, "params")
     trials = several(trial, "trial")
-    left = [c for c in table.column_names if c not in _OURS]
+    left = [c for c in table.column_names if c not in _OURS and not _is_empty(table, c)]
     single = (task, algorithm, status)
     for column in (*filter(None, single), *trials, *stated_params):
         if column not in table.column_names:
@@ -56,6 +56,8 @@ def assign_runs(
         free = [c for c in free if not _PREFIX.match(c)]
     usual = {role: c for role, c in runs.usual.items() if c not in given}
     task = task or _usual(names.TASK, free, usual.get("task"))
+    if task is None:
+        _must_be_one_task(runs)
     free = [c for c in free if c != task]
     algorithm = algorithm or _usual(names.ALGORITHM, free, usual.get("algorithm"))
     free = [c for c in free if c != algorithm]
@@ -150,11 +152,29 @@ def _trial_columns(
     return ()
 
 
+def _is_empty(table: pa.Table, column: str) -> bool:
+    return bool(table.num_rows) and bool(
+        table.column(column).null_count == table.num_rows
+    )
+
+
 def _varies(table: pa.Table, column: str) -> bool:
     return len(table.column(column).unique()) > 1
 
 
 # --- questions ---------------------------------------------------------------------------
+
+
+def _must_be_one_task(runs: Runs) -> None:
+    """Raise where several settings may each be the task, or all of them together."""
+    for column in (c for c in runs.table.column_names if CROSSED in c):
+        keys = column.split(CROSSED)
+        if set(keys) <= set(runs.table.column_names):
+            raise CurvewiseError(
+                f"Which label names the task? {listed(keys)} may, or all of them together: "
+                f"their values are crossed in {runs.source}.",
+                fixes=[{"task": column}, *({"task": key} for key in keys)],
+            )
 
 
 def _which_algorithm(runs: Runs) -> CurvewiseError:
@@ -166,14 +186,25 @@ def _which_algorithm(runs: Runs) -> CurvewiseError:
         )
     candidates = [c for c in runs.table.column_names if _may_name(runs.table, c)]
     fixes: list[dict[str, Any]] = [{"algorithm": c} for c in candidates[:3]]
+    beside = [{"tool": one} for one in runs.others]
+    some = [*choices(runs), *fixes, *beside, *patterns(runs)]
     return CurvewiseError(
         f"Which label names the algorithm? {runs.source} holds "
         f"{count(runs.table.num_rows, 'run')} and does not say. {found_in(runs)} "
         f"A pattern of the names of runs tells, too, such as "
-        f"roles='{{algorithm}}-{{task}}-s{{seed}}'; the last remedy is for runs that are "
-        f"all of one.",
-        fixes=[*choices(runs), *fixes, {"roles": {"algorithm": "mine"}}][:5],
+        f"roles='{{algorithm}}-{{task}}-s{{seed}}'; roles={{'algorithm': 'mine'}} is for "
+        f"runs that are all of one.",
+        fixes=(some or [{"roles": {"algorithm": "mine"}}])[:5],
     )
+
+
+def patterns(runs: Runs) -> list[dict[str, Any]]:
+    """Return patterns of the names of runs that tell algorithms with several runs."""
+    from curvewise.exchange.tools.folders.patterns import proposals
+
+    called = runs.table.column("run").cast(pa.string()).to_pylist()
+    found = proposals(called, "", seeded=True)
+    return [fix for fix in found if isinstance(fix["roles"], str)]
 
 
 def _may_name(table: pa.Table, column: str) -> bool:
@@ -215,11 +246,12 @@ def choices(runs: Runs) -> list[dict[str, Any]]:
 def _repeated(runs: Runs, who: Sequence[str], columns: Sequence[str]) -> CurvewiseError:
     times = rows_per_run(runs.table, [*who, *columns])
     which = " and ".join(f"'{c}'" for c in columns)
+    alone = "run" if rows_per_run(runs.table, [*who, "run"]) == 1 else "row"
     return CurvewiseError(
         f"Which label tells the runs of one algorithm apart? {which} should, and has the "
         f"same value in up to {times} runs of {runs.source}. {found_in(runs)} "
-        f"'run' says that every run stands for itself.",
-        fixes=[*choices(runs), *_apart(runs, who, columns), {"trial": "run"}],
+        f"'{alone}' says that every run stands for itself.",
+        fixes=[*choices(runs), *_apart(runs, who, columns), {"trial": alone}],
     )
 
 
@@ -227,7 +259,8 @@ def _apart(
     runs: Runs, who: Sequence[str], columns: Sequence[str]
 ) -> list[dict[str, Any]]:
     table = runs.table
-    others = [c for c in table.column_names if c not in (*_OURS, *who, *columns)]
+    ours = _OURS - {"run"}
+    others = [c for c in table.column_names if c not in (*ours, *who, *columns)]
     others = [c for c in others if 1 < len(table.column(c).unique()) < table.num_rows]
     return [
         {"trial": [*columns, c]}

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from curvewise._text import count
 from curvewise._text import joined as listing
 from curvewise.errors import CurvewiseError, listed
-from curvewise.exchange.asking import assign_runs, choices
+from curvewise.exchange.asking import assign_runs, choices, patterns
 from curvewise.exchange.columns import (
     codes,
     in_tasks,
@@ -161,7 +161,7 @@ def _must_be_named(runs: Runs, role: str, column: str | None) -> None:
             f"which names the {role}, such as {listed(without, most=2)}. Choose the runs "
             f"that have it, or name another label with {role}=. In Python, a function of "
             f"names of runs may return None for one to leave out.",
-            fixes=_with_label(runs, column) or choices(runs),
+            fixes=_with_label(runs, column) or choices(runs) or patterns(runs),
         )
 
 

@@ -19,6 +19,7 @@ NamedRoles: TypeAlias = (
 )
 RUN = ("run", "run_name", "name", "run_id", "experiment", "trial", "id")
 _NUMBERED = ("seed", "trial", "number", "fold")
+_JOINED = ("algorithm", "task")  # may be named twice: their parts are joined
 _FIELD = re.compile(r"\{([^\W\d]\w*)(:d)?\}|\*")
 
 
@@ -33,7 +34,8 @@ def roles_of(
         Names of runs.
     roles : str, mapping or callable
         A pattern such as ``"{algorithm}-{task}-s{seed}"``, in which ``{name}`` stands for
-        any text without a slash, ``{name:d}`` for digits and ``*`` for anything; what all
+        any text without a slash, ``{name:d}`` for digits and ``*`` for anything (an
+        algorithm or a task may be named twice, of which the parts are joined); what all
         runs share; or a function from a name to a mapping, or None for a run to leave out.
 
     Examples
@@ -118,7 +120,16 @@ def _by_pattern(runs: Sequence[str], pattern: str) -> list[dict[str, Any] | None
             f"pattern. In Python, a function of names of runs may return None for one to "
             f"leave out."
         )
-    return [match.groupdict() for match in found if match]
+    return [_joined(match.groupdict()) for match in found if match]
+
+
+def _joined(told: dict[str, Any]) -> dict[str, Any]:
+    """Return what a pattern found; parts of one name are joined, as in "ppo/tuned"."""
+    out: dict[str, list[str]] = {}
+    for name, text in told.items():
+        bare = name.rstrip("_")
+        out.setdefault(bare if bare in _JOINED else name, []).append(text)
+    return {name: "/".join(texts) for name, texts in out.items()}
 
 
 def _compiled(pattern: str, *, digits: bool) -> re.Pattern[str]:
@@ -132,13 +143,15 @@ def _compiled(pattern: str, *, digits: bool) -> re.Pattern[str]:
         fields.append(found[1])
         whole = found[2] or (digits and found[1] in _NUMBERED)
         fits = r"\d+" if whole else "[^/]+?"
-        parts.append(f"(?P<{found[1]}>{fits})")
+        times = fields.count(found[1]) - 1 if found[1] in _JOINED else 0
+        parts.append(f"(?P<{found[1]}{times * '_'}>{fits})")
     if not fields:
         raise CurvewiseError(
             f"The pattern '{shortened(pattern)}' names no role. Write it as names of runs "
             f"look, with roles in braces: '{{algorithm}}-{{task}}-s{{seed}}'."
         )
-    if len(set(fields)) < len(fields):
+    others = [field for field in fields if field not in _JOINED]
+    if len(set(others)) < len(others):
         raise CurvewiseError(
             f"The pattern '{shortened(pattern)}' names a role twice. Name each once, and "
             f"write * for what may be anything."

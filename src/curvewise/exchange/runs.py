@@ -92,6 +92,7 @@ class LeftOut:
         return f"{count(self.n, self.what)} {self.why}{such}"
 
 
+CROSSED = " + "  # between the names of settings that may be the task together
 Meant: TypeAlias = Mapping[str, "Metric | Direction"]
 
 
@@ -124,6 +125,8 @@ class Runs:
         the caller says so: a drawn "classifier" is no algorithm of its own.
     fixes : sequence of mapping
         Keywords of `curvewise.read`, each of which says who the algorithm is.
+    others : sequence of str
+        Tools whose results stand beside these, and may say more.
     """
 
     source: str
@@ -136,6 +139,7 @@ class Runs:
     remarks: Sequence[str] = ()
     closed: bool = False
     fixes: Sequence[Mapping[str, Any]] = ()
+    others: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,6 +28,7 @@ from mlflow_stores import (
 
 import curvewise as cw
 from curvewise import CurvewiseError, CurvewiseWarning
+from curvewise.exchange import tools
 from curvewise.exchange.runs import Asked
 from curvewise.exchange.tools import mlflow
 from curvewise.exchange.tools.seeing import seen_at
@@ -411,3 +412,30 @@ def test_an_answer_from_a_store_as_it_is(tmp_path):
         if run["experiment"] == "rings" and run["name"] in ("net-0", "net-1", "net-2")
     ]
     assert scores["net"].tolist() == said
+
+
+def nested_folds():
+    """Return the folds of two parents, which alone know the algorithm."""
+    rows = []
+    for algo in ("net", "svm"):
+        rows.append({"run_id": algo, "params.algo": algo, "metrics.acc": np.nan})
+        for k in range(2):
+            fold = {"run_id": f"{algo}{k}", "tags.mlflow.parentRunId": algo}
+            named = {"tags.mlflow.runName": f"fold{k}", "metrics.acc": 0.5 + k / 10}
+            rows.append(fold | named)
+    extra = {"experiment_id": "0", "status": "FINISHED", "artifact_uri": "x"}
+    times = {"start_time": pd.Timestamp(0), "end_time": pd.Timestamp(1)}
+    return pd.DataFrame([row | extra | times for row in rows])
+
+
+def test_params_that_only_parents_have_hold_for_their_children():
+    trials, _ = quietly(nested_folds())
+    assert sorted(t.algorithm for t in trials) == ["net", "net", "svm", "svm"]
+
+
+def test_logs_beside_a_store_are_mentioned(tmp_path):
+    files(VERSIONS[-1], tmp_path)
+    (tmp_path / "multirun" / "0").mkdir(parents=True)
+    (tmp_path / "multirun" / "0" / "metrics.csv").write_text("step,acc\n0,.5\n")
+    found = tools.from_path(tmp_path, Asked(), None)
+    assert any("tool='folder'" in text for text in found.remarks)

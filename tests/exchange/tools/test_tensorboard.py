@@ -26,12 +26,32 @@ def same(one, other):
     return np.array_equal(np.array(one, float), np.array(other, float), equal_nan=True)
 
 
+def whole_runs(told):
+    """Return what TensorBoard tells of folders, with parts of a run as one run."""
+    out = {}
+    for folder, own in told.items():
+        run, _, part = folder.rpartition("/")
+        is_group = len(own["scalars"]) == 1 and folder.endswith("/both/a") | (
+            folder.endswith("/both/b")
+        )
+        if is_group:
+            run = run.removesuffix("/both")
+            new = {f"{tag}/{part}": points for tag, points in own["scalars"].items()}
+        elif part in ("train", "validation"):
+            new = {f"{part}/{tag}": points for tag, points in own["scalars"].items()}
+        else:
+            run, new = folder, own["scalars"]
+        out.setdefault(run, {"scalars": {}})["scalars"] |= new
+    return out
+
+
 # --- files of the real writers -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("writer", ["torch", "tensorboardx", "tensors"])
 def test_scalars_are_those_that_tensorboard_finds(writer):
     expected = json.loads((ASSETS / writer / "expected.json").read_text())
+    expected = whole_runs(expected)
     ours = curves(found(ASSETS / writer))
     assert set(ours) == set(expected)
     n = 0
@@ -288,3 +308,44 @@ def test_a_run_that_was_begun_again_is_not_pieced_together(tmp_path):
         (trial,) = cw.read(tmp_path, metrics={"acc": "higher"})
     assert trial.steps.tolist() == [0, 1, 2]
     assert set(trial.metrics["acc"].tolist()) == {0.5}
+
+
+def logs(folder, tag="loss"):
+    events = [ef.event(ef.simple(tag, s / 10), step=s) for s in range(1, 4)]
+    ef.write(folder / NAME.format(1), ef.version(), *events)
+
+
+def test_writers_of_one_run_are_its_parts_and_names_propose_who_ran(tmp_path):
+    for a in ("ppo", "sac"):
+        for seed in (0, 1):
+            home = tmp_path / a / str(seed)
+            logs(home / "train")
+            logs(home / "val")
+            logs(home / "train" / "pi_old", "pi")  # add_scalars("pi", {"old": ...})
+    with pytest.raises(cw.CurvewiseError) as problem:
+        cw.read(tmp_path)
+    assert problem.value.fixes[0] == {"roles": "{algorithm}/{seed}"}
+    trials = cw.read(tmp_path, **problem.value.fixes[0])
+    assert len(trials) == 4
+    assert set(trials.metrics) == {"train/loss", "train/pi/old", "val/loss"}
+    one = cw.read(tmp_path, metrics={"val/loss": "lower"}, **problem.value.fixes[0])
+    assert len(one[0].steps) == 3
+
+
+def test_the_configuration_beside_event_files_says_who_ran(tmp_path):
+    for i, (model, seed) in enumerate([("net", 0), ("net", 1), ("svm", 0), ("svm", 1)]):
+        home = tmp_path / "lightning_logs" / f"version_{i}"
+        logs(home)
+        (home / "hparams.yaml").write_text(f"model: {model}\nseed: {seed}\n")
+    trials = cw.read(tmp_path)
+    assert trials.algorithms == ("net", "svm")
+    assert sorted(t.number for t in trials) == [0, 0, 1, 1]
+
+
+def test_event_files_without_scores_point_to_other_logs(tmp_path):
+    for run in ("ppo_0", "ppo_1"):
+        ef.write(tmp_path / run / NAME.format(1), ef.version())
+        (tmp_path / run / "metrics.csv").write_text("step,acc\n0,.5\n1,.6\n")
+    with pytest.raises(cw.CurvewiseError, match="also holds logs") as problem:
+        cw.read(tmp_path)
+    assert problem.value.fixes == ({"tool": "folder"},)

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import curvewise as cw
 from curvewise import CurvewiseError, CurvewiseWarning
+from curvewise.exchange.runs import Asked
+from curvewise.exchange.tools.wandb import history as wandb_history
 
 ASSETS = Path(__file__).parents[2] / "assets/foreign/wandb"
 EXPORTS = ASSETS / "exports"
@@ -447,3 +450,17 @@ def test_who_keeps_the_least_and_the_most_says_nothing(offline):
     for file in offline.glob("*/*.wandb"):
         file.write_bytes(file.read_bytes() + defined(name, 1, 2))
     assert cw.read(offline, metrics=[name]).metrics[name].source == "name"
+
+
+def test_projects_are_tasks_where_there_are_several():
+    table = pa.table({"_step": [0, 1], "_runtime": [0.0, 1.0], "acc": [0.5, 0.6]})
+    some = [
+        wandb_history.History(
+            f"{a}-{p}", table, {"project": p, "config.algo": a, "config.seed": 0}, True
+        )
+        for a in ("net", "svm")
+        for p in ("one", "two")
+    ]
+    runs = wandb_history.history_runs("W&B", some, Asked())
+    assert runs.usual == {"task": "project"}
+    assert not wandb_history.history_runs("W&B", some[::2], Asked()).usual

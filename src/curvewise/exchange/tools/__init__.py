@@ -45,6 +45,8 @@ _FOLDERS = (
     *("dvclive", "ultralytics"),
 )
 TOOLS = (*_MODULES, *_FOLDERS)
+# Beside what these keep there may be logs of anybody.
+_WITH_LOGS = {"tensorboard", "mlflow", "wandb"}
 # Ray Tune writes the same numbers for TensorBoard too: nobody need be told.
 _SAME_NUMBERS = {("ray", "tensorboard")}
 
@@ -61,9 +63,9 @@ def from_paths(paths: list[Path], asked: Asked, tool: str | None) -> Found | Non
 
 def _from_seen(seen: Seen, asked: Asked, tool: str | None) -> Found | None:
     fitting = [t for t in _candidates(tool, "path") if _module(t).fits_path(seen)]
-    if tool is None:  # logs of anybody: where no tool knows them, or beside event files
-        fits = {(): "fits_path", ("tensorboard",): "is_beside"}.get(tuple(fitting))
-        if fits and getattr(_module("folder"), fits)(seen):
+    if tool is None and (not fitting or set(fitting) <= _WITH_LOGS):
+        fits = "is_beside" if fitting else "fits_path"
+        if getattr(_module("folder"), fits)(seen):  # logs of anybody
             fitting.append("folder")
     if not fitting and seen.is_folder:
         raise _refused(seen, tool)
@@ -156,8 +158,15 @@ def _with_others(found: Found, others: list[str]) -> Found:
 
     if not others:
         return found
-    remark = (
-        f"{found.source} also holds results of {listed(others)}; tool={others[0]!r} reads "
-        f"those instead."
-    )
-    return replace(found, remarks=(*found.remarks, remark))
+    known = [other for other in others if other != "folder"]
+    what = f"results of {listed(known)}" if known else "logs of another kind"
+    remark = f"It also holds {what}; tool={others[0]!r} reads those instead."
+    found = replace(found, remarks=(*found.remarks, remark))
+    if isinstance(found, Runs) and not found.scalars.names:  # they may have the scores
+        raise CurvewiseError(
+            f"{found.source} holds no scores. {remark}",
+            fixes=[{"tool": other} for other in others],
+        )
+    if isinstance(found, Runs) and "folder" in others:
+        found = replace(found, others=tuple(others))
+    return found

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,6 +32,8 @@ class Seen:
         Folders that may not be looked into.
     odd : mapping of str to str
         How the files are called whose names are no UTF-8.
+    hollow : tuple of str
+        Folders with nothing in them.
     """
 
     path: Path
@@ -41,6 +43,7 @@ class Seen:
     files: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
     odd: Mapping[str, str] = field(default_factory=dict)
+    hollow: tuple[str, ...] = ()
 
     def named(self, *names: str) -> list[str]:
         """Return the files with one of these names, whatever their folder."""
@@ -114,12 +117,13 @@ def seen_among(paths: Sequence[Path]) -> Seen:
     for path in paths:
         if not path.exists():
             raise CurvewiseError(f"There is no file {path}. Check the path.")
-    whole = [path.absolute() for path in paths]
+    whole = _each_once(path.absolute() for path in paths)
     top = Path(os.path.commonpath([p if p.is_dir() else p.parent for p in whole]))
     if len(whole) == 1 and whole[0].is_dir():
-        return seen_at(paths[0])
+        return seen_at(whole[0])
     files: dict[str, str] = {}
     closed: list[str] = []
+    hollow: list[str] = []
     for path in whole:
         inside = path.relative_to(top).as_posix()
         if not path.is_dir():
@@ -128,6 +132,7 @@ def seen_among(paths: Sequence[Path]) -> Seen:
         before = "" if inside == "." else f"{inside}/"
         folder = _folder(path)
         closed += [f"{before}{one}" for one in folder.unreadable]
+        hollow += [f"{before}{one}".rstrip("/") for one in folder.hollow]
         for name in folder.files:
             files[f"{utf8(before)}{name}"] = before + folder.odd.get(name, name)
     return Seen(
@@ -136,7 +141,18 @@ def seen_among(paths: Sequence[Path]) -> Seen:
         files=tuple(sorted(files)),
         unreadable=tuple(sorted(map(utf8, closed))),
         odd={name: file for name, file in files.items() if name != file},
+        hollow=tuple(sorted(map(utf8, hollow))),
     )
+
+
+def _each_once(paths: Iterable[Path]) -> list[Path]:
+    """Return paths without second names of the same place, such as a link to the latest."""
+    real: dict[str, Path] = {}
+    for path in paths:
+        place = os.path.realpath(path)
+        if place not in real or str(path) == place:
+            real[place] = path
+    return list(real.values())
 
 
 class _Homes:
@@ -161,6 +177,7 @@ class _Homes:
 def _folder(path: Path) -> Seen:
     files: list[str] = []
     closed: list[str] = []
+    hollow: list[str] = []
     homes = _Homes()
     homes.add(path.resolve())
     waiting = [(str(path), "")]
@@ -172,6 +189,8 @@ def _folder(path: Path) -> Seen:
         except OSError:
             closed.append(before.rstrip("/") or ".")
             continue
+        if not found:
+            hollow.append(utf8(before.rstrip("/")))
         for entry in found:
             kind = _kind(entry, homes)
             if kind == "folder":
@@ -185,6 +204,7 @@ def _folder(path: Path) -> Seen:
         files=tuple(sorted(names)),
         unreadable=tuple(sorted(map(utf8, closed))),
         odd={name: file for name, file in names.items() if name != file},
+        hollow=tuple(sorted(hollow)),
     )
 
 

@@ -4,8 +4,9 @@ Among them are those of Hydra, Lightning, Keras, Hugging Face's Trainer, xgboost
 dvclive and Ultralytics. Of objects in memory, histories of Keras and results of boosting.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +18,8 @@ import pyarrow as pa
 from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed, shortened
 from curvewise.exchange.cells import array_of
-from curvewise.exchange.runs import Asked, LeftOut, Runs, joined_scalars
+from curvewise.exchange.run_names import roles_of
+from curvewise.exchange.runs import CROSSED, Asked, LeftOut, Runs, joined_scalars
 from curvewise.exchange.tools.folders.layout import (
     LINES,
     TABLES,
@@ -34,10 +36,11 @@ from curvewise.exchange.tools.folders.logs import (
     ROWS,
     SEEDS,
     Log,
-    logs_in,
-    logs_of,
+    refuse_folds,
     told_apart,
 )
+from curvewise.exchange.tools.folders.nested import logs_in, logs_of
+from curvewise.exchange.tools.folders.numbers import may_be_score, number_in
 from curvewise.exchange.tools.folders.objects import is_known, logs_by_name
 from curvewise.exchange.tools.folders.patterns import (
     chosen_key,
@@ -62,6 +65,9 @@ _ENDINGS: dict[str, tuple[str, ...]] = {
     "dvclive": (".tsv", "metrics.json"),
     "ultralytics": ("results.csv",),
 }
+# Logs beside those of another tool, but for what that tool itself keeps of runs.
+_BESIDE = (*TABLES, *LINES, "metrics.json", "results.json", "history.json")
+_OF_TOOLS = re.compile(r"/(mlruns|mlartifacts|artifacts|wandb)/")
 _ROLES = ("algorithm", "task", *SEEDS)
 
 
@@ -109,7 +115,12 @@ def _files(seen: Seen, tool: str) -> list[str]:
 def is_beside(seen: Seen) -> bool:
     """Return whether a folder of another tool holds logs of runs as well."""
     return any(
-        is_scores(file) and is_content(Path(file).stem) and file.endswith(TABLES)
+        is_scores(file)
+        and not _OF_TOOLS.search(f"/{file}")
+        and (
+            file.endswith(TRAINER)
+            or (is_content(Path(file).stem) and file.endswith(_BESIDE))
+        )
         for file in seen.files
     )
 
@@ -122,8 +133,7 @@ def read_path(seen: Seen, asked: Asked, tool: str = "folder") -> Runs:
     else:
         layout, top = _single(seen), seen.path.absolute().parent
     configurations = Configurations(top)
-    boosted = tool in ("xgboost", "lightgbm")
-    read = _read(seen, layout, configurations, asked, boosted=boosted)
+    read = _read(seen, layout, configurations, asked, tool)
     if not read.runs:
         raise _nothing(seen, read.unread)
     return runs_of(
@@ -145,11 +155,12 @@ def read_object(source: object, asked: Asked, tool: str = "folder") -> Runs:
     logs = logs_by_name(source, asked, tool)
     runs = []
     for algorithm, number, log in logs:
-        log.labels = {} if algorithm is None else {"algorithm": algorithm}
-        if len(logs) > 1:
-            log.labels["repeat"] = number
+        if not log.name:
+            log.labels = {} if algorithm is None else {"algorithm": algorithm}
+            if len(logs) > 1:
+                log.labels["repeat"] = number
         name = str(number) if algorithm is None else f"{algorithm}/{number}"
-        runs.append(_Run(name, log))
+        runs.append(_Run(log.name or name, log, dict(log.params)))
     return runs_of("histories", runs, home="mine")
 
 
@@ -177,7 +188,7 @@ def _is_log(seen: Seen, tool: str) -> bool:
         return ("step" in columns or pairs or "loss" in columns) and _is_one(seen.path)
     if name == TRAINER:
         return b'"log_history"' in head
-    if ending == ".json" and head.lstrip()[:1] == b"{":
+    if ending == ".json" and head.lstrip()[:1] in (b"{", b"["):
         return b"[" in head and _is_curves(seen.path)
     return ending in (".yaml", ".yml")
 
@@ -201,12 +212,31 @@ def _is_curves(path: Path) -> bool:
 
     try:
         value = json.loads(path.read_text(encoding="utf-8-sig"))
-        if _has_roles([key for key, one in value.items() if isinstance(one, list)]):
+    except (OSError, ValueError, RecursionError):
+        return False
+    if isinstance(value, dict):
+        refuse_folds(value, path.name)
+    if _are_rows(value):
+        return False
+    try:
+        lists = value.items() if isinstance(value, dict) else ()
+        if _has_roles([key for key, one in lists if isinstance(one, list)]):
             return False  # columns of a table
         logs = logs_of(value, Asked(), path.stem)
+    except CurvewiseError as problem:
+        return bool(problem.fixes)
     except (OSError, ValueError, RecursionError):
         return False
     return any(log.curves for log in logs)
+
+
+def _are_rows(value: Any) -> bool:
+    """Return whether a value is a list, and not one of runs with curves."""
+    return isinstance(value, list) and not all(
+        isinstance(row, dict)
+        and any(isinstance(one, dict | list) for one in row.values())
+        for row in value
+    )
 
 
 def _single(seen: Seen) -> Layout:
@@ -227,16 +257,16 @@ def _read(
     layout: Layout,
     configurations: Configurations,
     asked: Asked,
-    *,
-    boosted: bool,
+    tool: str,
 ) -> _Read:
     read = _Read()
+    silent: list[tuple[str, _Run]] = []
     for run in sorted(layout.runs):
         found: dict[str, list[tuple[Source, Log]]] = {}
         reason = ""
         for source in layout.runs[run]:
             try:
-                logs = logs_in(seen.place(source.file), asked, boosted=boosted)
+                logs = logs_in(seen.place(source.file), asked, tool)
                 for part, log in told_apart(logs) if logs else ():
                     found.setdefault(part, []).append((source, log))
                 if not logs:
@@ -249,28 +279,70 @@ def _read(
         for part, logs_of_part in found.items():
             log = _merged(logs_of_part)
             name = f"{home}/{part}" if part else home
-            ending = ("finished", "") if log else ("failed", "It has no scores.")
-            if log or not _is_bystander(log):
-                read.runs.append(_Run(name, log, params | log.params, *ending))
+            if log:
+                read.runs.append(_Run(name, log, params | log.params))
+            else:
+                own = _Run(name, log, params | log.params, "failed", _said(log))
+                silent.append((run, own))
         if not found and reason:
             read.runs.append(_Run(home, Log(), params, "failed", reason))
     if not any(run.log for run in read.runs):
         return _Read(unread=read.unread)
+    read.runs += _failed_among(silent, layout)
     for folder in layout.failed:
         params = configurations.of(folder, None)
         read.runs.append(_Run(folder, Log(), params, "failed", "It left no scores."))
+    _take_words(read.runs)
     return read
 
 
-def _is_bystander(log: Log) -> bool:
-    """Return whether a file holds only texts and settings: no run at all."""
-    return bool(log.labels or log.params)
+def _said(log: Log) -> str:
+    """Return what a file without scores says of an error."""
+    key = names.first(names.ERROR_TEXT, log.labels)
+    return str(log.labels[key]) if key else "It has no scores."
+
+
+def _failed_among(silent: Sequence[tuple[str, _Run]], layout: Layout) -> list[_Run]:
+    """Return the runs without scores, less files of texts and settings that are none.
+
+    Where others keep their scores in a file or a folder like it, this is a run.
+    """
+    quiet = {run for run, _ in silent}
+    loud = [run for run in layout.runs if run not in quiet]
+    files = {Path(s.file).name for run in loud for s in layout.runs[run]}
+    homes = {run.rpartition("/")[0] for run in loud if run == layout.folders[run]}
+    out = []
+    for run, one in silent:
+        like = files & {Path(s.file).name for s in layout.runs[run]}
+        beside = run == layout.folders[run] and run.rpartition("/")[0] in homes
+        ended = names.status_of(str(one.log.labels.get("status", ""))) or _said(one.log)
+        is_told = ended not in ("ok", "It has no scores.")
+        is_blank = not (one.log.labels or one.log.params)
+        if like or beside or is_told or is_blank:
+            out.append(one)
+    return out
+
+
+def _take_words(runs: Sequence[_Run]) -> None:
+    """Take a word where other runs have a score: "0.9" is one, "diverged" is none."""
+    scores = {name for run in runs for name in (*run.log.curves, *run.log.finals)}
+    for run in runs:
+        log = run.log
+        for key in [k for k in log.labels if k in scores and may_be_score(k)]:
+            value = log.labels.pop(key)
+            told = number_in(value) if isinstance(value, str) else float(value)
+            if key not in log.curves:
+                log.finals.setdefault(key, np.nan if told is None else told)
+        if log:
+            run.status = "finished"
 
 
 def _merged(parts: Sequence[tuple[Source, Log]]) -> Log:
     """Return what several files say of one run; equal names get the file's before them."""
-    if len(parts) == 1 and not (parts[0][0].metric or parts[0][0].prefix):
+    first = parts[0][0]
+    if len(parts) == 1 and not (first.metric or first.prefix or first.step):
         return parts[0][1]
+    parts = _at_steps(parts)
     clocks = {log.clock: source.file for source, log in parts if log.curves}
     if len(clocks) > 1:
         raise CurvewiseError(
@@ -285,6 +357,7 @@ def _merged(parts: Sequence[tuple[Source, Log]]) -> Log:
         for name, curve in log.curves.items():
             key = _called(name, source, stem, taken)
             out.curves[key] = curve
+            out.ends[key] = log.last()
             taken.add(key)
         for name, value in log.finals.items():
             curve_there = out.curves.get(name)
@@ -297,6 +370,27 @@ def _merged(parts: Sequence[tuple[Source, Log]]) -> Log:
         out.params |= log.params
         out.remarks += log.remarks
     return out
+
+
+def _at_steps(parts: Sequence[tuple[Source, Log]]) -> list[tuple[Source, Log]]:
+    """Return parts in which last scores of a run's states are one curve of the run."""
+    states = sorted(
+        ((s.step, s, log) for s, log in parts if s.step is not None and not log.curves),
+        key=lambda state: (state[0], state[1].file),
+    )
+    out = [(s, log) for s, log in parts if s.step is None or log.curves]
+    if not states:
+        return out
+    points: dict[str, dict[int, float]] = {}
+    whole = Log(clock="step")
+    for step, source, log in states:
+        for name, value in log.finals.items():
+            points.setdefault(source.prefix + name, {})[step] = value
+        whole.labels |= log.labels
+        whole.params |= log.params
+    for name, own in points.items():
+        whole.curves[name] = (np.array([*own], float), np.array([*own.values()]))
+    return [*out, (replace(states[0][1], prefix=""), whole)]
 
 
 def _called(name: str, source: Source, stem: str, taken: set[str]) -> str:
@@ -325,22 +419,21 @@ def runs_of(
 ) -> Runs:
     """Return runs with their labels, who ran where that is certain, and what to propose."""
     columns, usual, fixes = _labels(runs, home)
+    remarks = [*remarks, *_broken_off(runs)]
     clocks = dict.fromkeys(run.log.clock for run in runs if run.log.curves)
     if len(clocks) > 1:
         several = listed(map(str, clocks))
         remarks = (*remarks, f"Steps are counted by {several} in different runs.")
     parts = []
     for row, run in enumerate(runs):
-        last = max(
-            (float(s[-1]) for s, _ in run.log.curves.values() if len(s)), default=0.0
-        )
+        last = run.log.last()
         parts += [(row, name, *curve) for name, curve in run.log.curves.items()]
         parts += [
             (row, name, np.array([last]), np.array([value]))
             for name, value in run.log.finals.items()
         ]
     if any(run.status == "failed" for run in runs):
-        columns["status"] = [run.status for run in runs]
+        columns["status"] = [_ended(run) for run in runs]
         columns["error_text"] = [run.error for run in runs]
     return Runs(
         source,
@@ -353,6 +446,49 @@ def runs_of(
         closed=True,
         fixes=tuple(fixes),
     )
+
+
+def _ended(run: _Run) -> str:
+    """Return how a run ended, in its own word where it has one that we know."""
+    word = str(run.log.labels.get("status", ""))
+    if run.status != "failed":
+        return word or run.status
+    return run.status if names.status_of(word) in (None, "ok") else word
+
+
+def _broken_off(runs: Sequence[_Run]) -> list[str]:
+    """Add "not a number" where a metric stops long before its run, and others' does not.
+
+    Long is more than it ever paused.
+    """
+    ends: dict[str, list[tuple[_Run, float]]] = {}
+    for run in runs:
+        for name, (steps, _) in run.log.curves.items():
+            if len(steps):
+                rest = run.log.last(name) - float(steps[-1])
+                ends.setdefault(name, []).append((run, rest))
+    remarks = []
+    for name, some in ends.items():
+        if not any(rest for _, rest in some):
+            continue
+        pauses = [float(np.diff(r.log.curves[name][0]).max(initial=0)) for r, _ in some]
+        usual = max(pauses)
+        broken = [
+            run
+            for (run, rest), pause in zip(some, pauses, strict=True)
+            if usual and rest > (pause or usual)
+        ]
+        if not broken or 2 * len(broken) > len(some):
+            continue
+        for run in broken:
+            steps, values = run.log.curves[name]
+            at = run.log.last(name)
+            run.log.curves[name] = np.append(steps, at), np.append(values, np.nan)
+        remarks.append(
+            f"'{name}' stops before {count(len(broken), 'run')} of {len(some)}, such as "
+            f"'{shortened(broken[0].name)}': it counts as not a number at the end."
+        )
+    return remarks
 
 
 def _clock(clocks: Sequence[str | None]) -> str:
@@ -377,25 +513,28 @@ def _labels(
     }
     said = said_in_names(called)
     ours = {c: cells for c, cells in said.items() if c in _ROLES}
-    for word in (*SEEDS, "seed_everything"):
-        role = "seed" if word == "seed_everything" else word
-        for key in keys_of([word], params)[:1] + keys_of([word], labels)[:1]:
-            cells = params.get(key) or labels[key]
-            if role not in ours and not isinstance(cells[0], float):
-                ours[role] = cells
+    ours |= _seeds(params, labels, ours)
     usual: dict[str, str] = {}
     fixes: list[dict[str, Any]] = []
     every = labels | params
     place = {key: f"params.{key}" if key in params else key for key in every}
-    for role, words in (("task", names.TASK), ("algorithm", names.ALGORITHM)):
-        if role in ours:
-            continue
-        chosen, several = chosen_key(words, every)
-        if role == "task" and several:
-            chosen = several[0]
+    if "task" not in ours:
+        chosen, several = chosen_key(names.TASK, every)
         if chosen is not None:
-            usual[role] = place[chosen]
-        fixes += [{"algorithm": place[key]} for key in several if role == "algorithm"]
+            usual["task"] = place[chosen]
+        columns |= _crossed(several, every, place)
+    if "algorithm" not in ours:
+        chosen, several = chosen_key(names.ALGORITHM, every)
+        fixes += [{"algorithm": place[key]} for key in several]
+        gappy = _gappy(every, chosen)
+        if gappy is not None:
+            there = list(dict.fromkeys(v for v in every[gappy] if v is not None))
+            fixes += [
+                one for one in proposals(called, home) if _has_several(one, called)
+            ]
+            fixes += [{"where": {place[gappy]: there}, "algorithm": place[gappy]}]
+        elif chosen is not None:
+            usual["algorithm"] = place[chosen]
     constant = (
         "algorithm" in usual and len(set(map(str, every[_bare(usual, place)]))) == 1
     )
@@ -421,6 +560,54 @@ def _labels(
     columns |= {c: cells for c, cells in labels.items() if c not in columns}
     columns |= {f"params.{key}": cells for key, cells in params.items()}
     return columns, usual, fixes
+
+
+def _seeds(
+    params: Mapping[str, list[Any]],
+    labels: Mapping[str, list[Any]],
+    ours: Mapping[str, Any],
+) -> dict[str, list[Any]]:
+    """Return the settings that tell replicates apart, less those that names tell."""
+    out: dict[str, list[Any]] = {}
+    for word in (*SEEDS, "seed_everything"):
+        role = "seed" if word == "seed_everything" else word
+        for key in keys_of([word], params)[:1] + keys_of([word], labels)[:1]:
+            cells = params.get(key) or labels[key]
+            if role not in {**ours, **out} and not isinstance(cells[0], float):
+                out[role] = cells
+    return out
+
+
+def _crossed(
+    keys: Sequence[str], every: Mapping[str, list[Any]], place: Mapping[str, str]
+) -> dict[str, list[Any]]:
+    """Return a column with what several settings say together that may be the task."""
+    if not keys:
+        return {}
+    rows = zip(*(map(str, every[key]) for key in keys), strict=True)
+    return {CROSSED.join(place[key] for key in keys): ["/".join(row) for row in rows]}
+
+
+def _gappy(every: Mapping[str, list[Any]], chosen: str | None) -> str | None:
+    """Return a better name of the algorithm than the chosen one, that some runs lack."""
+    some = {
+        key: [cell for cell in cells if cell is not None]
+        for key, cells in every.items()
+        if None in cells
+    }
+    varying = {k: c for k, c in some.items() if len(set(map(str, c))) > 1}
+    for key in keys_of(names.ALGORITHM, varying):
+        if chosen is None or len(set(map(str, every[chosen]))) == 1:
+            return key
+    return None
+
+
+def _has_several(fix: Mapping[str, Any], runs: Sequence[str]) -> bool:
+    """Return whether a pattern finds algorithms that have several runs."""
+    if not isinstance(fix["roles"], str):
+        return False
+    _, columns = roles_of(runs, fix["roles"])
+    return 1 < len(set(columns["algorithm"])) < len(runs)
 
 
 def _bare(usual: Mapping[str, str], place: Mapping[str, str]) -> str:

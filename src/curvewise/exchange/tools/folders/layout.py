@@ -15,12 +15,12 @@ from curvewise.exchange.tools.folders.logs import (
     CONFIG_KEYS,
     SPLITS,
     flattened,
-    yaml_of,
 )
+from curvewise.exchange.tools.folders.nested import yaml_of
 from curvewise.exchange.tools.seeing import Seen
 
 TRAINER = "trainer_state.json"
-TABLES = (".csv", ".tsv")
+TABLES = (".csv", ".tsv", ".csv.gz")
 LINES = (".jsonl", ".ndjson")
 NESTED = (".json", ".yaml", ".yml")
 _YAML = (".yaml", ".yml")
@@ -36,7 +36,7 @@ _CONFIG_STEMS = (
         "options",
     ),
     *("settings", "flags", "run_config", "train_config", "experiment_config"),
-    *("training_args", "adapter_config"),
+    *("training_args", "adapter_config", "variant"),
 )
 _CONFIG = re.compile(rf"({'|'.join(_CONFIG_STEMS)})\.(ya?ml|json)", re.IGNORECASE)
 _CONTENT = SPLITS | {
@@ -57,11 +57,26 @@ _CONTENT = SPLITS | {
 _IGNORED = re.compile(
     r"dvc\.(ya?ml|json|lock)|dvclive\.json|multirun\.yaml|environment\.ya?ml|meta\.ya?ml|"
     r"package(-lock)?\.json|tokenizer.*\.json|special_tokens_map\.json|vocab\.json|"
+    r"(system|git|env|machine|hardware|host|gpu)([_-]?(info|state|status))?\.json|"
     r"added_tokens\.json|.*\.index\.json|.*_config\.json|mkdocs\.yml|.*metadata\.json",
     re.IGNORECASE,
 )
 _SKIPPED = ("__pycache__", "node_modules", "wandb", "checkpoints", "plots", "weights")
 _CHECKPOINT = re.compile(r"checkpoint-(\d+)")
+# Folders inside a run, with what it kept on its way; folders of figures.
+_COPY = re.compile(
+    r"best|last|latest|final|backups?|bak|old|archive|copy|snapshots?|checkpoint|ckpt",
+    re.IGNORECASE,
+)
+_STATE = re.compile(r"(?:checkpoint|ckpt)[-_]?(\d+)", re.IGNORECASE)
+_FIGURES = re.compile(r"figures?|figs?|images?|imgs?|tables", re.IGNORECASE)
+# Files that a run leaves beside its scores, whatever else they are called.
+_DERIVED = re.compile(
+    r"(.*[_.-])?(predictions?|preds?|confusion|matrix|outputs?|prob(s|abilities)?|logits|"
+    r"embeddings?|importances?|labels|targets)([_.-].*)?|pred\d*",
+    re.IGNORECASE,
+)
+_BESIDE = "beside the scores of a run"
 _CURVES_OF_DVC = "/plots/metrics/"
 
 
@@ -69,13 +84,15 @@ _CURVES_OF_DVC = "/plots/metrics/"
 class Source:
     """A file with scores: whose, what goes before its metrics, and its own configuration.
 
-    `metric` is the name of the only metric, where the place of the file says it.
+    `metric` is the name of the only metric, where the place of the file says it; `step`
+    the step of its scores, where its folder does.
     """
 
     file: str
     prefix: str = ""
     config: str | None = None
     metric: str | None = None
+    step: int | None = None
 
 
 @dataclass(slots=True)
@@ -87,17 +104,28 @@ class Layout:
     failed: list[str] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     kinds: set[str] = field(default_factory=set)
+    others: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, run: str, folder: str, *sources: Source) -> None:
         """Note sources of a run, whose configuration is in a folder or above it."""
         self.runs.setdefault(run, []).extend(sources)
         self.folders[run] = folder
 
+    def remove(self, run: str) -> list[str]:
+        """Take a run out, and return its files."""
+        del self.folders[run]
+        return [source.file for source in self.runs.pop(run)]
+
     def leave_out(self, files: list[str], why: str) -> None:
-        """Count files that are not read."""
-        if files:
-            some = tuple(files[:2])
-            self.left_out.append(LeftOut(len(files), why, some, "file"))
+        """Note files that are not read."""
+        self.others.setdefault(why, []).extend(files)
+
+    def count_left_out(self) -> None:
+        """Count the files that are not read, by the reason."""
+        for why, files in self.others.items():
+            if files:
+                some = tuple(files[:2])
+                self.left_out.append(LeftOut(len(files), why, some, "file"))
 
 
 def is_scores(file: str) -> bool:
@@ -143,17 +171,28 @@ def layout_of(seen: Seen, files: list[str]) -> Layout:
     times = Counter(file.rpartition("/")[2] for file in rest)
     for folder, some in by_folder.items():
         _of_folder(seen, folder, some, times, inside, layout)
+    _drop_bystanders(layout)
+    _drop_figures(layout)
+    _drop_copies(layout)
+    _merge_checkpoints(layout)
     _merge_parts(layout, inside)
     _drop_sums(layout)
     if not any(len({s.prefix for s in own}) > 1 for own in layout.runs.values()):
         for run, own in layout.runs.items():  # one part of the data is all there is
             layout.runs[run] = [replace(source, prefix="") for source in own]
-    layout.failed = list(_without_scores(seen, layout))
+    layout.failed += _without_scores(seen, layout)
+    layout.count_left_out()
+    hollow = _hollow(seen, layout)
+    if hollow:
+        why = "without scores beside runs of the like name"
+        layout.left_out.append(LeftOut(len(hollow), why, tuple(hollow[:2]), "folder"))
     return layout
 
 
 def _split(name: str) -> tuple[str, str]:
     path = PurePosixPath(name)
+    if path.suffix == ".gz":
+        return PurePosixPath(path.stem).stem, f"{PurePosixPath(path.stem).suffix}.gz"
     return path.stem, path.suffix
 
 
@@ -248,7 +287,7 @@ def _of_folder(
     layout: Layout,
 ) -> None:
     """Say whether the files of a folder are one run or one each."""
-    stems = {file: Path(file).stem for file in files}
+    stems = {file: _split(file)[0] for file in files}
     tables = {stem for file, stem in stems.items() if not file.endswith(NESTED)}
     beside = {  # a.csv and a.json: the second is the first one's configuration
         stems[file]: file
@@ -264,9 +303,13 @@ def _of_folder(
     files = [file for file in files if file not in beside.values()]
     content = [file for file in files if is_content(stems[file])]
     own = [file for file in files if file not in content]
+    if content:
+        layout.leave_out([f for f in own if _DERIVED.fullmatch(stems[f])], _BESIDE)
+        own = [file for file in own if not _DERIVED.fullmatch(stems[file])]
     unique = [file for file in own if times[file.rpartition("/")[2]] == 1]
-    if content and len(unique) < 2:
-        layout.leave_out(own, "beside the scores of a run")
+    usual = any(times[file.rpartition("/")[2]] > 1 for file in content) and folder
+    if content and (len(unique) < 2 or usual):
+        layout.leave_out(own, _BESIDE)
         own = []
     elif content:
         layout.leave_out(content, "beside runs that have a file each")
@@ -315,6 +358,63 @@ def _differ(seen: Seen, files: list[str]) -> bool:
     return len(heads) == len(files)
 
 
+def _drop_bystanders(layout: Layout) -> None:
+    """Leave out what lies beside the scores of other runs also where it is alone."""
+    beside = {file.rpartition("/")[2] for file in layout.others.get(_BESIDE, ())}
+    alone = [
+        run
+        for run, sources in layout.runs.items()
+        if run == layout.folders[run]
+        and run
+        and all(source.file.rpartition("/")[2] in beside for source in sources)
+    ]
+    if len(alone) < len(layout.runs):
+        for run in alone:
+            layout.leave_out(layout.remove(run), _BESIDE)
+            layout.failed.append(run)
+
+
+def _drop_figures(layout: Layout) -> None:
+    """Leave out what is in folders of figures, unless there is nothing else."""
+    drawn = [
+        run
+        for run, home in layout.folders.items()
+        if any(_FIGURES.fullmatch(part) for part in home.split("/"))
+    ]
+    if len(drawn) < len(layout.runs):
+        for run in drawn:
+            layout.leave_out(layout.remove(run), "in folders of figures")
+
+
+def _drop_copies(layout: Layout) -> None:
+    """Leave out ``run/best`` and ``run/backup``: states and copies of a run."""
+    copies = [
+        run
+        for run, home in layout.folders.items()
+        if run == home
+        and _COPY.fullmatch(run.rpartition("/")[2])
+        and "/" in run
+        and _parent(run) in layout.runs
+    ]
+    for run in copies:
+        layout.leave_out(layout.remove(run), "in folders of a run's states or copies")
+
+
+def _merge_checkpoints(layout: Layout) -> None:
+    """Take last scores of ``run/checkpoint-500`` for those of the run at that step."""
+    for run in list(layout.runs):
+        found = _STATE.fullmatch(run.rpartition("/")[2])
+        if found is None or run != layout.folders[run] or "/" not in run:
+            continue
+        sources = layout.runs[run]
+        if not all(source.file.endswith(NESTED) for source in sources):
+            continue
+        layout.remove(run)
+        step = int(found[1])
+        parent = _parent(run)
+        layout.add(parent, parent, *(replace(s, step=step) for s in sources))
+
+
 def _merge_parts(layout: Layout, inside: dict[str, set[str]]) -> None:
     """Count ``run/train`` and ``run/eval`` as parts of one run."""
     by_parent: dict[str, list[str]] = defaultdict(list)
@@ -329,7 +429,7 @@ def _merge_parts(layout: Layout, inside: dict[str, set[str]]) -> None:
             continue
         for part in parts:
             word = part.rpartition("/")[2]
-            prefix = f"{word}/" if word in SPLITS else ""
+            prefix = f"{word}/" if word in SPLITS or _COPY.fullmatch(word) else ""
             sources = layout.runs.pop(part)
             del layout.folders[part]
             layout.add(
@@ -343,7 +443,7 @@ def _drop_sums(layout: Layout) -> None:
     sums = [run for run in layout.runs if run in above and run == layout.folders[run]]
     files = [source.file for run in sums for source in layout.runs[run]]
     for run in sums:
-        del layout.runs[run], layout.folders[run]
+        layout.remove(run)
     layout.leave_out(files, "of folders that hold runs")
     whole = [run for run in layout.runs if run == layout.folders[run]]
     held = {a for run in whole for a in _ancestors(run)}
@@ -351,7 +451,7 @@ def _drop_sums(layout: Layout) -> None:
     if 2 * len(lone) < len(whole):
         files = [source.file for run in lone for source in layout.runs[run]]
         for run in lone:
-            del layout.runs[run], layout.folders[run]
+            layout.remove(run)
         layout.leave_out(files, "beside folders of runs")
 
 
@@ -367,9 +467,28 @@ def _without_scores(seen: Seen, layout: Layout) -> Iterator[str]:
     alike = {_parent(home) for home in homes if home in used and home}
     read = {_parent(s.file) for some in layout.runs.values() for s in some}
     idle = {home for home in homes if home and home not in used and home not in read}
+    # What is inside a run, such as an earlier state of it, is no other run.
+    idle = {home for home in idle if layout.runs.keys().isdisjoint(_ancestors(home))}
+    idle -= set(layout.failed)
     for home in sorted(idle):
         if _parent(home) in alike and idle.isdisjoint(_ancestors(home)):
             yield home
+
+
+def _hollow(seen: Seen, layout: Layout) -> list[str]:
+    """Return folders without scores that are called like those of runs beside them."""
+    runs = [run for run, home in layout.folders.items() if run == home and run]
+    known = {*layout.folders, *layout.folders.values(), *layout.failed}
+    used = {a for run in known for a in (run, *_ancestors(run))}
+    shapes = {_shape(run) for run in runs if "#" in _shape(run)}
+    folders = {_parent(file) for file in seen.files} | set(seen.hollow)
+    every = {a for folder in folders for a in (folder, *_ancestors(folder))} - used
+    return sorted(folder for folder in every if _shape(folder) in shapes)
+
+
+def _shape(folder: str) -> str:
+    """Return how deep a folder is, and its name with a sign in place of numbers."""
+    return f"{folder.count('/')}{re.sub('[0-9]+', '#', folder.rpartition('/')[2])}"
 
 
 # --- configuration -----------------------------------------------------------------------

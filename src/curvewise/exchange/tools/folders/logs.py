@@ -1,23 +1,27 @@
-"""What one file of results says: curves, last scores, and what is no score."""
+"""What a table or records say of runs: curves, last scores, and what is no score."""
 
-import json
 import re
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curvewise.errors import CurvewiseError, listed, shortened, unknown
+from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.exchange.cells import as_text, parsed
 from curvewise.exchange.runs import Asked
 from curvewise.exchange.tables import load
+from curvewise.exchange.tools.folders.numbers import (
+    Numbers,
+    column_of,
+    is_number,
+)
 from curvewise.metrics import Floats
 from curvewise.trials import names
-from curvewise.trials.columns import Bools
 
 CONFIG_KEYS = frozenset(
     (
@@ -46,8 +50,9 @@ DATA_SET = re.compile(
 )
 # Columns that tell the runs of one file apart.
 _RUNS = ("run", "trial", "run_name", "run_id", "experiment", "name", "id")
+_WHO = (*names.ALGORITHM, *names.TASK, *SEEDS, *_RUNS)
 ROWS = "row"  # step="row": rows are steps, in the order in which they stand
-_HISTORIES = frozenset(
+HISTORIES = frozenset(
     ("history", "metrics", "results", "curves", "curve", "logs", "log", "scores")
 )
 _SPLIT_COLUMNS = frozenset(["split", "phase", "stage", "mode", "subset"])
@@ -59,7 +64,13 @@ _NO_SCORE = re.compile(
     r"grad_norm|num_input_tokens_seen)|lr([-/_.].*)?|.*_(runtime|per_second|per_sec|flos)",
     re.IGNORECASE,
 )
-_MOST_DEEP = 32
+# Names that count something, without being usual ones of steps.
+_CLOCK = re.compile(
+    r"step|epoch|iter|episode|frame|token|round|update|batch|interact|sample|game|"
+    r"generation|(^|_)t$",
+    re.IGNORECASE,
+)
+MOST_DEEP = 32
 
 
 @dataclass(slots=True)
@@ -75,6 +86,10 @@ class Log:
     clock : str or None
         What its steps count.
     remarks : list of str
+    name : str
+        What a file calls it that holds several.
+    ends : dict of str to float
+        The last step of the file that a curve is from, where there are several.
     """
 
     curves: dict[str, tuple[Floats, Floats]] = field(default_factory=dict)
@@ -83,9 +98,18 @@ class Log:
     params: dict[str, Any] = field(default_factory=dict)
     clock: str | None = None
     remarks: list[str] = field(default_factory=list)
+    name: str = ""
+    ends: dict[str, float] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.curves or self.finals)
+
+    def last(self, metric: str | None = None) -> float:
+        """Return the last step of the run, or of the file that a metric is from."""
+        if metric in self.ends:
+            return self.ends[metric]
+        steps = (float(s[-1]) for s, _ in self.curves.values() if len(s))
+        return max(steps, default=0.0)
 
     def add_final(self, name: str, value: float) -> None:
         """Note a last score, unless it repeats the end of a curve of its name."""
@@ -96,96 +120,97 @@ class Log:
             self.finals[f"final/{name}"] = value
 
 
-def logs_in(path: Path, asked: Asked, *, boosted: bool = False) -> list[Log]:
-    """Return the runs of a file: one, or those that its columns tell apart.
-
-    What cannot be read raises an error that says why; a file with no rows has no runs.
-    """
-    ending = path.suffix.lower()
-    if path.stat().st_size == 0:
-        return []
-    if ending in (".csv", ".tsv"):
-        return _of_csv(path, asked)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise CurvewiseError(f"{path.name} is no text in UTF-8.") from None
-    if ending in (".yaml", ".yml"):
-        return logs_of(yaml_of(text, path.name), asked, path.stem, boosted)
-    if ending == ".json":
-        try:
-            return logs_of(parsed(text), asked, path.stem, boosted)
-        except json.JSONDecodeError as problem:
-            if problem.msg != "Extra data":  # JSON lines under another name
-                raise CurvewiseError(f"{path.name} is no JSON: {problem}.") from None
-    return _of_lines(text, asked, path)
-
-
-def yaml_of(text: str, name: str) -> Any:
-    """Return what a text of YAML says; objects of Python are read as texts."""
-    import yaml
-
-    base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    loader: Any = type("_Plain", (base,), {})
-    loader.add_multi_constructor("", _tagged)
-    try:
-        return yaml.load(text, Loader=loader)  # noqa: S506 a safe one, without objects
-    except (yaml.YAMLError, RecursionError, ValueError) as problem:
-        reason = shortened(getattr(problem, "problem", None) or problem, 200)
-        raise CurvewiseError(f"{name} is no YAML: {reason}.") from None
-
-
-def _tagged(loader: Any, suffix: str, node: Any) -> Any:
-    """Return what stands behind a tag, as plain values; never an object."""
-    kind = type(node).__name__
-    if kind == "MappingNode":
-        return loader.construct_mapping(node, deep=True)
-    if kind == "SequenceNode":
-        return loader.construct_sequence(node, deep=True)
-    return node.value or suffix.rpartition(":")[2]
-
-
 # --- tables and records ------------------------------------------------------------------
 
 
-@dataclass(slots=True, eq=False)
-class _Numbers:
-    """A column of numbers, and where there is one; NaN is a number that was recorded."""
-
-    values: Floats
-    known: Bools
-
-    def take(self, rows: Any) -> "_Numbers":
-        return _Numbers(self.values[rows], self.known[rows])
+_Columns = tuple[dict[str, Numbers], dict[str, list[Any]]]
 
 
-_Columns = tuple[dict[str, _Numbers], dict[str, list[Any]]]
+def table_logs(path: Path, asked: Asked) -> list[Log]:
+    """Return the runs of a CSV file."""
+    with pa.input_stream(path) as file:
+        head = file.read(65_536)
+    if len(head) < 65_536 and sum(bool(x.strip()) for x in head.splitlines()) < 2:
+        return []  # the names of columns, and the run died
+    table, remarks = _table_of(path)
+    refuse_folds(table.column_names, path.name)
+    columns, n, again = _columns_of(table)
+    logs = _of_columns(columns, n, asked, path.name, resumed=again)
+    for log in logs[:1]:
+        log.remarks += remarks
+    return logs
 
 
-def _of_csv(path: Path, asked: Asked) -> list[Log]:
-    with path.open("rb") as file:
-        if not b"".join(file.read(65_536).splitlines()[1:2]).strip():
-            return []  # the names of columns, and the run died
-    table, _ = load(path)
-    return _of_columns(_columns_of(table), table.num_rows, asked, path.name)
+def _table_of(path: Path) -> tuple[pa.Table, list[str]]:
+    """Return a table without a last line that was cut, and what to say of that."""
+    try:
+        table, _ = load(path)
+    except CurvewiseError:
+        if path.suffix.lower() not in (".csv", ".tsv"):
+            raise
+        lines = path.read_bytes().rstrip(b"\r\n\t \0").split(b"\n")
+        sign = max(b",;\t", key=lines[0].count)
+        if len(lines) < 3 or lines[-1].count(sign) == lines[0].count(sign):
+            raise
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / path.name
+            copy.write_bytes(b"\n".join(lines[:-1]))
+            table, _ = load(copy)
+        return table, ["its last line is cut, and was left out."]
+    last = table.num_rows - 1
+    words = [c for c in table.columns if pa.types.is_string(c.type)]
+    if any("\0" in (column[last].as_py() or "") for column in words):
+        return table.slice(0, last), ["its last line is cut, and was left out."]
+    return table, []
 
 
-def _columns_of(table: pa.Table) -> _Columns:
-    numbers: dict[str, _Numbers] = {}
+def _columns_of(table: pa.Table) -> tuple[_Columns, int, bool]:
+    """Return columns, how many rows, and whether names of columns stand among these."""
+    headings = _headings(table)
+    if headings is not None:
+        table = table.filter(pc.invert(headings))
+    numbers: dict[str, Numbers] = {}
     texts: dict[str, list[Any]] = {}
     for name in table.column_names:
         column = table.column(name)
         if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-            values = column.cast(pa.float64()).fill_null(np.nan).to_numpy()
-            numbers[name] = _Numbers(values, pc.is_valid(column).to_numpy())
-        elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-            texts[name] = column.to_pylist()
-    return numbers, texts
+            values = column.cast(pa.float64()).to_numpy()  # a gap becomes NaN
+            numbers[name] = Numbers(values, pc.is_valid(column).to_numpy())
+        elif not pa.types.is_null(column.type):
+            _sort_out(name, column.to_pylist(), numbers, texts)
+    return (numbers, texts), table.num_rows, headings is not None
 
 
-def _of_lines(text: str, asked: Asked, path: Path) -> list[Log]:
+def _headings(table: pa.Table) -> pa.ChunkedArray | None:
+    """Return the rows that repeat the names of the columns, as resumed runs write them."""
+    kinds = [field.type for field in table.schema]
+    if not kinds or not all(pa.types.is_string(kind) for kind in kinds):
+        return None
+    rows = pc.equal(table.column(0), table.column_names[0]).fill_null(False)
+    for i, name in enumerate(table.column_names):
+        rows = pc.and_(rows, pc.equal(table.column(i), name).fill_null(False))
+    return rows if pc.any(rows).as_py() else None
+
+
+def _sort_out(
+    name: str,
+    cells: list[Any],
+    numbers: dict[str, Numbers],
+    texts: dict[str, list[Any]],
+) -> None:
+    """Put cells among the numbers or the texts; names of runs stay as they are."""
+    is_text = any(isinstance(cell, str) for cell in cells)
+    found = None if is_text and is_role(name, _WHO) else column_of(name, cells)
+    if found is not None:
+        numbers[name] = found
+    elif is_text:
+        texts[name] = [cell if cell is None else str(cell) for cell in cells]
+
+
+def line_logs(text: str, asked: Asked, path: Path) -> list[Log]:
+    """Return the runs of JSON lines; a line that was torn is left out and told."""
     records, broken = [], []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
@@ -198,7 +223,7 @@ def _of_lines(text: str, asked: Asked, path: Path) -> list[Log]:
             broken.append(number)
     if broken and not records:
         raise CurvewiseError(f"{path.name} is no JSON: line {broken[0]} is no object.")
-    logs = _of_records(records, asked, path.name)
+    logs = record_logs(records, asked, path.name)
     if broken and logs:
         remark = f"line {broken[0]} of {path.name} is no JSON and was left out"
         more = f", and {len(broken) - 1} more like it" if len(broken) > 1 else ""
@@ -206,32 +231,27 @@ def _of_lines(text: str, asked: Asked, path: Path) -> list[Log]:
     return logs
 
 
-def _of_records(records: Sequence[Any], asked: Asked, name: str) -> list[Log]:
+def record_logs(records: Sequence[Any], asked: Asked, name: str) -> list[Log]:
+    """Return the runs of records with one row each."""
     flat = [flattened(record, "/") for record in records]
-    numbers: dict[str, _Numbers] = {}
+    numbers: dict[str, Numbers] = {}
     texts: dict[str, list[Any]] = {}
     for key in dict.fromkeys(key for record in flat for key in record):
-        cells = [record.get(key) for record in flat]
-        there = [cell for cell in cells if cell is not None]
-        if there and all(is_number(cell) for cell in there):
-            known = np.array([cell is not None for cell in cells], bool)
-            values = np.array([np.nan if c is None else c for c in cells], np.float64)
-            numbers[key] = _Numbers(values, known)
-        elif there and all(isinstance(cell, str) for cell in there):
-            texts[key] = cells
+        _sort_out(key, [record.get(key) for record in flat], numbers, texts)
     return _of_columns((numbers, texts), len(flat), asked, name)
 
 
-def _of_columns(columns: _Columns, n: int, asked: Asked, name: str) -> list[Log]:
+def _of_columns(
+    columns: _Columns, n: int, asked: Asked, name: str, *, resumed: bool = False
+) -> list[Log]:
     """Return one log, or one for each combination of labels that the rows differ in."""
     numbers, texts = columns
     if n == 0:
         return []
     numbers, texts = _widened(numbers, texts)
-    step = _step_of(numbers, asked, name)
-    who = (*names.ALGORITHM, *names.TASK, *SEEDS, *_RUNS)
-    roles = [c for c in texts if _is_role(c, who)]
-    roles += [c for c in numbers if c != step and _is_role(c, (*SEEDS, *_RUNS[:2]))]
+    step = step_of(numbers, asked, name)
+    roles = [c for c in texts if is_role(c, _WHO)]
+    roles += [c for c in numbers if c != step and is_role(c, (*SEEDS, *_RUNS[:2]))]
     keys = {c: texts[c] if c in texts else _plain(numbers[c]) for c in roles}
     if step is not None:  # what differs in every row of a curve counts rows
         keys = {c: cells for c, cells in keys.items() if n == 1 or len(set(cells)) < n}
@@ -252,14 +272,14 @@ def _of_columns(columns: _Columns, n: int, asked: Asked, name: str) -> list[Log]
     for values, rows in groups.items():
         own = {c: column.take(rows) for c, column in scores.items()}
         steps = numbers[step].take(rows) if step else None
-        log = _curves(own, steps, len(rows), asked, name)
+        log = _curves(own, steps, len(rows), asked, name, resumed=resumed)
         log.labels = fixed | dict(zip(varying, values, strict=True))
         log.clock = step or (ROWS if log.curves else None)
         logs.append(log)
     return logs
 
 
-def _widened(numbers: dict[str, _Numbers], texts: dict[str, list[Any]]) -> _Columns:
+def _widened(numbers: dict[str, Numbers], texts: dict[str, list[Any]]) -> _Columns:
     """Return columns in which a row's metric, or its part of the data, is in the name."""
     by = next((c for c in texts if c.casefold() in _SPLIT_COLUMNS), None)
     melted = next(
@@ -276,17 +296,18 @@ def _widened(numbers: dict[str, _Numbers], texts: dict[str, list[Any]]) -> _Colu
             column = numbers[c]
             if (column.known & rows).any():
                 key = word if melted else f"{word}/{c}"
-                out[key] = _Numbers(column.values, column.known & rows)
+                out[key] = Numbers(column.values, column.known & rows)
     left = {c: t for c, t in texts.items() if t is not cells}
     return out, left
 
 
-def _scores(numbers: Mapping[str, _Numbers]) -> list[str]:
+def _scores(numbers: Mapping[str, Numbers]) -> list[str]:
     clocks = set(names.every(names.STEP, numbers))
-    return [c for c in numbers if c not in clocks and not _is_role(c, SEEDS)]
+    return [c for c in numbers if c not in clocks and not is_role(c, SEEDS)]
 
 
-def _step_of(columns: Mapping[str, Any], asked: Asked, name: str) -> str | None:
+def step_of(columns: Mapping[str, Any], asked: Asked, name: str) -> str | None:
+    """Return the column that counts steps; None where rows do, or nothing."""
     if asked.step == ROWS:
         return None
     if asked.step is not None:
@@ -296,11 +317,12 @@ def _step_of(columns: Mapping[str, Any], asked: Asked, name: str) -> str | None:
     return names.first(names.STEP, columns)
 
 
-def _is_role(column: str, words: Sequence[str]) -> bool:
+def is_role(column: str, words: Sequence[str]) -> bool:
+    """Return whether a column has one of the usual names."""
     return re.sub(r"[\s-]+", "_", column.casefold()) in words
 
 
-def _plain(column: _Numbers) -> list[Any]:
+def _plain(column: Numbers) -> list[Any]:
     cells = zip(column.values.tolist(), column.known.tolist(), strict=True)
     return [
         None if not known else int(value) if value.is_integer() else value
@@ -309,13 +331,15 @@ def _plain(column: _Numbers) -> list[Any]:
 
 
 def _curves(
-    columns: Mapping[str, _Numbers],
-    steps: _Numbers | None,
+    columns: Mapping[str, Numbers],
+    steps: Numbers | None,
     n: int,
     asked: Asked,
     name: str,
+    *,
+    resumed: bool,
 ) -> Log:
-    """Return the curves of one run, whose steps do not go back."""
+    """Return the curves of one run; of passes over the same steps the last counts."""
     log = Log()
     wanted = {c: col for c, col in columns.items() if is_score(c, asked)}
     if steps is None:
@@ -323,9 +347,15 @@ def _curves(
             log.finals = {c: float(col.values[0]) for c, col in wanted.items()}
             return log
         if asked.step != ROWS:
-            raise _uncounted(name, f"{n} rows and no column")
-        steps = _Numbers(np.arange(float(n)), np.ones(n, bool))
-    _must_go_on(steps, name)
+            raise uncounted(name, f"{n} rows and no column", wanted)
+        steps = Numbers(np.arange(float(n)), np.ones(n, bool))
+    if (kept := last_pass(steps, name, resumed=resumed, others=columns)) is not None:
+        log.remarks.append(
+            f"{n - len(kept)} of {n} rows came before it went back over its steps, as "
+            f"resumed runs do: the last pass counts."
+        )
+        steps = steps.take(kept)
+        wanted = {c: column.take(kept) for c, column in wanted.items()}
     for c, column in wanted.items():
         loose = column.known & ~steps.known
         if loose.sum() > 1:
@@ -335,46 +365,75 @@ def _curves(
         if loose.any():
             log.finals[c] = float(column.values[loose][0])
         rows = np.flatnonzero(column.known & steps.known)
-        place, values = _each_once(steps.values[rows], column.values[rows], c, name)
+        place, values = each_once(steps.values[rows], column.values[rows], c, name)
         if len(place):
             log.curves[c] = (place, values)
     return log
 
 
-def _uncounted(name: str, what: str) -> CurvewiseError:
+def uncounted(
+    name: str, what: str, columns: Mapping[str, Numbers] | None = None
+) -> CurvewiseError:
+    """Return the question what counts the steps, with the columns that may."""
+    clocks = [c for c, column in (columns or {}).items() if _may_count(c, column)]
     return CurvewiseError(
         f"{name} has {what} that counts them, such as 'step': they may be steps of one run "
         f"or runs of their own.",
-        fixes=[{"step": ROWS}],
+        fixes=[{"step": c} for c in clocks] or [{"step": ROWS}],
     )
 
 
-def _is_training(keys: Iterable[str]) -> bool:
-    """Return whether lists are of one training: a score and its val_, or a loss.
+def _may_count(name: str, column: Numbers) -> bool:
+    """Return whether whole numbers that only rise have a name that may be a clock's."""
+    values = column.values
+    rises = bool(column.known.all() and (np.diff(values) > 0).all())
+    return rises and bool((values % 1 == 0).all()) and _CLOCK.search(name) is not None
 
-    A loss beside settings is a table of runs.
+
+def _has_outer(columns: Mapping[str, Numbers]) -> bool:
+    """Return whether another clock goes on while steps begin again, as epochs do."""
+    outer = [columns[c].values for c in names.every(names.STEP, columns)]
+    return any((np.diff(v) >= 0).all() and len(v) and v[0] < v[-1] for v in outer)
+
+
+def last_pass(
+    steps: Numbers,
+    name: str,
+    *,
+    resumed: bool = False,
+    others: Mapping[str, Numbers] | None = None,
+) -> Any:
+    """Return the rows that no later pass goes over; None for all.
+
+    A run that goes on in the middle was resumed. One that begins where the first began
+    may be another run, or a part of this one.
     """
-    words = [key.casefold().rpartition("/")[2] for key in keys]
-    if any(f"val_{word}" in words for word in words):
-        return True
-    settings = any(names.is_param(w) and not names.is_score(w) for w in words)
-    return any("loss" in word for word in words) and not settings
-
-
-def _must_go_on(steps: _Numbers, name: str) -> None:
     place = steps.values[steps.known]
     back = np.flatnonzero(np.diff(place) < 0)
-    if len(back) and not (np.diff(place) < 0).all():
+    if not len(back) or (np.diff(place) < 0).all():
+        return None
+    again = place[back + 1]
+    if not resumed and not all(
+        at > place[0] and at in place[:end]
+        for at, end in zip(again, back + 1, strict=True)
+    ):
         before, after = place[back[0]], place[back[0] + 1]
         raise CurvewiseError(
             f"In {name} step {after:g} comes after step {before:g}: these are several "
-            f"runs, or one that began again."
+            f"runs, or one that began again, or steps that begin again in each epoch. "
+            f"step='row' counts the rows of one run.",
+            fixes=[{"step": ROWS}] if len(back) > 1 or _has_outer(others or {}) else (),
         )
+    filled = np.where(steps.known, steps.values, np.inf)
+    later = np.minimum.accumulate(filled[::-1])[::-1]
+    kept = np.append(filled[:-1] < later[1:], True) | ~steps.known
+    return np.flatnonzero(kept)
 
 
-def _each_once(
+def each_once(
     steps: Floats, values: Floats, metric: str, name: str
 ) -> tuple[Floats, Floats]:
+    """Return scores by rising steps, each once; refuse two at one step."""
     order = np.argsort(steps, kind="stable")
     steps, values = steps[order], values[order]
     again = np.diff(steps) == 0
@@ -396,226 +455,6 @@ def is_score(name: str, asked: Asked) -> bool:
     return not _NO_SCORE.fullmatch(name)
 
 
-# --- nested values -----------------------------------------------------------------------
-
-
-def logs_of(value: Any, asked: Asked, name: str, boosted: bool = False) -> list[Log]:
-    """Return the runs of nested values: histories, records, or last scores.
-
-    With `boosted` names of curves in a dict of dicts are those of data sets.
-    """
-    if isinstance(value, list) and value:
-        if all(isinstance(one, Mapping) for one in value):
-            return _of_records(value, asked, name)
-        if all(is_number(one) for one in value):
-            return _finished(_Found(lists={name: value}), asked, name)
-    if isinstance(value, Mapping):
-        if isinstance(value.get("log_history"), list):
-            return [trainer_log(value, asked)]
-        if is_boosting(value):
-            if not boosted and not all(DATA_SET.fullmatch(str(key)) for key in value):
-                raise CurvewiseError(
-                    f"{name} has curves under {listed(value)}: are these data sets on "
-                    f"which one boosted model was scored?",
-                    fixes=[{"tool": "xgboost"}],
-                )
-            return [boosting_log(value, asked)]
-        found = _Found()
-        _walk(value, "", found, 0)
-        return _finished(found, asked, name)
-    raise CurvewiseError(f"{name} holds no scores but {shortened(as_text(value), 40)}.")
-
-
-def is_number(value: object) -> TypeGuard[float]:
-    """Return whether a value is a number that a float can hold, and no yes or no."""
-    if isinstance(value, bool):
-        return False
-    if isinstance(value, int | np.integer):
-        return abs(int(value)) < 2**1023
-    return isinstance(value, float | np.floating)
-
-
-def is_curve(value: object) -> bool:
-    """Return whether a value is a list of numbers, some of them perhaps missing."""
-    if isinstance(value, np.ndarray):
-        return value.ndim == 1 and value.dtype.kind in "fiu"
-    return (
-        isinstance(value, list | tuple)
-        and any(is_number(one) for one in value)
-        and all(one is None or is_number(one) for one in value)
-    )
-
-
-def is_history(value: object) -> bool:
-    """Return whether a value is a dict of curves, as Keras keeps them."""
-    return (
-        isinstance(value, Mapping)
-        and bool(value)
-        and all(map(is_curve, value.values()))
-    )
-
-
-def is_boosting(value: object) -> bool:
-    """Return whether a value is {data set: {metric: curve}}, as xgboost keeps it."""
-    return (
-        isinstance(value, Mapping)
-        and bool(value)
-        and all(map(is_history, value.values()))
-        and not any(str(key).casefold() in _HISTORIES for key in value)
-    )
-
-
-def boosting_log(value: Mapping[str, Any], asked: Asked) -> Log:
-    """Return the curves of a boosted model; a step is a number of rounds."""
-    log = Log()
-    for part, metrics in value.items():
-        for metric, curve in metrics.items():
-            name = f"{part}-{metric}"
-            if is_score(name, asked):
-                log.curves[name] = _indexed(curve, 1)
-    log.clock = "round"
-    return log
-
-
-def history_log(
-    history: Mapping[str, Any], epochs: Sequence[float] | None, asked: Asked, name: str
-) -> Log:
-    """Return the curves of a history by epoch; Keras calls the first one 0."""
-    lists = {str(key): list(curve) for key, curve in history.items()}
-    if epochs is not None and all(len(one) == len(epochs) for one in lists.values()):
-        lists.setdefault("epoch", list(epochs))
-    log = _finished(_Found(lists=lists, trained=True), asked, name)[0]
-    log.clock = "epoch"
-    return log
-
-
-def trainer_log(state: Mapping[str, Any], asked: Asked) -> Log:
-    """Return what Hugging Face's trainer logged; of two values at a step, the last."""
-    by = asked.step or "step"
-    log = Log(clock=by)
-    points: dict[str, dict[float, float]] = {}
-    for record in state["log_history"]:
-        step = record.get(by) if isinstance(record, Mapping) else None
-        if not is_number(step):
-            continue
-        for key, value in record.items():
-            if is_number(value) and key != by and is_score(key, asked):
-                points.setdefault(key, {})[float(step)] = float(value)
-    for key, curve in points.items():
-        steps = sorted(curve)
-        log.curves[key] = (np.array(steps), np.array([curve[s] for s in steps]))
-    drawn = state.get("trial_params")
-    if isinstance(drawn, Mapping):
-        log.params = flattened(drawn, ".")
-    return log
-
-
-@dataclass(slots=True)
-class _Found:
-    """Numbers, lists, records and settings of nested values, by name."""
-
-    lists: dict[str, Any] = field(default_factory=dict)
-    records: dict[str, list[Any]] = field(default_factory=dict)
-    finals: dict[str, float] = field(default_factory=dict)
-    labels: dict[str, Any] = field(default_factory=dict)
-    params: dict[str, Any] = field(default_factory=dict)
-    trained: bool = False
-
-
-def _walk(value: Mapping[Any, Any], before: str, found: _Found, depth: int) -> None:
-    for key, one in value.items():
-        name = f"{before}{key}"
-        bare = str(key).casefold()
-        if isinstance(one, Mapping) and bare in CONFIG_KEYS:
-            found.params |= flattened(one, ".")
-        elif isinstance(one, Mapping) and depth < _MOST_DEEP:
-            inner = before if bare in _HISTORIES else f"{name}/"
-            found.trained |= bare.endswith("history")
-            _walk(one, inner, found, depth + 1)
-        elif is_curve(one):
-            found.lists[name] = one
-        elif isinstance(one, list) and one and all(isinstance(r, Mapping) for r in one):
-            found.records[before if bare in _HISTORIES else f"{name}/"] = one
-        elif is_number(one):
-            role = _is_role(bare, (*SEEDS, *names.ALGORITHM, *names.TASK))
-            if role:
-                found.labels[str(key)] = one
-            elif names.is_param(name) and not names.is_score(name):
-                found.params[name.replace("/", ".")] = one
-            else:
-                found.finals[name] = float(one)
-        elif isinstance(one, str | bool):
-            found.labels[name] = one
-
-
-def _finished(found: _Found, asked: Asked, name: str) -> list[Log]:
-    """Return nested values as runs: several only where records tell them apart."""
-    logs = [_of_lists(found, asked, name) if found.lists else Log()]
-    for key, records in found.records.items():
-        before = key if len(found.records) > 1 or found.lists else ""
-        some = _of_records(records, asked, name)
-        if len(some) > 1 and (len(found.records) > 1 or logs[0]):
-            raise CurvewiseError(f"{name} holds records of {len(some)} runs, and more.")
-        if len(some) > 1:
-            logs = some
-            continue
-        for one in some:
-            logs[0].curves |= {before + name: c for name, c in one.curves.items()}
-            logs[0].finals |= {before + name: v for name, v in one.finals.items()}
-            logs[0].labels |= one.labels
-            logs[0].clock = logs[0].clock or one.clock
-    for log in logs:
-        for key, value in found.finals.items():
-            if is_score(key, asked):
-                log.add_final(key, value)
-        log.labels = found.labels | log.labels
-        log.params |= found.params
-    return logs
-
-
-def _of_lists(found: _Found, asked: Asked, name: str) -> Log:
-    """Return lists of scores as curves, by the list of steps or by their places."""
-    step = _step_of(found.lists, asked, name)
-    curves = {k: v for k, v in found.lists.items() if k != step and is_score(k, asked)}
-    log = Log(clock=step)
-    by_length: dict[int, list[str]] = {}
-    for key, curve in curves.items():
-        by_length.setdefault(len(curve), []).append(key)
-    if len(by_length) > 1:
-        raise CurvewiseError(
-            f"{name} has lists of different lengths, such as "
-            f"{listed([keys[0] for keys in by_length.values()], most=3)}: at which steps "
-            f"they were recorded, nobody says.",
-            fixes=[{"metrics": keys} for keys in by_length.values()],
-        )
-    if step is None:
-        if not (asked.step == ROWS or found.trained or _is_training(found.lists)):
-            raise _uncounted(name, "lists of numbers and none")
-        log.curves = {key: _indexed(curve, 0) for key, curve in curves.items()}
-        log.clock = "epoch" if curves else None
-        return log
-    places = _floats(found.lists[step])
-    _must_go_on(_Numbers(places, ~np.isnan(places)), name)
-    for key, curve in curves.items():
-        if len(curve) != len(places):
-            raise CurvewiseError(
-                f"{name} has {len(curve)} values of '{key}' and {len(places)} of '{step}'."
-            )
-        known = np.array([one is not None for one in curve], bool) & ~np.isnan(places)
-        log.curves[key] = _each_once(places[known], _floats(curve)[known], key, name)
-    return log
-
-
-def _indexed(curve: Any, first: int) -> tuple[Floats, Floats]:
-    """Return a list of scores by their place; what is missing was not recorded."""
-    known = np.array([one is not None for one in curve], bool)
-    return np.flatnonzero(known).astype(np.float64) + first, _floats(curve)[known]
-
-
-def _floats(curve: Any) -> Floats:
-    return np.array([np.nan if one is None else one for one in curve], np.float64)
-
-
 def flattened(values: Mapping[Any, Any], joint: str) -> dict[str, Any]:
     """Return nested values under joined names; lists are kept as JSON.
 
@@ -628,7 +467,7 @@ def flattened(values: Mapping[Any, Any], joint: str) -> dict[str, Any]:
     ]
     while waiting:
         name, value, depth = waiting.pop()
-        if isinstance(value, Mapping) and depth < _MOST_DEEP:
+        if isinstance(value, Mapping) and depth < MOST_DEEP:
             inner = [(f"{name}{joint}{k}", v, depth + 1) for k, v in value.items()]
             waiting += inner[::-1]
         elif value is None or isinstance(value, str | bool) or is_number(value):
@@ -643,11 +482,28 @@ def told_apart(logs: Sequence[Log]) -> Iterator[tuple[str, Log]]:
     if len(logs) == 1:
         yield "", logs[0]
         return
-    every = list(dict.fromkeys(key for log in logs for key in log.labels))
-    varying = [k for k in every if len({str(log.labels.get(k)) for log in logs}) > 1]
+    if all(log.name for log in logs):
+        yield from ((log.name, log) for log in logs)
+        return
+    told = [{**log.params, **log.labels} for log in logs]
+    every = list(dict.fromkeys(key for one in told for key in one))
+    varying = [k for k in every if len({str(one.get(k)) for one in told}) > 1]
     if not varying:
         raise CurvewiseError(
             f"It holds {len(logs)} runs that {listed(every)} do not tell."
         )
-    for log in logs:
-        yield ",".join(f"{k}={log.labels.get(k)}" for k in varying), log
+    for log, one in zip(logs, told, strict=True):
+        yield ",".join(f"{k}={one.get(k)}" for k in varying), log
+
+
+def refuse_folds(columns: Iterable[object], name: str) -> None:
+    """Raise for results of xgb.cv and lgb.cv: means of folds by round."""
+    keys = {str(key) for key in columns}
+    means = {key.removesuffix("-mean") for key in keys if key.endswith("-mean")}
+    spread = [m for m in sorted(means) if {f"{m}-std", f"{m}-stdv"} & keys]
+    if spread:
+        raise CurvewiseError(
+            f"{name} holds means over folds by round ('{spread[0]}-mean' and its spread), "
+            f"as cv() of xgboost and LightGBM returns them: no scores of runs. Train each "
+            f"fold with evals_result and pass those."
+        )

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 from curvewise.errors import CurvewiseError
@@ -20,14 +20,18 @@ _CERTAIN = re.compile(
     r"(?:^|[/_.,-])(seed|fold|rep|repeat)[_.-]?(\d+)(?=$|[/_.,-])", re.I
 )
 _SUFFIX = re.compile(
-    rf"(?:(.*?)([_.=@ -]))??({_SEED_WORDS})?([_.=-]?)(\d+)", re.I | re.DOTALL
+    rf"(?:(.*?)([_.=@ -]+[(\[]?|[(\[]))??(?:({_SEED_WORDS})([_.=-]?| (?=\d)))?"
+    r"(\d+)([)\]]?)",
+    re.I | re.DOTALL,
 )
 _PREFIX = re.compile(rf"({_SEED_WORDS})?([_.=-]?)(\d+)([_.=@ -])(.+)", re.I | re.DOTALL)
 # A hyperparameter and its value: lr1e-3, width_64.
 _SETTING = re.compile(
     r"([A-Za-z]+(?:_[A-Za-z]+)*)([_=-]?)(\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
 )
+_WHOLE = re.compile(r"(^|[^A-Za-z0-9])\d+$")  # of a decimal number
 _TIME = re.compile(r"\d{8,}")
+_DATE = re.compile(r"(?<!\d)(19|20)\d\d-?[01]\d-?[0-3]\d(?!\d)")
 # Days, times, ids and counters of tools: they tell runs apart and say nothing of them.
 _NOISE = re.compile(
     r"\d{4}-?\d\d-?\d\d([T_ -]?\d\d[-:_.]?\d\d([-:_.]?\d\d)?)?|\d\d[-:_]\d\d[-:_]\d\d|"
@@ -144,6 +148,7 @@ def unexplained(
     """
     told = [{str(v).casefold() for v in values} for values in zip(*known, strict=True)]
     told = told or [set() for _ in runs]
+    runs = [re.sub(r"[\w.+~-]*=", "", run) for run in runs]  # keys are no words
     parts = _parts(runs)
     columns = [part.texts for part in parts] if parts is not None else [_last(runs)]
     is_open = shared = False
@@ -204,10 +209,14 @@ def proposals(
     # A setting among the parts, such as lr0.1, would be taken for half of a task.
     signs = sorted(_SIGNS, key=lambda sign: not _has_setting(sign, runs))
     for pattern in (p for sign in signs for p in _cut_at(sign, runs)):
-        if {"roles": pattern} not in out and _fits(pattern, runs, seeded):
+        # After a pattern that groups runs, one with an algorithm per run says nothing.
+        if {"roles": pattern} not in out and _fits(pattern, runs, seeded or bool(out)):
             out.append({"roles": pattern})
         if len(out) == most:
             break
+    whole = not out and not seeded and all("/" not in run for run in runs)
+    if whole and "{" in _part(list(runs)).before and _fits("{algorithm}", runs, seeded):
+        return [{"roles": "{algorithm}"}]  # names of settings: lr_0.1, lr_0.01
     if not out and len(runs) > 1:
         return [{"roles": {"algorithm": home}, "trial": "run"}]
     return out
@@ -240,11 +249,12 @@ def _fits(pattern: str, runs: Sequence[str], seeded: bool) -> bool:
     algorithms = set(columns.get("algorithm", ()))
     if not algorithms or (seeded and len(algorithms) == len(runs) > 1):
         return False
-    texts = [
-        text for some in columns.values() for text in some if isinstance(text, str)
-    ]
+    texts = [t for some in columns.values() for t in some if isinstance(t, str)]
     if any(text.strip("_-. ") != text for text in texts):
         return False  # cut in the middle of a separator such as "__"
+    who = [str(t) for c in ("algorithm", "task") for t in columns.get(c, ())]
+    if any(map(_DATE.search, who)):
+        return False
     keys = zip(*columns.values(), strict=True)
     # Names that only noise tells apart are told apart by the reader's own count.
     return len(set(keys)) == len(runs) or ("*" in pattern and "seed" not in columns)
@@ -271,13 +281,14 @@ def _part(texts: list[str]) -> _Part:
             continue
         matches = [m for m in found if m]
         if rest == 1:
-            forms = {(m[2] or "", m[3] or "", m[4]) for m in matches}
-            glue, word, joint = next(iter(forms))
-            if is_constant and not word:
-                continue  # a number that all share may be anything
+            forms = {(m[2] or "", m[3] or "", m[4] or "", m[6]) for m in matches}
+            glue, word, joint, end = next(iter(forms))
+            if not word and not _may_be_seeds(matches):
+                continue
             if len(forms) == 1:
                 before = [m[1] or "" for m in matches]
-                return _Part("", before, f"{glue}{word}{joint}{_field(word)}", True)
+                after = f"{glue}{word}{joint}{_field(word)}{end}"
+                return _Part("", before, after, True)
         else:
             heads = {(m[1] or "", m[2], m[4]) for m in matches}
             word, joint, glue = next(iter(heads))
@@ -285,6 +296,24 @@ def _part(texts: list[str]) -> _Part:
                 head = f"{word}{joint}{_field(word)}{glue}"
                 return _Part(head, [m[5] for m in matches], "", True)
     return _Part("", texts, "", False)
+
+
+def _may_be_seeds(matches: Sequence[re.Match[str]]) -> bool:
+    """Return whether bare numbers may be seeds: no dates, decimals or sizes of models.
+
+    Seeds of one name count from 0 or 1; several names have the same ones.
+    """
+    own: dict[str, set[int]] = {}
+    for m in matches:
+        if _TIME.fullmatch(m[5]) or (m[2] == "." and _WHOLE.search(m[1] or "")):
+            return False
+        own.setdefault(m[1] or "", set()).add(int(m[5]))
+    sets = list(own.values())
+    if len(matches) > 1 and len(set.union(*sets)) == 1:
+        return False  # a number that all share may be anything
+    if len(sets) > 1 or not sets[0] or "" in own:
+        return True
+    return min(sets[0]) in (0, 1) and max(sets[0]) <= len(sets[0])
 
 
 def _field(word: str) -> str:
@@ -301,15 +330,47 @@ def _patterns(runs: Sequence[str]) -> Iterator[str]:
     levels = [run.split("/") for run in runs]
     timed = [i for i in seeded if all(_TIME.fullmatch(level[i]) for level in levels)]
     seeded = [i for i in seeded if i not in timed] or seeded
-    for kept in ([seeded[-1]], seeded) if seeded else ([],):
+    worded = [i for i in seeded if _is_worded(parts[i])]
+    choices = ([seeded[-1]], seeded) if seeded else ([],)
+    for kept in (worded, *choices) if len(worded) > 1 else choices:
         forms = []
         for i, part in enumerate(parts):
             if part.has_seed and i not in kept:
                 texts = [run.split("/")[i] for run in runs]
                 forms.append(_Part("", texts, "", False))
+            elif part.has_seed and i != kept[0] and len(kept) > 1:
+                forms.append(_again(part))
             else:
                 forms.append(part)
-        yield from _arranged(forms)
+        yield from _arranged(_without_repeats(forms))
+
+
+def _is_worded(part: _Part) -> bool:
+    return (
+        re.search(_SEED_WORDS, f"{part.before}{part.after}".partition("{")[0])
+        is not None
+    )
+
+
+def _again(part: _Part) -> _Part:
+    """Return a second level of replicates under a role of its own."""
+    return part._replace(
+        before=part.before.replace("{seed}", "{rep}"),
+        after=part.after.replace("{seed}", "{rep}"),
+    )
+
+
+def _without_repeats(parts: Sequence[_Part]) -> list[_Part]:
+    """Return levels in which one whose text the next repeats may be anything."""
+    out = list(parts)
+    for i, (upper, lower) in enumerate(pairwise(parts)):
+        pairs = list(zip(upper.texts, lower.texts, strict=True))
+        plain = not upper.has_seed and len(set(upper.texts)) > 1
+        if plain and all(
+            a and (b == a or b.startswith((f"{a}_", f"{a}-"))) for a, b in pairs
+        ):
+            out[i] = _Part("*", [""] * len(pairs), "", False)
+    return out
 
 
 def _arranged(parts: Sequence[_Part]) -> Iterator[str]:
@@ -354,6 +415,13 @@ def _orders(
 ) -> list[list[str]]:
     if n == 1:
         return [["algorithm"]]
+    if n == 3 and len(text) == 3:  # one of them is a variant of the algorithm
+        halves = list(zip(*(parts[i].texts for i in text), strict=True))
+        known = [sum(bool(_TASKS.search(h[k])) for h in halves) for k in range(3)]
+        task = known.index(max(known)) if any(known) else 1
+        roles = ["algorithm"] * 3
+        roles[task] = "task"
+        return [roles]
     if n != 2:
         return []
     orders = [["algorithm", "task"], ["task", "algorithm"]]

@@ -133,6 +133,7 @@ def runs_of(source: str, kept: Kept, logged: Logged, *, curves: bool = True) -> 
     left_out = [LeftOut(len(n), why, tuple(n[:2])) for why, n in kept.unused.items()]
     step, clock, more = _clock(kept, logged)
     scalars = _of_runs(used, len(kept.ids), step, logged)
+    _inherit(kept, used)
     table = _table(kept).take(pa.array(used))
     is_task = curves or len(set(kept.experiments)) > 1
     return Runs(
@@ -141,6 +142,22 @@ def runs_of(source: str, kept: Kept, logged: Logged, *, curves: bool = True) -> 
         left_out=[*left_out, *kept.left_out],
         remarks=[*kept.remarks, *more],
     )
+
+
+def _inherit(kept: Kept, used: Ints) -> None:
+    """Give runs the params that only their parents have, as those of folds."""
+    if PARENT not in kept.tags:
+        return
+    place = {one: i for i, one in enumerate(kept.ids)}
+    above = pa.array([place.get(p) for p in kept.tags[PARENT].to_pylist()], pa.int64())
+    rows = pa.array(used)
+    for key, texts in kept.params.items():
+        own = texts
+        for _ in range(3):
+            if own.take(rows).null_count < len(used):
+                break
+            own = pc.coalesce(own, own.take(above))
+        kept.params[key] = own
 
 
 def _of_runs(used: Ints, n: int, step: Floats, logged: Logged) -> Scalars:

@@ -1,8 +1,8 @@
 """TensorBoard: a folder of runs, each with event files of its own, or one such file."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed
 from curvewise.exchange.cells import array_of
 from curvewise.exchange.runs import Asked, LeftOut, Runs, Scalars, no_scalars
+from curvewise.exchange.tools.folders.layout import Configurations
+from curvewise.exchange.tools.folders.logs import SPLITS
 from curvewise.exchange.tools.seeing import Seen
 from curvewise.exchange.tools.tensorboard.scalars import (
     WALL_TIME,
@@ -20,6 +22,7 @@ from curvewise.exchange.tools.tensorboard.scalars import (
     in_order,
     joined,
 )
+from curvewise.trials.columns import Ints
 
 _CLOCKS = ("step", WALL_TIME)
 _FIRST_RECORD = b"brain.Event:"
@@ -29,10 +32,21 @@ _TIME = re.compile(r"\d{9,}(\.\d+)?")
 
 @dataclass(slots=True)
 class _Run:
-    """A folder with event files, and what they say."""
+    """A folder with event files, and what they say; those of its parts below it.
+
+    Of a part: what goes before and behind the names of its metrics.
+    """
 
     folder: str
     heard: Heard
+    parts: list[tuple[str, str, Heard]] = field(default_factory=list)
+
+    def take(self, before: str, behind: str, part: "_Run") -> None:
+        """Make another run a part of this one."""
+        self.parts.append((before, behind, part.heard))
+        self.heard.logged |= part.heard.logged
+        self.heard.params.update(part.heard.params)
+        self.heard.status = self.heard.status or part.heard.status
 
 
 def fits_path(seen: Seen) -> bool:
@@ -50,15 +64,15 @@ def read_path(seen: Seen, asked: Asked) -> Runs:
             f"one of these, or leave it out."
         )
     tags: dict[str, int] = {}
-    runs, troubles = _runs(seen, asked, tags)
+    runs, troubles = _runs(seen, _with_parts(asked), tags)
     left_out = _without_events(troubles)
-    runs = _with_own_params(runs)
+    runs = _of_splits(_of_groups(_with_own_params(runs)), tags)
     runs, parents = _without_parents(runs)
     left_out += parents
-    scalars, dropped = _scalars(runs, list(tags))
+    scalars, dropped = _scalars(runs, tags)
     return Runs(
         f"TensorBoard {'folder' if seen.is_folder else 'file'} {seen.path}",
-        _table(runs, _home(seen)),
+        _table(runs, seen),
         scalars,
         steps="seconds" if asked.step == WALL_TIME else "step",
         left_out=(*left_out, *seen.left_out()),
@@ -139,6 +153,67 @@ def _with_own_params(runs: list[_Run]) -> list[_Run]:
     return [run for run in runs if run.folder not in merged]
 
 
+def _with_parts(asked: Asked) -> Asked:
+    """Return what to read where names of metrics may have those of parts in them."""
+    if asked.metrics is None:
+        return asked
+    parts = [name.partition("/")[2] for name in asked.metrics]
+    parts += [name.rpartition("/")[0] for name in asked.metrics]
+    return replace(asked, metrics=(*asked.metrics, *filter(None, parts)))
+
+
+def _of_groups(runs: list[_Run]) -> list[_Run]:
+    """Return runs with what `add_scalars` wrote: a folder below for each curve of a group.
+
+    The folder is called as the group and the curve; the tag is the group's.
+    """
+    by_folder = {run.folder: run for run in runs}
+    out: list[_Run] = []
+    parts: set[str] = set()
+    for run in runs:  # sorted: what is above comes first
+        home = _above(run.folder, by_folder)
+        if home is not None and home.folder not in parts and len(run.heard.called) == 1:
+            inside = run.folder[len(home.folder) :].strip("/").replace("/", "_")
+            group = next(iter(run.heard.called)).replace("/", "_")
+            if inside.startswith(f"{group}_"):
+                home.take("", f"/{inside[len(group) + 1 :]}", run)
+                parts.add(run.folder)
+                continue
+        out.append(run)
+    return out
+
+
+def _above(folder: str, by_folder: Mapping[str, _Run]) -> _Run | None:
+    while folder:
+        folder = folder.rpartition("/")[0]
+        if folder in by_folder:
+            return by_folder[folder]
+    return None
+
+
+def _of_splits(runs: list[_Run], tags: dict[str, int]) -> list[_Run]:
+    """Return runs with ``run/train`` and ``run/val`` as parts of one."""
+    below: dict[str, list[_Run]] = {}
+    for run in runs:
+        parent, _, name = run.folder.rpartition("/")
+        if name.casefold() in SPLITS:
+            below.setdefault(parent, []).append(run)
+    pairs = {parent: some for parent, some in below.items() if len(some) > 1}
+    if not pairs:
+        return runs
+    by_folder = {run.folder: run for run in runs}
+    parts = {part.folder for some in pairs.values() for part in some}
+    for parent, some in pairs.items():
+        whole = by_folder.setdefault(parent, _Run(parent, Heard(tags)))
+        for part in some:
+            whole.take(f"{part.folder.rpartition('/')[2]}/", "", part)
+            whole.parts += [
+                (f"{part.folder.rpartition('/')[2]}/{a}", b, heard)
+                for a, b, heard in part.parts
+            ]
+    return [run for folder, run in by_folder.items() if folder not in parts]
+
+
 def _without_events(troubles: _Troubles) -> list[LeftOut]:
     out = []
     for why, files in (
@@ -174,34 +249,53 @@ def _without_parents(runs: list[_Run]) -> tuple[list[_Run], list[LeftOut]]:
 # --- columns -----------------------------------------------------------------------------
 
 
-def _scalars(runs: Sequence[_Run], tags: list[str]) -> tuple[Scalars, int]:
+def _scalars(runs: Sequence[_Run], tags: dict[str, int]) -> tuple[Scalars, int]:
     columns: list[tuple[Any, ...]] = []
     dropped = 0
     for row, run in enumerate(runs):
-        tag, step, value, less = joined(run.heard)
-        columns.append((np.full(len(tag), row), tag, step, value))
-        dropped += less
-        # The parts of a run are not kept beside the whole.
-        run.heard.tag, run.heard.step, run.heard.value = [], [], []
-        run.heard.n = len(tag)
+        n = 0
+        for before, behind, heard in (("", "", run.heard), *run.parts):
+            tag, step, value, less = joined(heard)
+            tag = _renamed(tag, before, behind, tags)
+            columns.append((np.full(len(tag), row), tag, step, value))
+            dropped += less
+            n += len(tag)
+            # The parts of a run are not kept beside the whole.
+            heard.tag, heard.step, heard.value = [], [], []
+        run.heard.n = n
     if not columns:
         return no_scalars(), 0
     run_of, tag, step, value = map(np.concatenate, zip(*columns, strict=True))
-    first = np.full(len(tags), len(tag))
+    called = list(tags)
+    first = np.full(len(called), len(tag))
     first[tag[::-1]] = np.arange(len(tag))[::-1]
     order = np.argsort(first, kind="stable")[: int((first < len(tag)).sum())]
-    place = np.zeros(len(tags), np.int64)
+    place = np.zeros(len(called), np.int64)
     place[order] = np.arange(len(order))
     return Scalars(
-        run_of, place[tag], step, value, tuple(tags[i] for i in order)
+        run_of, place[tag], step, value, tuple(called[i] for i in order)
     ), dropped
 
 
-def _table(runs: Sequence[_Run], home: str) -> pa.Table:
-    names = [run.folder or home for run in runs]
-    columns: dict[str, list[Any]] = {"run": names}
-    for param in dict.fromkeys(p for run in runs for p in run.heard.params):
-        columns[f"params.{param}"] = [run.heard.params.get(param) for run in runs]
+def _renamed(tag: Ints, before: str, behind: str, tags: dict[str, int]) -> Ints:
+    """Return the places of tags with something before and behind their names."""
+    if not before and not behind:
+        return tag
+    called = list(tags)
+    own, place = np.unique(tag, return_inverse=True)
+    new = [f"{before}{called[i]}{behind}" for i in own.tolist()]
+    places: Ints = np.array([tags.setdefault(n, len(tags)) for n in new], np.int64)
+    return places[place]
+
+
+def _table(runs: Sequence[_Run], seen: Seen) -> pa.Table:
+    columns: dict[str, list[Any]] = {"run": [run.folder or _home(seen) for run in runs]}
+    found = [run.heard.params for run in runs]
+    if seen.is_folder:  # hparams.yaml of Lightning, config.json of anybody
+        beside = Configurations(seen.path)
+        found = [beside.of(run.folder, None) | run.heard.params for run in runs]
+    for param in dict.fromkeys(p for params in found for p in params):
+        columns[f"params.{param}"] = [params.get(param) for params in found]
     if any(run.heard.status for run in runs):
         columns["status"] = [run.heard.status or None for run in runs]
     return pa.table({name: array_of(cells) for name, cells in columns.items()})

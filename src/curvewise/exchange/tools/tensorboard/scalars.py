@@ -51,6 +51,8 @@ class Heard:
         Tags of scalars that came as tensors.
     logged : bool
         Whether there are scalars, asked for or not.
+    called : set of str
+        Tags of all of these.
     others : set of str
         Tags of what is no scalar.
     strange : set of str
@@ -77,6 +79,7 @@ class Heard:
     plugins: dict[str, str] = field(default_factory=dict)
     tensors: set[str] = field(default_factory=set)
     logged: bool = False
+    called: set[str] = field(default_factory=set)
     others: set[str] = field(default_factory=set)
     strange: set[str] = field(default_factory=set)
     params: dict[str, Any] = field(default_factory=dict)
@@ -140,7 +143,7 @@ def in_order(heards: Sequence[Heard]) -> Heard:
         first.restarts += [(first.n + before, at) for before, at in one.restarts]
         for name in ("tag", "step", "time", "value"):
             getattr(first, name).extend(getattr(one, name))
-        for name in ("tensors", "others", "strange", "params"):
+        for name in ("tensors", "called", "others", "strange", "params"):
             getattr(first, name).update(getattr(one, name))
         first.plugins = one.plugins | first.plugins
         first.n += one.n
@@ -270,6 +273,7 @@ def _note(ear: _Ear, layout: Layout, rows: Bytes, places: Ints) -> None:
         heard.logged |= is_logged
         heard.params.update(layout.params)
         heard.status = layout.status or heard.status
+        heard.called.update(slot.tag for slot in layout.slots)
         for slot in layout.slots:
             if slot.plugin is not None:
                 heard.plugins.setdefault(slot.tag, slot.plugin)

@@ -77,10 +77,15 @@ def history_runs(source: str, histories: Iterable[History], asked: Asked) -> Run
             meant.setdefault(name, set()).add(way)
         if history.damage:
             damage.append(f"{history.damage}.")
+    table = _table(gathered.rows)
+    several = "project" in table.column_names and (
+        len(table.column("project").unique()) > 1
+    )
     return Runs(
         source,
-        _table(gathered.rows),
+        table,
         joined_scalars(part for part in gathered.parts if len(part[2])),
+        usual={"task": "project"} if several else {},
         meant={name: ways.pop() for name, ways in meant.items() if len(ways) == 1},
         steps=asked.step or "_step",
         left_out=_left_out(gathered.lost, asked.step),

@@ -1,0 +1,600 @@
+"""What nested values say of runs: histories, records, last scores, runs by name."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.exchange.cells import as_text, parsed
+from curvewise.exchange.runs import Asked
+from curvewise.exchange.tools.folders.logs import (
+    CONFIG_KEYS,
+    DATA_SET,
+    HISTORIES,
+    MOST_DEEP,
+    ROWS,
+    SEEDS,
+    SPLITS,
+    Log,
+    each_once,
+    flattened,
+    is_role,
+    is_score,
+    last_pass,
+    line_logs,
+    record_logs,
+    refuse_folds,
+    step_of,
+    table_logs,
+    uncounted,
+)
+from curvewise.exchange.tools.folders.numbers import (
+    Numbers,
+    is_number,
+    may_be_score,
+    number_in,
+)
+from curvewise.metrics import Floats
+from curvewise.trials import names
+
+_EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")
+_RATES = ("lr", "learning_rate")
+BOOSTING = ("xgboost", "lightgbm")
+# Names of what is counted, with a number: keys of steps, and keys of runs.
+_STEP_KEY = re.compile(
+    r"(epoch|step|iter|iteration|round|episode|update)[ _.-]?(\d+)", re.IGNORECASE
+)
+REPLICATE = re.compile(
+    r"(seed|fold|rep|repeat|repetition|replicate|run|trial|cv|split)[ _.-]?(\d+)",
+    re.IGNORECASE,
+)
+_BY_EPOCH = ("history", "histories", "log", "logs", "curve", "curves", "epochs")
+
+
+# --- one file -------------------------------------------------------------------------
+
+
+def logs_in(path: Path, asked: Asked, tool: str = "folder") -> list[Log]:
+    """Return the runs of a file: one, or those that its columns tell apart.
+
+    What cannot be read raises an error that says why; a file with no rows has no runs.
+    """
+    ending = path.suffix.lower()
+    if ending == ".gz":
+        ending = Path(path.stem).suffix.lower()
+    if path.stat().st_size == 0:
+        return []
+    if ending in (".csv", ".tsv"):
+        return table_logs(path, asked)
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise CurvewiseError(f"{path.name} is no text in UTF-8.") from None
+    if ending in (".yaml", ".yml"):
+        return logs_of(yaml_of(text, path.name), asked, path.stem, tool)
+    if ending == ".json":
+        try:
+            return logs_of(parsed(text), asked, path.stem, tool)
+        except json.JSONDecodeError as problem:
+            if problem.msg != "Extra data":  # JSON lines under another name
+                raise CurvewiseError(f"{path.name} is no JSON: {problem}.") from None
+    return line_logs(text, asked, path)
+
+
+def yaml_of(text: str, name: str) -> Any:
+    """Return what a text of YAML says; objects of Python are read as texts."""
+    import yaml
+
+    base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader: Any = type("_Plain", (base,), {})
+    loader.add_multi_constructor("", _tagged)
+    # 1e-3 is a number to everybody but YAML 1.1.
+    loader.add_implicit_resolver(
+        "tag:yaml.org,2002:float", _EXPONENT, list("-+0123456789.")
+    )
+    try:
+        return yaml.load(text, Loader=loader)  # noqa: S506 a safe one, without objects
+    except (yaml.YAMLError, RecursionError, ValueError) as problem:
+        reason = shortened(getattr(problem, "problem", None) or problem, 200)
+        raise CurvewiseError(f"{name} is no YAML: {reason}.") from None
+
+
+def _tagged(loader: Any, suffix: str, node: Any) -> Any:
+    """Return what stands behind a tag, as plain values; never an object."""
+    kind = type(node).__name__
+    if kind == "MappingNode":
+        return loader.construct_mapping(node, deep=True)
+    if kind == "SequenceNode":
+        return loader.construct_sequence(node, deep=True)
+    return node.value or suffix.rpartition(":")[2]
+
+
+# --- nested values ---------------------------------------------------------------------
+
+
+def logs_of(value: Any, asked: Asked, name: str, tool: str = "folder") -> list[Log]:
+    """Return the runs of nested values: histories, records, or last scores.
+
+    Of a boosted model, names of curves in a dict of dicts are those of data sets.
+    """
+    if isinstance(value, Mapping):
+        return _of_mapping(value, asked, name, tool)
+    if isinstance(value, list) and value:
+        if all(isinstance(one, Mapping) for one in value):
+            if not any(map(_has_curves, value)):
+                return record_logs(value, asked, name)
+            return [_only(logs_of(one, asked, name, tool), name) for one in value]
+        if all(is_number(one) for one in value):
+            return _finished(_Found(lists={name: value}), asked, name)
+    raise CurvewiseError(f"{name} holds no scores but {shortened(as_text(value), 40)}.")
+
+
+def _of_mapping(
+    value: Mapping[str, Any], asked: Asked, name: str, tool: str
+) -> list[Log]:
+    if isinstance(value.get("log_history"), list):
+        return [trainer_log(value, asked)]
+    if is_history(value):
+        refuse_folds(value, name)
+    if (records := _by_step(value, name, asked)) is not None:
+        return record_logs(records, asked, name)
+    if some := named_runs(value, histories=tool == "keras"):
+        return [_named(path, one, asked, name, tool) for path, one in some]
+    if not is_boosting(value):
+        found = _Found()
+        _walk(value, "", found, asked)
+        return _finished(found, asked, name)
+    if tool not in BOOSTING and not all(DATA_SET.fullmatch(str(k)) for k in value):
+        trained = all(_is_training(map(str, one)) for one in value.values())
+        more = ", or runs with a history each" if trained else ""
+        raise CurvewiseError(
+            f"{name} has curves under {listed(value)}: are these data sets on which one "
+            f"boosted model was scored{more}?",
+            fixes=[{"tool": "xgboost"}, *([{"tool": "keras"}] if trained else [])],
+        )
+    return [boosting_log(value, asked, name)]
+
+
+def _only(logs: Sequence[Log], name: str) -> Log:
+    if len(logs) != 1:
+        raise CurvewiseError(f"{name} holds {len(logs)} runs in place of one.")
+    return logs[0]
+
+
+def _has_curves(record: Mapping[Any, Any]) -> bool:
+    """Return whether a record has more than one value of a score: it is a run."""
+    return any(
+        str(key).casefold() in HISTORIES and isinstance(one, Mapping | list)
+        for key, one in record.items()
+    ) or any(
+        names.is_score(str(key))
+        and is_curve(one)
+        and any(type(v) is float for v in one)
+        for key, one in record.items()
+    )
+
+
+# --- runs by name ------------------------------------------------------------------------
+
+
+def named_runs(
+    value: Mapping[Any, Any], *, histories: bool = False
+) -> list[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """Return the runs that nested names lead to; none where names are parts of a run.
+
+    With `histories` curves below a name are those of a run, and of no data set.
+    """
+    found = list(_below(value, (), histories))
+    return [one for one in found if one is not None] if _are_runs(found) else []
+
+
+_Leaf = tuple[tuple[str, ...], Mapping[str, Any]] | None
+
+
+def _are_runs(found: Sequence[_Leaf]) -> bool:
+    return len(found) > 1 and None not in found
+
+
+def _below(
+    value: Mapping[Any, Any], path: tuple[str, ...], histories: bool
+) -> Iterator[_Leaf]:
+    """Yield runs with the names that lead to them; None for what is no run."""
+    keys = [str(key) for key in value]
+    words = SPLITS | HISTORIES | CONFIG_KEYS
+    if len(path) > 3 or any(
+        key.casefold() in words or DATA_SET.fullmatch(key) for key in keys
+    ):
+        yield None
+        return
+    replicates = bool(keys) and all(map(REPLICATE.fullmatch, keys))
+    numbered = bool(keys) and all(key.isdigit() for key in keys)
+    for key, one in zip(keys, value.values(), strict=True):
+        here = (*path, key)
+        if not isinstance(one, Mapping) or not one:
+            yield None
+        elif is_history(one):
+            yield (
+                (here, one)
+                if numbered or replicates or histories or _is_keras(one)
+                else None
+            )
+        elif replicates or _is_record(one):
+            yield here, one
+        else:
+            yield from _below(one, here, histories)
+
+
+def _is_keras(history: Mapping[Any, Any]) -> bool:
+    keys = {str(key) for key in history}
+    return any(f"val_{key}" in keys for key in keys)
+
+
+def _is_record(value: Mapping[Any, Any]) -> bool:
+    """Return whether a value has a configuration or a history of its own."""
+    words = HISTORIES | CONFIG_KEYS
+    return any(
+        str(key).casefold() in words and isinstance(one, Mapping | list)
+        for key, one in value.items()
+    )
+
+
+def _named(
+    path: tuple[str, ...], value: Mapping[str, Any], asked: Asked, name: str, tool: str
+) -> Log:
+    if is_history(value):
+        log = history_log(value, None, asked, f"{name}/{'/'.join(path)}")
+    else:
+        log = _only(logs_of(value, asked, name, tool), name)
+    log.name = "/".join(path)
+    return log
+
+
+def _by_step(value: Mapping[Any, Any], above: str, asked: Asked) -> list[Any] | None:
+    """Return scores under keys that are steps, as records; None where keys are none."""
+    keys = [str(key) for key in value]
+    if not keys or not all(isinstance(one, Mapping) for one in value.values()):
+        return None
+    if any(
+        is_curve(v) or isinstance(v, Mapping)
+        for one in value.values()
+        for v in one.values()
+    ) and not all(map(_STEP_KEY.fullmatch, keys)):
+        return None
+    matches = [_STEP_KEY.fullmatch(key) for key in keys]
+    clocks = {m[1].casefold() for m in matches if m}
+    if all(matches) and len(clocks) == 1:
+        clock, steps = clocks.pop(), [int(m[2]) for m in matches if m]
+    elif all(key.isdigit() for key in keys):
+        if above.casefold() not in _BY_EPOCH and asked.step != ROWS:
+            if len(keys) == 1:
+                return None
+            trained = all(_is_training(map(str, one)) for one in value.values())
+            raise CurvewiseError(
+                f"'{shortened(above)}' has scores under {listed(keys, most=3)}: steps of "
+                f"one run, runs or classes? Write epoch_0 or seed_0 for 0 if they are "
+                f"the former; step='row' says that they are steps.",
+                fixes=[{"step": ROWS}] if trained else (),
+            )
+        clock, steps = "epoch", [int(key) for key in keys]
+    else:
+        return None
+    pairs = zip(steps, value.values(), strict=True)
+    return [{clock: step, **one} for step, one in sorted(pairs, key=lambda p: p[0])]
+
+
+# --- curves ------------------------------------------------------------------------------
+
+
+def is_curve(value: object) -> bool:
+    """Return whether a value is a list of numbers, some of them missing or words."""
+    if isinstance(value, np.ndarray):
+        return value.ndim == 1 and value.dtype.kind in "fiu"
+    if not isinstance(value, list | tuple):
+        return False
+    numbers = sum(map(is_number, value))
+    words = sum(isinstance(one, str) for one in value)
+    missing = sum(one is None for one in value)
+    return numbers > words and numbers + words + missing == len(value)
+
+
+def _is_pairs(value: object) -> bool:
+    """Return whether a value is a list of steps with their scores."""
+    return (
+        isinstance(value, list)
+        and len(value) > 1
+        and all(
+            isinstance(one, list | tuple) and len(one) == 2 and all(map(is_number, one))
+            for one in value
+        )
+        and all(a[0] < b[0] for a, b in pairwise(value))
+    )
+
+
+def is_history(value: object) -> bool:
+    """Return whether a value is a dict of curves, as Keras keeps them."""
+    return (
+        isinstance(value, Mapping)
+        and bool(value)
+        and all(map(is_curve, value.values()))
+    )
+
+
+def is_boosting(value: object) -> bool:
+    """Return whether a value is {data set: {metric: curve}}, as xgboost keeps it."""
+    return (
+        isinstance(value, Mapping)
+        and bool(value)
+        and all(map(is_history, value.values()))
+        and not any(str(key).casefold() in HISTORIES for key in value)
+    )
+
+
+def boosting_log(value: Mapping[str, Any], asked: Asked, name: str) -> Log:
+    """Return the curves of a boosted model by round, or by a list of steps of theirs."""
+    log = Log(clock="round")
+    by_length: dict[int, list[str]] = {}
+    for part, metrics in value.items():
+        step = names.first(names.STEP, map(str, metrics))
+        for metric, curve in metrics.items():
+            called = f"{part}-{metric}"
+            if metric == step or not is_score(called, asked):
+                continue
+            if step is not None:
+                log.clock = step
+                log.curves[called] = _placed(called, curve, step, metrics[step], name)
+            else:
+                by_length.setdefault(len(curve), []).append(called)
+                log.curves[called] = _indexed(curve, 1)
+    _refuse_lengths(by_length, name)
+    return log
+
+
+def _refuse_lengths(by_length: Mapping[int, list[str]], name: str) -> None:
+    if len(by_length) > 1:
+        raise CurvewiseError(
+            f"{name} has lists of different lengths, such as "
+            f"{listed([keys[0] for keys in by_length.values()], most=3)}: at which steps "
+            f"they were recorded, nobody says.",
+            fixes=[{"metrics": keys} for keys in by_length.values()],
+        )
+
+
+def history_log(
+    history: Mapping[str, Any], epochs: Sequence[float] | None, asked: Asked, name: str
+) -> Log:
+    """Return the curves of a history by epoch; Keras calls the first one 0."""
+    lists = {str(key): list(curve) for key, curve in history.items()}
+    if epochs is not None and all(len(one) == len(epochs) for one in lists.values()):
+        lists.setdefault("epoch", list(epochs))
+    log = _finished(_Found(lists=lists, trained=True), asked, name)[0]
+    log.clock = "epoch"
+    return log
+
+
+def trainer_log(state: Mapping[str, Any], asked: Asked) -> Log:
+    """Return what Hugging Face's trainer logged; of two values at a step, the last."""
+    by = asked.step or "step"
+    log = Log(clock=by)
+    points: dict[str, dict[float, float]] = {}
+    for record in state["log_history"]:
+        step = record.get(by) if isinstance(record, Mapping) else None
+        if not is_number(step):
+            continue
+        for key, value in record.items():
+            if is_number(value) and key != by and is_score(key, asked):
+                points.setdefault(key, {})[float(step)] = float(value)
+    for key, curve in points.items():
+        steps = sorted(curve)
+        log.curves[key] = (np.array(steps), np.array([curve[s] for s in steps]))
+    drawn = state.get("trial_params")
+    if isinstance(drawn, Mapping):
+        log.params = flattened(drawn, ".")
+    return log
+
+
+@dataclass(slots=True)
+class _Found:
+    """Numbers, lists, records and settings of nested values, by name."""
+
+    lists: dict[str, Any] = field(default_factory=dict)
+    pairs: dict[str, list[Any]] = field(default_factory=dict)
+    records: dict[str, list[Any]] = field(default_factory=dict)
+    finals: dict[str, float] = field(default_factory=dict)
+    labels: dict[str, Any] = field(default_factory=dict)
+    params: dict[str, Any] = field(default_factory=dict)
+    trained: bool = False
+
+
+def _walk(
+    value: Mapping[Any, Any], before: str, found: _Found, asked: Asked, depth: int = 0
+) -> None:
+    for key, one in value.items():
+        name = f"{before}{key}"
+        bare = str(key).casefold()
+        inner = before if bare in HISTORIES else f"{name}/"
+        if isinstance(one, Mapping) and bare in CONFIG_KEYS:
+            found.params |= flattened(one, ".")
+        elif isinstance(one, Mapping) and depth < MOST_DEEP:
+            found.trained |= bare.endswith("history")
+            if (records := _by_step(one, bare, asked)) is not None:
+                found.records[inner] = records
+            else:
+                _walk(one, inner, found, asked, depth + 1)
+        elif is_curve(one):
+            found.lists[name] = one
+        elif _is_pairs(one) and names.is_score(name):
+            found.pairs[name] = one
+        elif isinstance(one, list) and one and all(isinstance(r, Mapping) for r in one):
+            found.records[inner] = one
+        else:
+            _take(name, bare, one, found)
+
+
+def _take(name: str, bare: str, one: Any, found: _Found) -> None:
+    """Keep one plain value as a score, a setting or a label."""
+    if is_number(one):
+        if is_role(bare, (*SEEDS, *names.ALGORITHM, *names.TASK)):
+            found.labels[name.rpartition("/")[2]] = one
+        elif names.is_param(name) and not names.is_score(name):
+            found.params[name.replace("/", ".")] = one
+        else:
+            found.finals[name] = float(one)
+    elif isinstance(one, str | bool):
+        value = number_in(one) if isinstance(one, str) else float(one)
+        if value is not None and names.is_score(name) and may_be_score(name):
+            found.finals[name] = value
+        else:
+            found.labels[name] = one
+
+
+def _finished(found: _Found, asked: Asked, name: str) -> list[Log]:
+    """Return nested values as runs: several only where records tell them apart."""
+    if (rows := _rows_of(found.lists)) is not None:
+        found.lists, found.records = {}, {"": rows, **found.records}
+    logs = [_of_lists(found, asked, name) if found.lists else Log()]
+    _add_pairs(logs[0], found, asked, name)
+    for key, records in found.records.items():
+        before = key if len(found.records) > 1 or found.lists else ""
+        some = record_logs(records, asked, name)
+        if len(some) > 1 and (len(found.records) > 1 or logs[0]):
+            raise CurvewiseError(f"{name} holds records of {len(some)} runs, and more.")
+        if len(some) > 1:
+            logs = some
+            continue
+        for one in some:
+            logs[0].curves |= {before + name: c for name, c in one.curves.items()}
+            logs[0].finals |= {before + name: v for name, v in one.finals.items()}
+            logs[0].labels |= one.labels
+            logs[0].clock = logs[0].clock or one.clock
+    for log in logs:
+        for key, value in found.finals.items():
+            if is_score(key, asked):
+                log.add_final(key, value)
+        log.labels = found.labels | log.labels
+        log.params |= found.params
+    return logs
+
+
+def _is_training(keys: Iterable[str]) -> bool:
+    """Return whether lists are of one training: a score and its val_, or a loss.
+
+    A loss beside settings is a table of runs.
+    """
+    words = [key.casefold().rpartition("/")[2] for key in keys]
+    if any(f"val_{word}" in words for word in words):
+        return True
+    # Keras writes its learning rate beside the scores.
+    words = [w for w in words if w not in _RATES or words[0] != "loss"]
+    settings = any(names.is_param(w) and not names.is_score(w) for w in words)
+    return any("loss" in word for word in words) and not settings
+
+
+def _rows_of(lists: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """Return lists beside one of seeds as records of runs; None where there is none."""
+    seeds = [k for k in lists if is_role(k.removesuffix("s"), SEEDS)]
+    if not seeds or len(lists) < 2 or len(set(map(len, lists.values()))) > 1:
+        return None
+    called = [k.removesuffix("s") if k in seeds else k for k in lists]
+    rows = zip(*lists.values(), strict=True)
+    return [dict(zip(called, row, strict=True)) for row in rows]
+
+
+def _add_pairs(log: Log, found: _Found, asked: Asked, name: str) -> None:
+    """Add curves that have a step beside each score."""
+    pairs = {k: v for k, v in found.pairs.items() if is_score(k, asked)}
+    if pairs and log.curves:
+        raise CurvewiseError(
+            f"{name} has steps beside the scores of {listed(pairs, most=3)}, and none for "
+            f"{listed(log.curves, most=3)}: which belong together, nobody says.",
+            fixes=[{"metrics": list(pairs)}, {"metrics": list(log.curves)}],
+        )
+    for key, curve in pairs.items():
+        log.curves[key] = (
+            _floats([s for s, _ in curve]),
+            _floats([v for _, v in curve]),
+        )
+        log.clock = "step"
+
+
+def _of_lists(found: _Found, asked: Asked, name: str) -> Log:
+    """Return lists of scores as curves, by the list of steps or by their places."""
+    clocks = _clocks(found.lists, asked, name)
+    curves = {
+        k: v
+        for k, v in found.lists.items()
+        if k not in clocks.values() and is_score(k, asked)
+    }
+    used = {clocks.get(key.rpartition("/")[0], clocks.get("")) for key in curves}
+    bare = {c.rpartition("/")[2] for c in used if c is not None}
+    log = Log(clock=next(iter(bare), None))
+    by_length: dict[int, list[str]] = {}
+    for key, curve in curves.items():
+        step = clocks.get(key.rpartition("/")[0], clocks.get(""))
+        if step is not None:
+            log.curves[key] = _placed(key, curve, step, found.lists[step], name)
+        else:
+            by_length.setdefault(len(curve), []).append(key)
+    if len(bare) > 1 or (bare and by_length):
+        raise CurvewiseError(
+            f"{name} counts steps by {listed(sorted(bare))}, and not those of all its "
+            f"lists. Choose some.",
+            fixes=[
+                {"metrics": list(log.curves)},
+                *({"metrics": keys} for keys in by_length.values()),
+            ],
+        )
+    _refuse_lengths(by_length, name)
+    if by_length:
+        if not (asked.step == ROWS or found.trained or _is_training(found.lists)):
+            raise uncounted(name, "lists of numbers and none")
+        log.curves = {key: _indexed(curve, 0) for key, curve in curves.items()}
+        log.clock = "epoch"
+    return log
+
+
+def _clocks(lists: Mapping[str, Any], asked: Asked, name: str) -> dict[str, str]:
+    """Return the list that counts steps for each level of names."""
+    if asked.step is not None:
+        step = step_of(lists, asked, name)
+        return (
+            {}
+            if step is None
+            else dict.fromkeys(("", *(key.rpartition("/")[0] for key in lists)), step)
+        )
+    levels: dict[str, list[str]] = {}
+    for key in lists:
+        levels.setdefault(key.rpartition("/")[0], []).append(key)
+    found = {level: names.first(names.STEP, keys) for level, keys in levels.items()}
+    return {level: step for level, step in found.items() if step is not None}
+
+
+def _placed(
+    key: str, curve: Any, step: str, counted: Any, name: str
+) -> tuple[Floats, Floats]:
+    """Return a list of scores by a list of steps."""
+    places = _floats(counted)
+    if len(curve) != len(places):
+        raise CurvewiseError(
+            f"{name} has {len(curve)} values of '{key}' and {len(places)} of '{step}'."
+        )
+    known = np.array([one is not None for one in curve], bool) & ~np.isnan(places)
+    if (kept := last_pass(Numbers(places, ~np.isnan(places)), name)) is not None:
+        known[np.setdiff1d(np.arange(len(places)), kept)] = False
+    return each_once(places[known], _floats(curve)[known], key, name)
+
+
+def _indexed(curve: Any, first: int) -> tuple[Floats, Floats]:
+    """Return a list of scores by their place; what is missing was not recorded."""
+    known = np.array([one is not None for one in curve], bool)
+    return np.flatnonzero(known).astype(np.float64) + first, _floats(curve)[known]
+
+
+def _floats(curve: Any) -> Floats:
+    told = (number_in(one) if isinstance(one, str) else one for one in curve)
+    return np.array([np.nan if one is None else one for one in told], np.float64)
