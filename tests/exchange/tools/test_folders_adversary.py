@@ -481,3 +481,41 @@ def test_many_files_take_seconds(tmp_path):
     trials, _ = quietly(tmp_path / "logs", **SEEDED)
     assert len(trials) == 3000
     assert time.perf_counter() - began < 10
+
+
+def test_a_file_and_a_folder_of_one_name_are_not_one_run(tmp_path):
+    text = "step,accuracy\n1,.5\n2,.6\n"
+    for name in ("ppo_s1.csv", "ppo_s2.csv", "ppo_s1/metrics.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    with pytest.raises(cw.CurvewiseError, match="ppo_s1"):
+        cw.read(tmp_path, roles="{algorithm}_s{seed}")
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "x: " + 50_000 * "[" + 50_000 * "]",
+        "\n".join(
+            ["a0: &a0 {x: 1, y: 2, z: 3, w: 4}"]
+            + [f"a{k}: &a{k} [*a{k - 1}, *a{k - 1}, *a{k - 1}]" for k in range(1, 20)]
+        ),
+    ],
+    ids=["deep", "aliases"],
+)
+def test_a_configuration_that_is_a_bomb_is_told_and_left_out(tmp_path, config):
+    for i in range(2):
+        home = tmp_path / f"net_s{i}"
+        home.mkdir()
+        (home / "metrics.csv").write_text("step,accuracy\n1,.5\n2,.6\n")
+        (home / "config.yaml").write_text(config)
+    with pytest.warns(cw.CurvewiseWarning, match="configuration"):
+        trials = cw.read(tmp_path, roles="{algorithm}_s{seed}")
+    assert len(trials) == 2
+
+
+def test_runs_that_count_otherwise_are_not_put_on_one_axis(tmp_path):
+    for i, clock in enumerate(("step", "epoch")):
+        (tmp_path / f"net_s{i}.csv").write_text(f"{clock},accuracy\n1,.5\n2,.6\n")
+    with pytest.raises(cw.CurvewiseError, match="'step', 'epoch'"):
+        cw.read(tmp_path, roles="{algorithm}_s{seed}")

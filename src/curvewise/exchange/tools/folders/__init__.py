@@ -423,7 +423,10 @@ def runs_of(
     clocks = dict.fromkeys(run.log.clock for run in runs if run.log.curves)
     if len(clocks) > 1:
         several = listed(map(str, clocks))
-        remarks = (*remarks, f"Steps are counted by {several} in different runs.")
+        raise CurvewiseError(
+            f"Steps are counted by {several} in different runs of {source}, and are not "
+            f"the same. Pass those that count alike."
+        )
     parts = []
     for row, run in enumerate(runs):
         last = run.log.last()

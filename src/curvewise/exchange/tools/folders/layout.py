@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, shortened
 from curvewise.exchange.cells import parsed
 from curvewise.exchange.runs import LeftOut
 from curvewise.exchange.tools.folders.logs import (
@@ -108,6 +108,8 @@ class Layout:
 
     def add(self, run: str, folder: str, *sources: Source) -> None:
         """Note sources of a run, whose configuration is in a folder or above it."""
+        if self.folders.get(run, folder) != folder:
+            raise _same_name(run, self.runs[run][0].file, sources[0].file)
         self.runs.setdefault(run, []).extend(sources)
         self.folders[run] = folder
 
@@ -126,6 +128,14 @@ class Layout:
             if files:
                 some = tuple(files[:2])
                 self.left_out.append(LeftOut(len(files), why, some, "file"))
+
+
+def _same_name(run: str, one: str, other: str) -> CurvewiseError:
+    return CurvewiseError(
+        f"'{shortened(one)}' and '{shortened(other)}' are both called "
+        f"'{shortened(run)}': whether they are one run, nobody says. Rename one, or pass "
+        f"a list of the files that are runs."
+    )
 
 
 def is_scores(file: str) -> bool:
@@ -164,7 +174,8 @@ def layout_of(seen: Seen, files: list[str]) -> Layout:
         inside[_parent(file)].add(file.rpartition("/")[2])
     rest = _of_trainers(seen, files, layout)
     rest = _of_dvclive(rest, layout)
-    rest = [file for file in rest if _parent(file) not in _homes_of_trainers(layout)]
+    homes = _homes_of_trainers(layout)
+    rest = [file for file in rest if _parent(file) not in homes]
     by_folder: dict[str, list[str]] = defaultdict(list)
     for file in rest:
         by_folder[_parent(file)].append(file)
@@ -335,6 +346,8 @@ def _of_folder(
     for file in own:
         stem = stems[file]
         run = f"{folder}/{stem}" if folder else stem
+        if run in layout.runs:
+            raise _same_name(run, layout.runs[run][0].file, file)
         layout.add(run, folder, Source(file, config=beside.get(stem)))
 
 

@@ -99,10 +99,44 @@ def yaml_of(text: str, name: str) -> Any:
         "tag:yaml.org,2002:float", _EXPONENT, list("-+0123456789.")
     )
     try:
-        return yaml.load(text, Loader=loader)  # noqa: S506 a safe one, without objects
+        _refuse_depth(text, base)
+        told = yaml.load(text, Loader=loader)  # noqa: S506 a safe one, without objects
+        _ = _size(told, {})
+        return told
     except (yaml.YAMLError, RecursionError, ValueError) as problem:
         reason = shortened(getattr(problem, "problem", None) or problem, 200)
         raise CurvewiseError(f"{name} is no YAML: {reason}.") from None
+
+
+_DEEPEST = 200
+_MOST_VALUES = 100_000
+
+
+def _refuse_depth(text: str, loader: Any) -> None:
+    """Raise for a text that is nested so deep that building it would end the process."""
+    import yaml
+
+    if sum(map(text.count, ("[", "{", "- ", "\n "))) < _DEEPEST:
+        return
+    depth = 0
+    for event in yaml.parse(text, Loader=loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise ValueError(f"it is nested more than {_DEEPEST} deep")
+
+
+def _size(value: Any, known: dict[int, int]) -> int:
+    """Return how many values there are, those of an alias each time; raise for too many."""
+    if not isinstance(value, Mapping | list):
+        return 1
+    if id(value) not in known:
+        known[id(value)] = 0  # one that holds itself ends here
+        inner = value.values() if isinstance(value, Mapping) else value
+        known[id(value)] = sum(_size(one, known) for one in inner)
+    if known[id(value)] > _MOST_VALUES:
+        raise ValueError(f"it has more than {_MOST_VALUES:,} values")
+    return known[id(value)]
 
 
 def _tagged(loader: Any, suffix: str, node: Any) -> Any:
