@@ -584,7 +584,7 @@ def test_other_values_outside_the_range_are_errors(value):
         finding.what
     )
     assert finding.where == "'a' on 't' (1 trials)"
-    assert "metrics={'accuracy': Metric('accuracy', 'higher'" in finding.do
+    assert "metrics={'accuracy': 'higher:LOW:HIGH'}" in finding.do
 
 
 def test_fractions_and_unbounded_scores_are_fine():

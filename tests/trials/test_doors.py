@@ -392,7 +392,7 @@ class TestEveryDoor:
         with pytest.raises(
             CurvewiseError,
             match=r"1 of 2 scores of 'mse' are outside its range 0 to inf, first -2\. "
-            r"Declare its range, such as Metric\('mse', 'lower'\)\.",
+            r"Declare its range: metrics=\{'mse': 'lower::'\}",
         ):
             getattr(Trials(curves("mse", 1.0, -2.0)), door)("mse")
 

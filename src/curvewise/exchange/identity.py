@@ -82,7 +82,9 @@ def apart(
     """
     fixed = [c for c in (task, algorithm, *trials, step) if c]
     usable = [c for c in columns if len(table.column(c).unique()) > 1]
-    usable = [c for c in usable if not names.is_score(c)]
+    # The words ce and focal under "loss" are no scores.
+    usable = [c for c in usable if not (names.is_score(c) and is_number(table, c))]
+    usable = [c for c in usable if not c.startswith("label.")]
     fixes: list[dict[str, Any]] = []
     for column in usable:
         if rows_per_run(table, [*fixed, column]) == 1:
@@ -110,6 +112,9 @@ def _together(
     trials: Sequence[str],
 ) -> list[dict[str, Any]]:
     """Return what two columns may be that tell rows apart together."""
+    texts = [c for c in columns if not is_number(table, c) and not names.is_param(c)]
+    if len(texts) == 1:  # conditions with a sweep each: the params tell the rest
+        return [{"task": texts[0]}, {"trial": [*trials, *columns]}]
     kinds = [table.schema.field(c).type for c in columns]
     said = all(pa.types.is_string(k) or pa.types.is_boolean(k) for k in kinds)
     who = [algorithm] if algorithm is not None else []
@@ -130,13 +135,20 @@ def readings(
     if step is not None and _counts_too(table, column):
         both = (column, step) if _is_coarser(column, step) else (step, column)
         return [{"step": SIGN.join(both)}, as_trial]
-    if trials and {"eval", "episode"} <= set(re.split(r"[\W_]+", column.casefold())):
+    if trials and {"eval", "episode"} <= _words(column):
         return [as_trial | {"cluster": trials[0]}]  # several looks at one run
     if parts := _parts(table, column):
         return [{"where": {column: part}} for part in parts]
-    if names.is_param(column) or names.every(names.TRIAL, [column]):
-        is_setting = algorithm is None and not names.every(names.TRIAL, [column])
-        return [*([{"algorithm": column}] if is_setting else []), as_trial]
+    if names.every(names.TRIAL, [column]) or _words(column) & _NO_STEPS:
+        return [as_trial]
+    if names.is_param(column):
+        roles = {"algorithm": algorithm} if algorithm is None else {}
+        if _words(column) & names.PERHAPS_CONDITION:
+            roles["task"] = task
+        own = [
+            {r: f"{one}{SIGN}{column}" if one else column} for r, one in roles.items()
+        ]
+        return [*own, as_trial]
     kind = table.schema.field(column).type
     if is_number(table, column) and not pa.types.is_boolean(kind):
         own = [{"step": column}] if step is None else []
@@ -155,9 +167,9 @@ def _as_names(
     ):
         is_one = known is None or len(table.column(known).unique()) == 1
         is_usual = bool(names.every(usual, [column]))
-        if known is None or (is_one and is_usual):
+        if known is None or is_one:
             fixes.append({role: column})
-        elif not is_one:  # of both together there are several
+        else:  # of both together there are several
             fix = {role: f"{known}{SIGN}{column}"}
             fixes = [fix, *fixes] if is_usual else [*fixes, fix]
     return fixes
@@ -165,9 +177,17 @@ def _as_names(
 
 def _counts_too(table: pa.Table, column: str) -> bool:
     """Return whether a column counts along a run, beside its step: epoch and batch."""
-    words = set(re.split(r"[\W_]+", column.casefold()))
+    words = _words(column)
     usual = names.every(names.STEP, [column]) or words & {"batch", "minibatch", "iter"}
-    return bool(usual) and is_number(table, column)
+    return bool(usual) and is_number(table, column) and "size" not in words
+
+
+# Numbers that count nothing, whatever they are in a table.
+_NO_STEPS = frozenset(("split", "version", "commit", "id", "release"))
+
+
+def _words(column: str) -> set[str]:
+    return set(re.split(r"[\W_]+", column.casefold()))
 
 
 # The first goes on while the others begin again.

@@ -44,6 +44,7 @@ from curvewise.exchange.shapes import (
     must_be_names,
     same_names,
 )
+from curvewise.exchange.shapes.joint import SIGN
 from curvewise.exchange.sources import found_in
 from curvewise.exchange.tables import load, without_head
 from curvewise.metrics import is_quality
@@ -169,7 +170,8 @@ def _asked(
     scores = None if metrics is None else tuple(stated_metrics(metrics, None))
     bare = None if scores is None else (*scores, *map(metric_name, scores))
     tasks, given = stated.get("task"), (stated.get("task"), stated.get("algorithm"))
-    named = (*joining, *(one for one in given if isinstance(one, str)))
+    texts = [one for one in given if isinstance(one, str)]
+    named = (*joining, *texts, *(part for one in texts for part in one.split(SIGN)))
     step = stated.get("step") if isinstance(stated.get("step"), str) else None
     if tasks is None or isinstance(tasks, str):
         return Asked(step, bare, known, names=named)

@@ -360,13 +360,18 @@ def _ask_for_algorithm(
     """Raise where a column of words without a usual name may name the algorithm."""
     usual = {*names.every((*names.TRIAL, *names.STATUS, *names.FIELDS), left)}
     usual -= {c for c in usual if _has_seeds(table, c, left)}
+    left = list(left)
+    # The one hyperparameter there is may be what was compared: adam and sgd.
+    params = [
+        c for c in left if names.is_param(c) and len(table.column(c).unique()) > 1
+    ]
     found = []
     for column in left:
         tokens = _tokens(column)
         if (
             column in usual
             or is_number(table, column)
-            or names.is_param(column)
+            or (names.is_param(column) and [*params] != [column])
             or column.startswith("label.")
             or tokens & _CIRCUMSTANCES
         ):
@@ -431,24 +436,55 @@ def _trial_columns(
     steps = [step] if step else [c for c in [names.first(names.STEP, columns)] if c]
     for size in (1, 2, 3):
         for some in combinations(candidates, size):
-            for extra in ([], steps):
-                if rows_per_run(table, [*who, *some, *extra]) == 1:
-                    return some
-    first = candidates[:1]
+            if rows_per_run(table, [*who, *some]) == 1:
+                return some
+            if rows_per_run(table, [*who, *some, *steps]) == 1 and not _ended_apart(
+                table, [*who, *some], steps, settings
+            ):
+                return some
+    first = tuple(candidates[:1])
     varying = columns_varying(table, [*who, *first], settings) if settings else []
-    if not varying or not (first or steps or PARAMS in design):
-        return tuple(first)
-    some = (*first, *varying)
-    others = [c for c in columns if c not in (*some, *steps)]
-    if _may_be_asked_about(table, [*who, *first], [*who, *some], others):
-        return tuple(first)
-    if rows_per_run(table, [*who, *some]) == 1 and first:
-        return some
+    others = [c for c in columns if c not in (*first, *varying, *steps)]
+    if (
+        not varying
+        or not (first or steps or PARAMS in design)
+        # Of the evaluation, perhaps: noise, a horizon.
+        or all(_tokens(c) & names.PERHAPS_CONDITION for c in varying)
+        or _may_be_asked_about(table, [*who, *first], [*who, *first, *varying], others)
+    ):
+        return first
+    return (*first, *_telling(table, [*who, *first], varying, steps, is_run=not first))
+
+
+def _telling(
+    table: pa.Table,
+    keys: Sequence[str],
+    varying: Sequence[str],
+    steps: Sequence[str],
+    *,
+    is_run: bool,
+) -> tuple[str, ...]:
+    """Return the hyperparameters that tell apart what these keys do not; () if none do."""
     # A rate that a schedule changes is first seen later than the run began.
-    unique = rows_per_run(table, [*who, *some, *steps]) == 1
-    if steps and unique and _begin_together(table, [*who, *some], steps[0]):
-        return some
-    return tuple(first)
+    for size in range(1, min(len(varying), 3) + 1 if steps else 1):
+        for own in combinations(varying, size):
+            is_one = rows_per_run(table, [*keys, *own, *steps]) == 1
+            if is_one and _begin_together(table, [*keys, *own], steps[0]):
+                return own
+    alone = not is_run and rows_per_run(table, [*keys, *varying]) == 1
+    if alone and (not steps or _ended_apart(table, keys, steps, varying)):
+        return tuple(varying)
+    return ()
+
+
+def _ended_apart(
+    table: pa.Table, keys: Sequence[str], steps: Sequence[str], settings: Sequence[str]
+) -> bool:
+    """Return whether a step says how far each run went, and settings tell runs apart."""
+    if not steps or not settings or _begin_together(table, keys, steps[0]):
+        return False
+    varying = columns_varying(table, keys, settings)
+    return bool(varying) and rows_per_run(table, [*keys, *varying]) == 1
 
 
 def _may_be_asked_about(
@@ -551,7 +587,6 @@ def _guessed_metrics(
         and not c.startswith("label.")
     ]
     usual = [c for c in numeric if c in known or names.is_score(c)]
-    usual = [c for c in numeric if c in usual or (usual and _may_be_score(table, c))]
     # What changes along a run was measured; what does not, may be anything.
     found = [c for c in numeric if c in varying or c in usual]
     if not found and not has_counts:
@@ -569,22 +604,6 @@ def _guessed_metrics(
             fixes=[{"metrics": [c]} for c in likely[:4]],
         )
     return {c: known.get(c) or find(names.metric_name(c)) for c in found}
-
-
-def _may_be_score(table: pa.Table, column: str) -> bool:
-    """Return whether a column of unknown name is like scores: fractions that all differ."""
-    if (
-        names.is_param(column)
-        or not is_quality(column)
-        or _tokens(column) & _CIRCUMSTANCES
-    ):
-        return False
-    if not pa.types.is_floating(table.schema.field(column).type) or table.num_rows < 3:
-        return False
-    cells = table.column(column)
-    values = cells.drop_null().unique().cast(pa.float64()).to_numpy()
-    broken = bool((values != np.rint(values)).any())
-    return broken and len(values) >= 0.8 * (len(cells) - cells.null_count)
 
 
 def _refuse_text_scores(table: pa.Table, columns: Iterable[str]) -> None:

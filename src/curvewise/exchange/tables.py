@@ -212,6 +212,8 @@ def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_string(kind) or pa.types.is_null(kind):
         return whole.cast(pa.string())
     known = [text for text in texts.to_pylist() if text not in _MISSING]
+    if pa.types.is_floating(kind) and pc.any(pc.is_inf(typed)).as_py():
+        return whole.cast(pa.string())  # 89e1234 is a commit
     if len(typed.drop_null().unique()) < len({text.strip() for text in known}):
         return whole.cast(pa.string())
     return typed.take(whole.indices)

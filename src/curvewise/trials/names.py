@@ -108,14 +108,7 @@ PERHAPS_STATUS = (
     *("run_state", "job_state", "outcome", "result", "termination", "ended", "exit"),
     *("termination_reason", "exit_reason", "end_reason", "stop_reason"),
 )
-EXIT_CODE = (
-    "exit_code",
-    "exitcode",
-    "returncode",
-    "return_code",
-    "exit_status",
-    "exit",
-)
+EXIT_CODE = ("exit_code", "exitcode", "returncode", "return_code", "exit_status")
 ERROR_TEXT = (
     *("error_message", "error_msg", "exception", "traceback", "error", "error_type"),
     *("exception_type", "failure_reason", "err_msg"),
@@ -160,10 +153,15 @@ _PARAM_WORDS = frozenset(
         *("estimators", "neighbors", "penalty", "l1", "l2", "tau", "entropy"),
         *("optimizer", "activation", "init", "temperature", "noise", "eps", "epsilon"),
         *("horizon", "capacity", "heads", "embedding", "criterion", "leaf", "solver"),
-        *("regularization", "min_samples_split", "wd", "lam", "reg"),
+        *("regularization", "min_samples_split", "wd", "lam", "reg", "subsample"),
+        *("colsample", "mixup", "cutmix", "feature_fraction", "bagging_fraction"),
     )
 )
 _OF_BATCHES = frozenset(("mini", "minibatch", "batch", "idx", "index", "id", "no", "i"))
+# Hyperparameters by name, and as often conditions under which all were evaluated.
+PERHAPS_CONDITION = frozenset(
+    ("noise", "horizon", "eps", "epsilon", "layer", "depth", "temperature", "degree")
+)
 _STATUS_WORDS = {
     "ok": "ok finished finish complete completed success succeeded done pass passed",
     "failed": "failed fail failure error diverged nan errored err dnf",

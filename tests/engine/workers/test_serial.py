@@ -98,7 +98,8 @@ def test_a_limit_that_strikes_while_a_yield_is_written_down_leaves_no_half_of_it
     assert lengths == {len(trials.core.steps)}
     for trial in trials:
         assert trial.status == "timeout"
-        assert len(set(trial.metrics["accuracy"].tolist())) <= 1
+        if len(trial.steps):  # on a busy machine the limit strikes before the first
+            assert len(set(trial.metrics["accuracy"].tolist())) == 1
 
 
 def test_the_next_trials_run_as_if_nothing_had_been():

@@ -44,9 +44,8 @@ def numbers(shaped: Shaped, name: str) -> Shaped | None:
         new = None
         if _is_step(shaped, column) and numbers:
             new = _counted(cells, column, name, known)
-            remarks += [f"'{column}' counts in words such as '{known[0]}'."] * (
-                new is not None
-            )
+        if new is not None:
+            remarks.append(f"'{column}' counts in words such as '{known[0]}'.")
         elif numbers and all(re.match(_PERCENT, t) for t in numbers):
             new, what = _as_floats(texts, words, percent=True), "percent"
             remarks.append(f"'{column}' was written in percent: now fractions of 1.")
@@ -81,9 +80,9 @@ def _is_step(shaped: Shaped, column: str) -> bool:
     return column == step or (step is None and bool(usual))
 
 
-_COUNT = re.compile(r"(?P<n>\d[\d_]*(?:\.\d+)?)\s*(?P<unit>[kKmMgGbB]?)")
-_UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
-_MOST_COUNTS = 200
+_COUNT = re.compile(r"(?P<n>\d[\d_]*(?:\.\d+)?(?:[eE]\+?\d+)?)\s*(?P<unit>[kKmMB]?)")
+_UNITS = {"": 1, "k": 1e3, "m": 1e6, "b": 1e9}
+_MOST_NAMED = 200
 
 
 def _counted(
@@ -92,14 +91,14 @@ def _counted(
     """Return steps or sizes written as 10k, 1_000 or 1/8; ask where some are words."""
     told = {text: _count_of(text) for text in known}
     counts = {text: n for text, n in told.items() if n is not None}
-    if 2 * len(counts) < len(known) or len(counts) > _MOST_COUNTS:
+    if 2 * len(counts) < len(known):
         return None
     if len(counts) < len(known):
         odd = [text for text in known if text not in counts]
         raise CurvewiseError(
             f"Column '{column}' of {name} counts, and holds {listed(odd, most=3)}. Leave "
             f"these rows out, or write numbers.",
-            fixes=[{"where": {column: [*counts]}}],
+            fixes=[{"where": {column: [*counts]}}] if len(counts) < _MOST_NAMED else [],
         )
     encoded = cells.combine_chunks().dictionary_encode()
     values = pa.array([told.get(text) for text in encoded.dictionary.to_pylist()])

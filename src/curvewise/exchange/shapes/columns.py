@@ -26,7 +26,6 @@ from curvewise.exchange.shapes.base import (
     text_columns,
 )
 from curvewise.metrics import find
-from curvewise.metrics.words import CONTEXT
 from curvewise.trials import names
 
 _SURELY_METRIC = (
@@ -172,6 +171,10 @@ def wide(shaped: Shaped, name: str) -> Shaped | None:
         if columns is not None and not isinstance(columns, str):
             return _unpivoted(shaped, role, list(columns))
     trial, step = shaped.stated.get("trial"), shaped.stated.get("step")
+    if trial is None and (runs := _surely_runs(shaped)):
+        told = f"{listed(runs, most=3)} are runs, each with its scores in a column."
+        shaped = replace(shaped, remarks=(*shaped.remarks, told))
+        return _unpivoted(shaped, "trial", runs)
     if trial and not isinstance(trial, str) and _are_runs(shaped.table, list(trial)):
         return _unpivoted(shaped, "trial", list(trial))
     if step and not isinstance(step, str):
@@ -236,21 +239,6 @@ def _shared_noun(columns: Sequence[str]) -> tuple[str, list[str]]:
     return "", list(columns)
 
 
-def _ask_about_shared(shaped: Shaped, name: str, free: Sequence[str]) -> None:
-    """Raise for scores such as acc_ppo and acc_sac: of algorithms, or several metrics."""
-    scores = [c for c in free if names.is_score(c)]
-    runs = names.every(names.TRIAL, shaped.table.column_names)
-    noun, rest = _shared_noun(scores) if len(scores) > 1 else ("", [])
-    words = {word for own in rest for word in own.casefold().split("_")}
-    if not noun or not runs or words & CONTEXT or any(map(str.isdigit, rest)):
-        return
-    raise CurvewiseError(
-        f"Are {listed(scores, most=4)} of {name} the {noun} of algorithms, or metrics of "
-        f"one?",
-        fixes=[{"algorithm": scores}, {"metrics": scores}],
-    )
-
-
 _STEP_COLUMN = re.compile(r"(?P<stem>.*?)[ _.@=-]*(?P<n>\d+(?:\.\d+)?)(?P<unit>[kKM]?)")
 _UNITS = {"": 1, "k": 1000, "K": 1000, "M": 1_000_000}
 
@@ -308,8 +296,6 @@ def _ask_about_wide(shaped: Shaped, name: str) -> None:
         *(c for c in columns if counts_rows(table, c)),
     }
     free = [c for c in numeric_columns(table, free_columns(shaped)) if c not in usual]
-    if not algorithm and not task:
-        _ask_about_shared(shaped, name, free)
     if any(names.is_score(c) or c.startswith(("count.", "label.")) for c in free):
         return
     by_name = {c.casefold() for c in free}
@@ -379,6 +365,16 @@ def _are_runs(table: pa.Table, columns: list[str]) -> bool:
     """Return whether columns hold the scores of one run each, by their names."""
     there = [c for c in columns if c in table.column_names]
     return len(columns) > 1 and columns_of_runs(table, there) == columns
+
+
+def _surely_runs(shaped: Shaped) -> list[str]:
+    """Return columns such as seed_0 and seed_1: what is called a seed is no metric."""
+    table = shaped.table
+    if score_columns(shaped.stated) is not None or shaped.stated.get("known"):
+        return []
+    found = columns_of_runs(table, free_columns(shaped))
+    is_named = all(re.match(r"(?i)seed|fold|rep|cv", column) for column in found)
+    return found if is_named else []
 
 
 def _ask_about_runs(shaped: Shaped, name: str) -> None:

@@ -271,8 +271,13 @@ def shares(shaped: Shaped, name: str) -> Shaped | None:
         return None
     right = names.first(_RIGHT, [c for c in free if is_whole(table, c)])
     every = names.first(_ASKED, [c for c in free if is_whole(table, c)])
-    if right is None or every is None or "accuracy" in table.column_names:
+    if right is None or every is None:
         return None
+    names_of_scores = [c for c in free if c not in (right, every) and names.is_score(c)]
+    if names_of_scores:  # the share is there already
+        spoken = {right: f"label.{right}", every: f"label.{every}"}
+        renamed = [spoken.get(c, c) for c in table.column_names]
+        return replace(shaped, table=table.rename_columns(renamed))
     k, n = (
         table.column(c).cast(pa.float64(), safe=False).to_numpy()
         for c in (right, every)
@@ -317,6 +322,7 @@ def items(shaped: Shaped, name: str) -> Shaped | None:
 
 
 _FEWEST_IDS = 8
+_MOST_RUNS = 50  # that are numbered from 0 or 1: as many questions are likelier
 
 
 def _shared_id(table: pa.Table, free: Sequence[str]) -> str | None:
@@ -329,7 +335,8 @@ def _shared_id(table: pa.Table, free: Sequence[str]) -> str | None:
     if column is None or algorithm is None:
         return None
     ids = distinct_values(table, column)
-    if len(ids) < _FEWEST_IDS or ids in ([*range(len(ids))], [*range(1, len(ids) + 1)]):
+    counted = sorted(ids) in ([*range(len(ids))], [*range(1, len(ids) + 1)])
+    if len(ids) < (_MOST_RUNS if counted else _FEWEST_IDS):
         return None
     many = len(distinct_values(table, algorithm))
     met = len(np.unique(group_codes(table, [algorithm, column])))

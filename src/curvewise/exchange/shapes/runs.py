@@ -56,6 +56,7 @@ def summaries(shaped: Shaped, name: str) -> Shaped | None:
     plain = {stem: c for c, (stem, kind) in stems.items() if kind == ""}
     pairs = [(c, spreads[s]) for s, c in (plain | centres).items() if s in spreads]
     beside = [c for c in table.column_names if _is_spread(table, c)]
+    beside += [c for ends in _BOTH_ENDS for c in _both(ends, numeric)]
     if beside:
         usual = {*names.every((*names.TRIAL, *names.STEP), numeric), *beside}
         scores = [c for c in numeric if c not in usual and not names.is_param(c)]
@@ -64,6 +65,7 @@ def summaries(shaped: Shaped, name: str) -> Shaped | None:
         return None
     others = [c for c in table.column_names if c not in numeric or c not in stems]
     identity = [*text_columns(table, others), *names.every(names.STEP, numeric)]
+    identity += [c for c in numeric if names.is_param(c)]
     runs = [c for c in names.every(names.TRIAL, table.column_names) if c != "name"]
     runs = [c for c in runs if len(table.column(c).unique()) > 1]
     if runs or shaped.stated.get("trial") or rows_per_run(table, identity) > 1:
@@ -72,6 +74,14 @@ def summaries(shaped: Shaped, name: str) -> Shaped | None:
     if algorithm is None and names.every(names.STEP, numeric):
         return None  # the log of one run
     raise _no_runs(name, f"'{pairs[0][0]}' and '{pairs[0][1]}', one row for each")
+
+
+_BOTH_ENDS = (("lower", "upper"), ("low", "high"), ("lo", "hi"), ("p05", "p95"))
+
+
+def _both(ends: Sequence[str], columns: Sequence[str]) -> list[str]:
+    found = [c for c in columns if c.casefold() in ends]
+    return found if len(found) == len(ends) else []
 
 
 def _is_spread(table: pa.Table, column: str) -> bool:
