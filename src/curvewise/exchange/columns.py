@@ -190,8 +190,13 @@ def scaled(values: Any, metric: Metric, unit: Unit | None, run: Any) -> Any:
     if not metric.is_rate:
         return values
     in_percent = np.isfinite(values) & (values > 1.5)  # less may be a rounding
-    if unit is None and in_percent.any() and meaning_of(metric.name).is_percent:
-        unit = "percent"
+    if unit is None and in_percent.any() and _is_percent(values, metric):
+        warnings.warn(
+            f"'{metric.name}' was written in percent, and is read as fractions of 1.",
+            CurvewiseWarning,
+            stacklevel=6,
+        )
+        return values / 100
     if unit is None and in_percent.any():
         raise _which_unit(values, metric, run, in_percent)
     if unit not in ("percent", "mixed"):
@@ -217,6 +222,23 @@ def scaled(values: Any, metric: Metric, unit: Unit | None, run: Any) -> Any:
             stacklevel=6,
         )
     return values / 100
+
+
+_FEWEST = 4  # values, from which on they speak for themselves
+
+
+def _is_percent(values: Any, metric: Metric) -> bool:
+    """Return whether a rate is in percent: by its name, or by broken numbers up to 100.
+
+    Whole ones may count something, and of few or small ones nobody can tell.
+    """
+    known = values[np.isfinite(values)]
+    if not len(known) or known.min() < 0 or known.max() > 100:
+        return False
+    if meaning_of(metric.name).is_percent:
+        return True
+    broken = bool((known != np.rint(known)).any())
+    return broken and known.min() > 1.5 and len(known) >= _FEWEST
 
 
 def _which_unit(

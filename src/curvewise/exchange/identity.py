@@ -139,21 +139,21 @@ def readings(
         return [as_trial | {"cluster": trials[0]}]  # several looks at one run
     if parts := _parts(table, column):
         return [{"where": {column: part}} for part in parts]
-    if names.every(names.TRIAL, [column]) or _words(column) & _NO_STEPS:
-        return [as_trial]
-    if names.is_param(column):
-        roles = {"algorithm": algorithm} if algorithm is None else {}
-        if _words(column) & names.PERHAPS_CONDITION:
-            roles["task"] = task
-        own = [
-            {r: f"{one}{SIGN}{column}" if one else column} for r, one in roles.items()
-        ]
-        return [*own, as_trial]
+    own: list[dict[str, Any]] = []
     kind = table.schema.field(column).type
-    if is_number(table, column) and not pa.types.is_boolean(kind):
-        own = [{"step": column}] if step is None else []
-        return own if pa.types.is_floating(kind) else [*own, as_trial]
-    return [*_as_names(table, task, algorithm, column), as_trial]
+    is_count = is_number(table, column) and not pa.types.is_boolean(kind)
+    if _words(column) & _NO_STEPS:
+        own = [{"algorithm": column}] if algorithm is None else []
+    elif names.is_param(column):
+        own = [{"algorithm": column}] if algorithm is None else []
+        if _words(column) & names.PERHAPS_CONDITION:
+            own.append({"task": f"{task}{SIGN}{column}" if task else column})
+    elif is_count and step is None and not names.every(names.TRIAL, [column]):
+        own = [{"step": column}]
+    elif not is_count and not names.every(names.TRIAL, [column]):
+        own = _as_names(table, task, algorithm, column)
+    of_runs = not is_count or not pa.types.is_floating(kind) or names.is_param(column)
+    return [*own, as_trial] if of_runs else own
 
 
 def _as_names(
@@ -183,7 +183,7 @@ def _counts_too(table: pa.Table, column: str) -> bool:
 
 
 # Numbers that count nothing, whatever they are in a table.
-_NO_STEPS = frozenset(("split", "version", "commit", "id", "release"))
+_NO_STEPS = frozenset(("version", "commit", "release"))
 
 
 def _words(column: str) -> set[str]:

@@ -607,7 +607,13 @@ def _crossed(trials: "Trials", before: Design) -> tuple[str, ...]:
         role: len({keyed(one[role]) for one in labels if role in one})
         for role in _CROSSED
     }
-    shared = tuple(role for role, n in levels.items() if n)
+    # Draws are numbered; a model's size under the name "params" is no draw.
+    most = len(core)
+    numbered = {
+        role: all(type(v) is int and 0 <= v < most for v in own)
+        for role, own in ((r, [d[r] for d in labels if r in d]) for r in _CROSSED)
+    }
+    shared = tuple(role for role, n in levels.items() if n and numbered[role])
     is_repeated = any(levels[role] < len(labels) for role in shared)
     return shared if len(shared) > 1 and is_repeated else ()
 

@@ -8,10 +8,21 @@ from curvewise.metrics import find
 ALGORITHM = (
     *("algorithm", "algo", "alg", "agent", "model", "method", "learner", "classifier"),
     *("estimator", "approach", "policy", "system", "architecture", "arch", "variant"),
+    *("strategy", "framework", "flow_name", "llm"),
 )
 TASK = (
     *("task", "env", "environment", "dataset", "data_set", "benchmark", "problem"),
-    *("game", "domain", "corpus", "data"),
+    *(
+        "game",
+        "domain",
+        "corpus",
+        "data",
+        "test_set",
+        "testset",
+        "data_name",
+        "lang_pair",
+    ),
+    *("scenario", "corruption"),
 )
 STATUS = ("status", "state")
 # What tells replicates apart, best first: equal seeds pair the runs of two algorithms.
@@ -26,9 +37,10 @@ SIZE = (
     *("samples", "n_examples", "num_examples", "num_train", "num_samples", "train_n"),
     *("n_training", "training_examples", "train_examples", "n_train_samples", "n_obs"),
     *("data_size", "dataset_size", "sample_size", "subset_size", "n_data", "n_labeled"),
+    *("num_labels", "n_labels", "pct_data", "data_fraction", "train_fraction"),
 )
 # A size where it takes several values; otherwise it may count anything.
-PERHAPS_SIZE = ("n", "examples", "labeled")
+PERHAPS_SIZE = ("n", "examples", "labeled", "fraction")
 STEP = (
     *("step", "steps", "_step", "global_step", "env_step", "env_steps", "timestep"),
     *("timesteps", "time_step", "total_timesteps", "num_timesteps", "total_steps"),

@@ -1,7 +1,7 @@
 """How runs ended: in words, by flags, by exit codes, by the text of an error."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,6 +41,7 @@ def endings(shaped: Shaped, name: str) -> Shaped | None:
         return None
     column = _in_words(shaped, name)
     signs = list(_signs(shaped, surely=column is not None))
+    _ask_about_events(shaped, signs, name)
     if column is None and not signs:
         _ask_about_flags(shaped, name)
         perhaps = (*names.PERHAPS_ENDED_WELL, *names.PERHAPS_ENDED_BADLY)
@@ -179,6 +180,29 @@ def _has_numbers(table: pa.Table, column: str) -> bool:
 
 def _says_something(text: str) -> bool:
     return text not in _NOTHING
+
+
+def _ask_about_events(shaped: Shaped, signs: Sequence[_Sign], name: str) -> None:
+    """Raise for a flag that comes and goes within runs: an event, and no end of a run."""
+    runs = _runs(shaped) if signs else None
+    if runs is None:
+        return
+    n = int(runs.of_row.max()) + 1
+    for sign in signs:
+        if sign.at_end:
+            continue
+        bad = np.bincount(runs.of_row, sign.is_bad, minlength=n) > 0
+        ended = np.bincount(runs.of_row, sign.is_bad & runs.is_last, minlength=n) > 0
+        went_on = int((bad & ~ended).sum())
+        if went_on < 2 or 5 * went_on < len(np.unique(runs.of_row)):
+            continue
+        row = int(np.argmax(sign.is_bad))
+        text = _words_of(shaped.table, sign.column)[row]
+        raise CurvewiseError(
+            f"'{sign.column}' of {name} comes and goes within {went_on} runs. Did these "
+            f"runs fail, or is it an event, as in an episode? 'none' reads it as a label.",
+            fixes=[{"status": f"{sign.column}={text}"}, {"status": "none"}],
+        )
 
 
 def _ask_about_flags(shaped: Shaped, name: str) -> None:

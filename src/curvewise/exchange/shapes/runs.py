@@ -160,6 +160,8 @@ def summary_rows(shaped: Shaped, name: str) -> Shaped | None:
             continue  # runs with names of their own
         if column == algorithm and len(others) < 2:
             continue
+        if column in who and not _sum_up(table, column, sums):
+            continue  # they are only called so
         raise CurvewiseError(
             f"Column '{column}' of {name} holds {listed(sums)} beside "
             f"{listed(others, most=3)}: rows that sum up others are no runs. Leave them "
@@ -167,6 +169,41 @@ def summary_rows(shaped: Shaped, name: str) -> Shaped | None:
             fixes=[{"where": {column: others}}],
         )
     return None
+
+
+def _sum_up(table: pa.Table, column: str, sums: Sequence[str]) -> bool:
+    """Return whether rows hold the mean, the sum or an end of the others beside them.
+
+    Where nothing stands beside them, their name is all there is to go by.
+    """
+    usual = (*names.ALGORITHM, *names.TASK, *names.TRIAL, *names.STEP)
+    keys = [c for c in names.every(usual, table.column_names) if c != column]
+    code = group_codes(table, keys)
+    is_sum = np.isin(table.column(column).to_numpy(zero_copy_only=False), list(sums))
+    compared = agreed = 0
+    for score in numeric_columns(table, table.column_names):
+        if score in keys or not names.is_score(score):
+            continue
+        values = table.column(score).cast(pa.float64(), safe=False).to_numpy()
+        for row in np.flatnonzero(is_sum).tolist():
+            own = values[(code == code[row]) & ~is_sum]
+            own = own[~np.isnan(own)]
+            if len(own) < 2 or np.isnan(values[row]):
+                continue
+            told = (
+                own.mean(),
+                np.median(own),
+                own.sum(),
+                own.max(),
+                own.min(),
+                own.std(),
+            )
+            near = 0.006 * max(1.0, np.abs(own).max())
+            compared += 1
+            agreed += any(abs(values[row] - one) < near for one in told)
+            if compared > 200:
+                break
+    return 2 * agreed >= compared
 
 
 def _refuse_blank_runs(
