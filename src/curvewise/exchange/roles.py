@@ -520,8 +520,8 @@ def _begin_together(table: pa.Table, keys: Sequence[str], step: str) -> bool:
         return False
     code = group_codes(table, keys)
     steps = table.column(step).cast(pa.float64(), safe=False).to_numpy()
-    begins = code[steps == np.nanmin(steps)]
-    return len(np.unique(begins)) == len(np.unique(code))
+    begins = np.bincount(code[steps == np.nanmin(steps)], minlength=int(code.max()) + 1)
+    return bool(((begins > 0) == (np.bincount(code) > 0)).all())
 
 
 def _step_column(

@@ -269,9 +269,10 @@ def shares(shaped: Shaped, name: str) -> Shaped | None:
     table, free = shaped.table, free_columns(shaped)
     if shaped.stated.get("metrics") is not None:
         return None
-    right = names.first(_RIGHT, [c for c in free if is_whole(table, c)])
-    every = names.first(_ASKED, [c for c in free if is_whole(table, c)])
+    right, every = names.first(_RIGHT, free), names.first(_ASKED, free)
     if right is None or every is None:
+        return None
+    if not (is_whole(table, right) and is_whole(table, every)):
         return None
     names_of_scores = [c for c in free if c not in (right, every) and names.is_score(c)]
     if names_of_scores:  # the share is there already

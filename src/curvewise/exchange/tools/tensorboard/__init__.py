@@ -12,7 +12,7 @@ from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed
 from curvewise.exchange.cells import array_of
 from curvewise.exchange.runs import Asked, LeftOut, Runs, Scalars, no_scalars
-from curvewise.exchange.tools.folders.layout import Configurations
+from curvewise.exchange.tools.folders.layout import Configurations, is_config
 from curvewise.exchange.tools.folders.logs import SPLITS
 from curvewise.exchange.tools.seeing import Seen
 from curvewise.exchange.tools.tensorboard.scalars import (
@@ -291,7 +291,8 @@ def _renamed(tag: Ints, before: str, behind: str, tags: dict[str, int]) -> Ints:
 def _table(runs: Sequence[_Run], seen: Seen) -> pa.Table:
     columns: dict[str, list[Any]] = {"run": [run.folder or _home(seen) for run in runs]}
     found = [run.heard.params for run in runs]
-    if seen.is_folder:  # hparams.yaml of Lightning, config.json of anybody
+    # hparams.yaml of Lightning, config.json of anybody; most folders have none.
+    if seen.is_folder and any(map(is_config, seen.files)):
         beside = Configurations(seen.path)
         found = [beside.of(run.folder, None) | run.heard.params for run in runs]
     for param in dict.fromkeys(p for params in found for p in params):
