@@ -111,8 +111,9 @@ def test_intervals_of_real_settings_with_seeds_hold(size, metric):
     truth = float(np.mean([own.mean() for own in pool]))
     trials = studies(drawn_from(pool, rng, 2000), rng, metric)
     assert 0.93 <= covered(trials, truth, metric.name) / 2000 <= 0.97
-    alone = covered(trials.with_design(cluster=[]), truth, metric.name)
-    assert alone / 2000 < 0.66 or metric is not RETURN
+    if metric is RETURN:  # the control; of a bounded metric the interval is guaranteed
+        alone = covered(trials.with_design(cluster=[]), truth, metric.name)
+        assert alone / 2000 < 0.66
 
 
 # --- each door -------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from curvewise.exchange.shapes.joint import SIGN
 from curvewise.exchange.tables import is_float
 from curvewise.metrics import Direction, Metric, find, is_quality, stated
 from curvewise.trials import names
+from curvewise.trials.columns import Ints
 from curvewise.trials.design import PARAMS, SETTINGS
 
 Meant: TypeAlias = Metric | Direction | str | None
@@ -436,10 +437,11 @@ def _trial_columns(
     steps = [step] if step else [c for c in [names.first(names.STEP, columns)] if c]
     for size in (1, 2, 3):
         for some in combinations(candidates, size):
-            if rows_per_run(table, [*who, *some]) == 1:
+            code = group_codes(table, [*who, *some])
+            if np.bincount(code).max() == 1:
                 return some
             if rows_per_run(table, [*who, *some, *steps]) == 1 and not _ended_apart(
-                table, [*who, *some], steps, settings
+                table, code, [*who, *some], steps, settings
             ):
                 return some
     first = tuple(candidates[:1])
@@ -469,19 +471,25 @@ def _telling(
     for size in range(1, min(len(varying), 3) + 1 if steps else 1):
         for own in combinations(varying, size):
             is_one = rows_per_run(table, [*keys, *own, *steps]) == 1
-            if is_one and _begin_together(table, [*keys, *own], steps[0]):
+            code = group_codes(table, [*keys, *own])
+            if is_one and _begin_together(table, code, steps[0]):
                 return own
     alone = not is_run and rows_per_run(table, [*keys, *varying]) == 1
-    if alone and (not steps or _ended_apart(table, keys, steps, varying)):
+    code = group_codes(table, keys)
+    if alone and (not steps or _ended_apart(table, code, keys, steps, varying)):
         return tuple(varying)
     return ()
 
 
 def _ended_apart(
-    table: pa.Table, keys: Sequence[str], steps: Sequence[str], settings: Sequence[str]
+    table: pa.Table,
+    code: Ints,
+    keys: Sequence[str],
+    steps: Sequence[str],
+    settings: Sequence[str],
 ) -> bool:
     """Return whether a step says how far each run went, and settings tell runs apart."""
-    if not steps or not settings or _begin_together(table, keys, steps[0]):
+    if not steps or not settings or _begin_together(table, code, steps[0]):
         return False
     varying = columns_varying(table, keys, settings)
     return bool(varying) and rows_per_run(table, [*keys, *varying]) == 1
@@ -514,11 +522,10 @@ def _tokens(column: str) -> set[str]:
     return set(re.split(r"[\W_]+", column.casefold()))
 
 
-def _begin_together(table: pa.Table, keys: Sequence[str], step: str) -> bool:
+def _begin_together(table: pa.Table, code: Ints, step: str) -> bool:
     """Return whether every group of rows has the table's first step."""
     if not is_number(table, step):
         return False
-    code = group_codes(table, keys)
     steps = table.column(step).cast(pa.float64(), safe=False).to_numpy()
     begins = np.bincount(code[steps == np.nanmin(steps)], minlength=int(code.max()) + 1)
     return bool(((begins > 0) == (np.bincount(code) > 0)).all())

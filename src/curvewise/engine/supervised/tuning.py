@@ -23,8 +23,6 @@ Scored: TypeAlias = Callable[
     [dict[str, Value], np.random.Generator], tuple[float, Kept]
 ]
 
-# Told along with the scores, and no scores themselves.
-
 
 def tuned(
     algorithm: Algorithm,
