@@ -45,7 +45,7 @@ def experiment(
     estimators : mapping of str to estimator
         Classifiers, or regressors. Any ``random_state`` in them is set from the trial's
         own stream.
-    sizes : None, str, iterable of int, mapping or Design
+    sizes : None, str, iterable of int, mapping or sizes.Design
         Of training sets. ``"auto"`` halves all there is down to 25 per class, at least
         four and at most six sizes; None is all there is, one score per trial; else see
         `curvewise.engine.supervised.sizes.design_of`.

@@ -57,7 +57,7 @@ def moons_task(
         0.3 gives its Table 1.
     test : float or int
         What share, or how many, of the points are for the test.
-    sizes : None, str, iterable of int, mapping or Design
+    sizes : None, str, iterable of int, mapping or sizes.Design
         Of training sets; see `curvewise.engine.supervised.sizes.design_of`.
     lines : int or "all"
         Into how many lines each draw is cut, where there are sizes; a trial is one line.

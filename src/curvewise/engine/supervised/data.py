@@ -35,7 +35,7 @@ class Supervised:
         The training examples, in the order in which training sets grow.
     held : array of int
         The test examples.
-    design : Design
+    design : sizes.Design
         The sizes of training sets.
     classes : array, optional
         The labels there are, sorted; None where `y` holds numbers to predict.
@@ -182,7 +182,7 @@ def split(
         order. With another `test_rng` the training set changes too: it is the rest.
     test : float or int
         What share of the examples to hold out, rounded up, or how many.
-    sizes : None, str, iterable of int, mapping or Design
+    sizes : None, str, iterable of int, mapping or sizes.Design
         Of training sets; see `design_of`.
     stratify : bool
         Whether test set and blocks of the training order get their share of each class.
@@ -233,7 +233,7 @@ def from_sets(
         In the same form, with the same features. Their ids go on where those for training
         end. Without it there is nothing held out: score by ``growing(...,
         validate="third")`` or by folds.
-    sizes : None, str, iterable of int, mapping or Design
+    sizes : None, str, iterable of int, mapping or sizes.Design
         Of training sets; see `design_of`.
     labels : bool, optional
         Whether y holds labels; if left out, fractions are numbers to predict, and all

@@ -150,7 +150,7 @@ def design_of(n: int, sizes: Sizes) -> Design:
     Parameters
     ----------
     n : int
-    sizes : None, str, iterable of int, mapping or Design
+    sizes : None, str, iterable of int, mapping or sizes.Design
         None is the whole pool only; a name is a design of `sizes_for`; numbers are sizes
         with every disjoint block of each; a mapping says how many blocks of each.
 

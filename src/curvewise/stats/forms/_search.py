@@ -52,7 +52,7 @@ def search(
         Sizes divided by the largest.
     errors : ndarray, shape (curve, size)
     weights : ndarray, shape (curve, size) or (1, size)
-    design : Design
+    design : forms.Design
     rule : Rule
     """
     curves, sizes = errors.shape

@@ -96,7 +96,7 @@ class Form:
         ----------
         relative : ndarray, shape (size,)
             Sizes divided by the largest one.
-        design : Design
+        design : forms.Design
 
         Returns
         -------
