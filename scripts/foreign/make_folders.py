@@ -88,7 +88,7 @@ def hydra(out):
     subprocess.run(command, cwd=work, check=False, capture_output=True)
     shutil.move(work / "multirun", out / "multirun")
     sweep = out / "multirun/2026-11-18/12-00-00/multirun.yaml"
-    sweep.write_text(sweep.read_text().replace(str(work), "/home/me/work"))
+    sweep.write_text(sweep.read_text().replace(str(work), "/app"))
     shutil.rmtree(work)
     found = {}
     for folder in sorted((out / "multirun/2026-11-18/12-00-00").glob("[0-9]*")):

@@ -2,6 +2,7 @@
 
 import re
 
+import explained_pages
 import numpy as np
 import pytest
 
@@ -9,18 +10,8 @@ import curvewise as cw
 from curvewise import Metric, Trial, Trials
 from curvewise.report.page import render
 
-# Where the page has the answer of each question; how many more runs tell curves apart
-# stands where they are compared.
-ANCHORS = {
-    "performance": "performance",
-    "robustness": "robustness",
-    "difference": "difference",
-    "learning": "learning",
-    "confusion": "confusion",
-    "variance_shares": "variance",
-    "plan.trials": "plan",
-    "plan.lines": "difference",
-}
+# How many more runs tell curves apart stands where they are compared.
+ANCHORS = {**explained_pages.ANCHORS, "plan.lines": "difference"}
 WAYS = {"up": "higher", "down": "lower"}
 SIZES = (50, 100, 200, 400, 800)
 

@@ -50,7 +50,7 @@ def _changes(
     kind = table.schema.field(column).type
     if not is_number(table, column) or pa.types.is_null(kind):
         return np.asarray(np.diff(group_codes(table, [column])[order]) != 0)
-    values = table.column(column).cast(pa.float64(), safe=False).to_numpy()[order]
+    values = floats(table, column)[order]
     both_missing = np.isnan(values[1:]) & np.isnan(values[:-1])
     return np.asarray((values[1:] != values[:-1]) & ~both_missing)
 
@@ -68,6 +68,12 @@ def nulls(table: pa.Table, column: str) -> NDArray[np.bool_]:
     if pa.types.is_string(cells.type):
         missing = missing | pc.equal(pc.fill_null(cells, ""), "").to_numpy()
     return missing
+
+
+def floats(table: pa.Table, column: str) -> NDArray[np.float64]:
+    """Return a column of numbers as floats; NaN where a cell is missing."""
+    cells = table.column(column).cast(pa.float64(), safe=False)
+    return np.asarray(cells.to_numpy())
 
 
 def is_number(table: pa.Table, column: str) -> bool:

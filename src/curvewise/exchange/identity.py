@@ -1,6 +1,5 @@
 """What a run is: rows of one table that belong together, and rows that must not."""
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any
@@ -11,6 +10,7 @@ import pyarrow as pa
 from curvewise.errors import CurvewiseError, listed, shortened
 from curvewise.exchange.grouping import (
     columns_varying,
+    floats,
     group_codes,
     is_number,
     row_of,
@@ -58,7 +58,7 @@ def _names_runs(table: pa.Table, column: str) -> bool:
 
 
 def _two(table: pa.Table, keys: Sequence[str], column: str) -> str:
-    code = group_codes(table, keys) if keys else np.zeros(table.num_rows, np.int64)
+    code = group_codes(table, keys)
     own = group_codes(table, [column])
     order = np.lexsort((own, code))
     differs = (np.diff(code[order]) == 0) & (np.diff(own[order]) != 0)
@@ -135,18 +135,18 @@ def readings(
     if step is not None and _counts_too(table, column):
         both = (column, step) if _is_coarser(column, step) else (step, column)
         return [{"step": SIGN.join(both)}, as_trial]
-    if trials and {"eval", "episode"} <= _words(column):
+    if trials and {"eval", "episode"} <= names.words_of(column):
         return [as_trial | {"cluster": trials[0]}]  # several looks at one run
     if parts := _parts(table, column):
         return [{"where": {column: part}} for part in parts]
     own: list[dict[str, Any]] = []
     kind = table.schema.field(column).type
     is_count = is_number(table, column) and not pa.types.is_boolean(kind)
-    if _words(column) & _NO_STEPS:
+    if names.words_of(column) & _NO_STEPS:
         own = [{"algorithm": column}] if algorithm is None else []
     elif names.is_param(column):
         own = [{"algorithm": column}] if algorithm is None else []
-        if _words(column) & names.PERHAPS_CONDITION:
+        if names.words_of(column) & names.PERHAPS_CONDITION:
             own.append({"task": f"{task}{SIGN}{column}" if task else column})
     elif is_count and step is None and not names.every(names.TRIAL, [column]):
         own = [{"step": column}]
@@ -177,17 +177,13 @@ def _as_names(
 
 def _counts_too(table: pa.Table, column: str) -> bool:
     """Return whether a column counts along a run, beside its step: epoch and batch."""
-    words = _words(column)
+    words = names.words_of(column)
     usual = names.every(names.STEP, [column]) or words & {"batch", "minibatch", "iter"}
     return bool(usual) and is_number(table, column) and "size" not in words
 
 
 # Numbers that count nothing, whatever they are in a table.
 _NO_STEPS = frozenset(("version", "commit", "release"))
-
-
-def _words(column: str) -> set[str]:
-    return set(re.split(r"[\W_]+", column.casefold()))
 
 
 # The first goes on while the others begin again.
@@ -276,7 +272,7 @@ def _refuse_alternating(
 ) -> None:
     """Raise for a hyperparameter that goes back and forth between a few values."""
     for column in [c for c in columns if names.is_param(c) and is_number(table, c)]:
-        code, steps = _groups(table, keys), _numbers(table, step)
+        code, steps = group_codes(table, keys), floats(table, step)
         values = group_codes(table, [column])
         order = np.lexsort((steps, code))
         same = np.diff(code[order]) == 0
@@ -300,7 +296,7 @@ def refuse_restarts(
 
     Rows in any order are no such sign: then steps go down about as often as up.
     """
-    code, steps = _groups(table, keys), _numbers(table, step)
+    code, steps = group_codes(table, keys), floats(table, step)
     order = np.argsort(code, kind="stable")
     code, steps = code[order], steps[order]
     same = np.diff(code) == 0
@@ -339,11 +335,3 @@ def _share_steps(place: Ints, steps: Any) -> bool:
     """Return whether all groups of rows have the same steps."""
     sets = {tuple(np.sort(steps[place == one]).tolist()) for one in np.unique(place)}
     return len(sets) == 1
-
-
-def _groups(table: pa.Table, keys: Sequence[str]) -> Ints:
-    return group_codes(table, keys) if keys else np.zeros(table.num_rows, np.int64)
-
-
-def _numbers(table: pa.Table, column: str) -> Any:
-    return table.column(column).cast(pa.float64(), safe=False).to_numpy()

@@ -14,6 +14,7 @@ import pyarrow as pa
 from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.exchange.grouping import (
     columns_varying,
+    floats,
     group_codes,
     is_number,
     rows_per_run,
@@ -329,7 +330,7 @@ def _refuse_crossed(
         return
     code = group_codes(table, who)
     for column in left:
-        tokens = _tokens(column)
+        tokens = names.words_of(column)
         usual = bool(names.every((*names.ALGORITHM, *names.TASK), [column]))
         if tokens & (_CIRCUMSTANCES - _MAY_SPLIT) or names.is_row_number(column):
             continue
@@ -368,7 +369,7 @@ def _ask_for_algorithm(
     ]
     found = []
     for column in left:
-        tokens = _tokens(column)
+        tokens = names.words_of(column)
         if (
             column in usual
             or is_number(table, column)
@@ -451,7 +452,7 @@ def _trial_columns(
         not varying
         or not (first or steps or PARAMS in design)
         # Of the evaluation, perhaps: noise, a horizon.
-        or all(_tokens(c) & names.PERHAPS_CONDITION for c in varying)
+        or all(names.words_of(c) & names.PERHAPS_CONDITION for c in varying)
         or _may_be_asked_about(table, [*who, *first], [*who, *first, *varying], others)
     ):
         return first
@@ -502,7 +503,7 @@ def _may_be_asked_about(
     unknown = [
         c
         for c in others
-        if not _tokens(c) & (_CIRCUMSTANCES - _MAY_SPLIT)
+        if not names.words_of(c) & (_CIRCUMSTANCES - _MAY_SPLIT)
         and not names.is_row_number(c)
         and not names.is_param(c)
         and not names.is_score(c)
@@ -511,22 +512,18 @@ def _may_be_asked_about(
     ]
     within = columns_varying(table, runs, unknown)
     for column in columns_varying(table, keys, unknown):
-        numbers_settings = _tokens(column) & SETTINGS and column not in within
+        numbers_settings = names.words_of(column) & SETTINGS and column not in within
         was_measured = is_number(table, column) and column in within
         if not numbers_settings and not was_measured:
             return True
     return False
 
 
-def _tokens(column: str) -> set[str]:
-    return set(re.split(r"[\W_]+", column.casefold()))
-
-
 def _begin_together(table: pa.Table, code: Ints, step: str) -> bool:
     """Return whether every group of rows has the table's first step."""
     if not is_number(table, step):
         return False
-    steps = table.column(step).cast(pa.float64(), safe=False).to_numpy()
+    steps = floats(table, step)
     begins = np.bincount(code[steps == np.nanmin(steps)], minlength=int(code.max()) + 1)
     return bool(((begins > 0) == (np.bincount(code) > 0)).all())
 

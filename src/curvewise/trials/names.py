@@ -185,6 +185,15 @@ _STATUS_WORDS = {
 STATUSES = {word: s for s, words in _STATUS_WORDS.items() for word in words.split()}
 
 
+def words_of(column: str) -> set[str]:
+    """Return the words of a name, in small letters.
+
+    >>> sorted(words_of("Eval-episode_2"))
+    ['2', 'episode', 'eval']
+    """
+    return set(re.split(r"[\W_]+", column.casefold()))
+
+
 def is_row_number(column: str) -> bool:
     """Return whether a name is one that frames give to the numbers of their rows.
 

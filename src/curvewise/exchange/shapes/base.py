@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, shortened
-from curvewise.exchange.grouping import group_codes, is_number
+from curvewise.exchange.grouping import floats, group_codes, is_number
 from curvewise.trials import names
 from curvewise.trials.columns import Ints
 from curvewise.trials.ragged import Ragged
@@ -92,7 +92,7 @@ def is_whole(table: pa.Table, column: str) -> bool:
     """Return whether a column holds whole numbers >= 0, gaps aside."""
     if not is_number(table, column):
         return False
-    values = table.column(column).cast(pa.float64(), safe=False).to_numpy()
+    values = floats(table, column)
     values = values[~np.isnan(values)]
     return bool(
         len(values) and (values >= 0).all() and (values == np.rint(values)).all()

@@ -89,7 +89,7 @@ def _counted(
     cells: pa.ChunkedArray, column: str, name: str, known: Sequence[str]
 ) -> pa.ChunkedArray | None:
     """Return steps or sizes written as 10k, 1_000 or 1/8; ask where some are words."""
-    told = {text: _count_of(text) for text in known}
+    told = {text: count_of(text) for text in known}
     counts = {text: n for text, n in told.items() if n is not None}
     if 2 * len(counts) < len(known):
         return None
@@ -105,7 +105,12 @@ def _counted(
     return pa.chunked_array([values.cast(pa.float64()).take(encoded.indices)])
 
 
-def _count_of(text: str) -> float | None:
+def count_of(text: str) -> float | None:
+    """Return a number written as 10k, 1_000 or 1/8; None for another text.
+
+    >>> count_of("10k"), count_of("1/8"), count_of("full")
+    (10000.0, 0.125, None)
+    """
     if match := _COUNT.fullmatch(text.strip()):
         return float(match["n"].replace("_", "")) * _UNITS[match["unit"].casefold()]
     above, sign, below = text.partition("/")

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, listed, unknown
-from curvewise.exchange.grouping import is_number
+from curvewise.exchange.grouping import floats, is_number
 from curvewise.exchange.shapes.base import (
     Groups,
     Shaped,
@@ -25,6 +25,7 @@ from curvewise.exchange.shapes.base import (
     score_columns,
     text_columns,
 )
+from curvewise.exchange.shapes.cells import count_of
 from curvewise.metrics import find
 from curvewise.trials import names
 
@@ -91,7 +92,7 @@ def melted(shaped: Shaped, name: str) -> Shaped | None:
         row = int(np.argmax(np.bincount(cell)[cell] > 1))
         raise indistinct(table, [*keys, column], row, name)
     plain = groups.table(table, keys)
-    scores = table.column(value).cast(pa.float64(), safe=False).to_numpy()
+    scores = floats(table, value)
     empty = table.column(value).is_null().to_numpy()
     for i, kind in enumerate(found):
         wide = np.full(len(groups.first), np.nan)
@@ -239,19 +240,19 @@ def _shared_noun(columns: Sequence[str]) -> tuple[str, list[str]]:
     return "", list(columns)
 
 
-_STEP_COLUMN = re.compile(r"(?P<stem>.*?)[ _.@=-]*(?P<n>\d+(?:\.\d+)?)(?P<unit>[kKM]?)")
-_UNITS = {"": 1, "k": 1000, "K": 1000, "M": 1_000_000}
+_STEP_COLUMN = re.compile(r"(?P<stem>.*?)[ _.@=-]*(?P<n>\d+(?:\.\d+)?[kKM]?)")
 
 
 def _step_in(column: str) -> float:
     """Return the step or size that the name of a column ends with."""
     match = _STEP_COLUMN.fullmatch(column.strip())
-    if match is None:
+    step = None if match is None else count_of(match["n"])
+    if step is None:
         raise CurvewiseError(
             f"Column '{column}' is named as one of the steps, and does not end with a "
             f"number, as epoch_10 and n=100 do."
         )
-    return float(match["n"]) * _UNITS[match["unit"]]
+    return step
 
 
 def _ask_about_steps(shaped: Shaped, name: str) -> None:
@@ -351,10 +352,7 @@ def _with_names_of_params(
 
 def _overlaps(table: pa.Table, column: str, others: Sequence[str]) -> bool:
     """Return whether the values of a column lie where those of other columns lie."""
-    values, *rest = (
-        table.column(c).cast(pa.float64(), safe=False).to_numpy()
-        for c in (column, *others)
-    )
+    values, *rest = (floats(table, c) for c in (column, *others))
     values, known = (v[~np.isnan(v)] for v in (values, np.concatenate(rest)))
     if not len(values) or not len(known):
         return False

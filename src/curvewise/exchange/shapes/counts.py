@@ -11,7 +11,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError, listed
-from curvewise.exchange.grouping import columns_varying, group_codes, rows_per_run
+from curvewise.exchange.grouping import (
+    columns_varying,
+    floats,
+    group_codes,
+    rows_per_run,
+)
 from curvewise.exchange.shapes.base import (
     EXAMPLES_AT,
     Examples,
@@ -64,7 +69,7 @@ def classes(shaped: Shaped, name: str) -> Shaped | None:
     count = next((c for c in usual if is_whole(table, c)), None)
     n = np.ones(table.num_rows)
     if count is not None:
-        n = table.column(count).cast(pa.float64(), safe=False).to_numpy()
+        n = floats(table, count)
         if np.isnan(n).any():
             raise CurvewiseError(
                 f"Column '{count}' of {name} lacks counts in some rows."
@@ -223,7 +228,7 @@ def examples(shaped: Shaped, name: str) -> Shaped | None:
     if ((np.diff(owner) == 0) & (np.diff(ids) == 0)).any():
         row = int(order[np.argmax((np.diff(owner) == 0) & (np.diff(ids) == 0))])
         raise indistinct(table, [*keys, item], row, name)
-    bits = table.column(right).cast(pa.float64(), safe=False).to_numpy()[order]
+    bits = floats(table, right)[order]
     if np.isnan(bits).any():
         raise CurvewiseError(
             f"Column '{right}' of {name} is empty in {int(np.isnan(bits).sum())} rows. "
@@ -279,10 +284,7 @@ def shares(shaped: Shaped, name: str) -> Shaped | None:
         spoken = {right: f"label.{right}", every: f"label.{every}"}
         renamed = [spoken.get(c, c) for c in table.column_names]
         return replace(shaped, table=table.rename_columns(renamed))
-    k, n = (
-        table.column(c).cast(pa.float64(), safe=False).to_numpy()
-        for c in (right, every)
-    )
+    k, n = (floats(table, c) for c in (right, every))
     if not (n > 1).any() or (k > n).any():
         return None
     with np.errstate(invalid="ignore"):

@@ -9,7 +9,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError, listed
-from curvewise.exchange.grouping import columns_varying, group_codes, is_number
+from curvewise.exchange.grouping import (
+    columns_varying,
+    floats,
+    group_codes,
+    is_number,
+)
 from curvewise.exchange.shapes.base import (
     Shaped,
     distinct_values,
@@ -164,7 +169,7 @@ def _is_flag(table: pa.Table, column: str) -> bool:
 def _is_integer(table: pa.Table, column: str) -> bool:
     if not is_number(table, column):
         return False
-    values = table.column(column).cast(pa.float64(), safe=False).to_numpy()
+    values = floats(table, column)
     values = values[~np.isnan(values)]
     return bool(len(values) and (values == np.rint(values)).all())
 
@@ -274,7 +279,7 @@ def _runs(shaped: Shaped) -> _Runs | None:
     of_row = group_codes(table, keys)
     steps = np.arange(table.num_rows, dtype=float)
     if step in columns and is_number(table, step):
-        steps = table.column(step).cast(pa.float64(), safe=False).to_numpy()
+        steps = floats(table, step)
     order = np.lexsort((steps, of_row))
     is_last = np.zeros(table.num_rows, bool)
     is_last[order[np.diff(of_row[order], append=-1) != 0]] = True

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from curvewise.errors import CurvewiseError
-from curvewise.exchange.grouping import is_number
+from curvewise.exchange.grouping import floats, is_number
 from curvewise.exchange.shapes.base import Shaped
 
 SIGN = "+"
@@ -48,7 +48,7 @@ def parts_of(table: pa.Table, column: object) -> list[str]:
 
 def _count(table: pa.Table, parts: list[str]) -> pa.Array:
     """Return the place of each row in the order of its counters: epoch 0 batch 1 is 1."""
-    cells = [table.column(c).cast(pa.float64(), safe=False).to_numpy() for c in parts]
+    cells = [floats(table, c) for c in parts]
     every = np.stack(cells, axis=1)
     missing = np.isnan(every).any(axis=1)
     place = np.full(len(every), np.nan)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, listed, shortened
-from curvewise.exchange.grouping import group_codes, nulls, rows_per_run
+from curvewise.exchange.grouping import floats, group_codes, nulls, rows_per_run
 from curvewise.exchange.shapes.base import (
     Shaped,
     columns_of_runs,
@@ -184,7 +184,7 @@ def _sum_up(table: pa.Table, column: str, sums: Sequence[str]) -> bool:
     for score in numeric_columns(table, table.column_names):
         if score in keys or not names.is_score(score):
             continue
-        values = table.column(score).cast(pa.float64(), safe=False).to_numpy()
+        values = floats(table, score)
         for row in np.flatnonzero(is_sum).tolist():
             own = values[(code == code[row]) & ~is_sum]
             own = own[~np.isnan(own)]
@@ -246,7 +246,7 @@ def rows(shaped: Shaped, name: str) -> Shaped | None:
         if trial is None:
             trial = names.every(names.TRIAL, table.column_names)
         keys = [*who, *([trial] if isinstance(trial, str) else trial)]
-        code = group_codes(table, keys) if keys else np.zeros(table.num_rows, np.int64)
+        code = group_codes(table, keys)
         order = np.argsort(code, kind="stable")
         begin = np.searchsorted(code[order], code[order])
         count = np.empty(len(code), np.int64)
@@ -311,10 +311,10 @@ def _is_index(table: pa.Table, column: str, who: Sequence[str]) -> bool:
         return False
     if names.is_score(column) or names.is_param(column):
         return False
-    values = table.column(column).cast(pa.float64(), safe=False).to_numpy()
+    values = floats(table, column)
     if np.isnan(values).any():
         return False
-    code = group_codes(table, who) if who else np.zeros(len(values), np.int64)
+    code = group_codes(table, who)
     order = np.argsort(code, kind="stable")
     same = np.diff(code[order]) == 0
     steps = np.diff(values[order])[same]
@@ -326,12 +326,12 @@ def _goes_one_way(table: pa.Table, who: Sequence[str], scores: Sequence[str]) ->
 
     Runs do so by chance in 2 of 720 groups of six.
     """
-    code = group_codes(table, who) if who else np.zeros(table.num_rows, np.int64)
+    code = group_codes(table, who)
     order = np.argsort(code, kind="stable")
     code = code[order]
     starts = np.flatnonzero(np.diff(code, prepend=-1))
     for column in scores:
-        values = table.column(column).cast(pa.float64(), safe=False).to_numpy()[order]
+        values = floats(table, column)[order]
         ways = [
             np.diff(part)
             for part in np.split(values, starts[1:])
