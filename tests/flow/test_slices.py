@@ -325,7 +325,7 @@ def valued(params, data, rng):
     yield 0, {"value": params["lr"] + 0.01 * rng.random()}
 
 
-@pytest.mark.filterwarnings("ignore:Nobody said")
+@pytest.mark.filterwarnings("ignore:No direction")
 @pytest.mark.parametrize(
     ("said", "declared", "kind"),
     [
@@ -348,7 +348,7 @@ def test_reruns_that_would_be_judged_otherwise_are_not_run(said, declared, kind)
     assert sliced(found, same, percentiles=(50,)).metric.direction == said
 
 
-@pytest.mark.filterwarnings("ignore:Nobody said")
+@pytest.mark.filterwarnings("ignore:No direction")
 def test_without_a_direction_nothing_is_run():
     plan = search(algorithms=Algorithm("net", {"lr": uniform(0, 1)}, valued))
     counting = Counting()

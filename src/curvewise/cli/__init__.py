@@ -27,7 +27,7 @@ from curvewise.errors import Blocked, CurvewiseError, UnknownDirection
 
 EPILOG = """Exit status: 0 fine, 1 error, 2 wrong usage, 3 finished, but some trials
 failed, 4 no answer: check objects to the results (--anyway answers all the same), or
-nobody said which way a metric is better (--metrics), 130 stopped by Ctrl-C. Of
+a metric's direction is unknown (--metrics), 130 stopped by Ctrl-C. Of
 compare-versions: 0 no worse, 3 worse, 4 cannot tell.
 
 Start with your own file, or let 'curvewise example search > results.csv' show what

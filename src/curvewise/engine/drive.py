@@ -66,14 +66,14 @@ def drive(
 
 
 def _warn_of_unknown(meant: Mapping[str, Metric]) -> None:
-    """Warn of qualities of which nobody said which way is better, while it is early."""
+    """Warn of qualities without a known direction, while it is early."""
     unsaid = [m for m in meant.values() if m.direction is None and m.source == "name"]
     unknown = [m.name for m in unsaid if is_quality(m.name)]
     if unknown:
-        verb = "are" if len(unknown) > 1 else "is"
+        them = "them" if len(unknown) > 1 else "it"
         warnings.warn(
-            f"Nobody said which way {listed(unknown)} {verb} better, and no verdict will "
-            f"depend on it. State it with metrics=, such as "
+            f"No direction is declared for {listed(unknown)}: there will be no verdict by "
+            f"{them}. State it with metrics=, such as "
             f"[Metric({shortened(unknown[0])!r}, 'lower')].",
             CurvewiseWarning,
             stacklevel=6,  # whoever called run

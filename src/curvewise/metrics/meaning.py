@@ -34,7 +34,7 @@ class Metric:
     name : str
         What the score is called in tables and files.
     direction : {"higher", "lower"}, optional
-        Which way is better; None where nobody said. What depends on it is then not
+        Which way is better; None where it is unknown. What depends on it is then not
         answered.
     range : (float, float)
         The values that are possible at all; ``-inf`` and ``inf`` where there is no
@@ -111,8 +111,8 @@ class Metric:
                     f"{self.by_task[0][0]!r})."
                 )
         raise UnknownDirection(
-            f"Is a high or a low '{name}' better? Nobody said, and the answer depends on "
-            f"it.",
+            f"Is a high or a low '{name}' better? No direction is declared, and the answer "
+            f"depends on it.",
             fixes=[{"metrics": {self.name: way}} for way in ("lower", "higher")],
         )
 

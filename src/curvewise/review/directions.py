@@ -20,7 +20,7 @@ def assumed_directions(trials: Trials) -> Iterator[Finding]:
         yield Finding(
             "unknown-direction",
             "tempers",
-            f"Nobody said whether a high or a low {listed(names, 4)} is better, and the "
+            f"No direction is declared for {listed(names, 4)}, and the "
             f"name does not tell.",
             listed(names),
             "Without it there is no better, no best and no winner: such answers are "

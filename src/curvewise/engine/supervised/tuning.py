@@ -336,7 +336,7 @@ def _known(name: str) -> Metric:
     metric = find(name)
     if metric is None:
         raise _NoMetricError(
-            f"Nobody said whether a high '{shortened(name)}' is good, so it cannot be "
+            f"No direction is declared for '{shortened(name)}', so it cannot be "
             f"tuned by. Pass a Metric, such as Metric({shortened(name)!r}, 'lower'), or "
             f"tune by one of {listed(FROM_COUNTS)}."
         )

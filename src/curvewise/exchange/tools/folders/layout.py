@@ -133,7 +133,7 @@ class Layout:
 def _same_name(run: str, one: str, other: str) -> CurvewiseError:
     return CurvewiseError(
         f"'{shortened(one)}' and '{shortened(other)}' are both called "
-        f"'{shortened(run)}': whether they are one run, nobody says. Rename one, or pass "
+        f"'{shortened(run)}': it is unclear whether they are one run. Rename one, or pass "
         f"a list of the files that are runs."
     )
 

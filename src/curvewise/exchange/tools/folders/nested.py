@@ -394,7 +394,7 @@ def _refuse_lengths(by_length: Mapping[int, list[str]], name: str) -> None:
         raise CurvewiseError(
             f"{name} has lists of different lengths, such as "
             f"{listed([keys[0] for keys in by_length.values()], most=3)}: at which steps "
-            f"they were recorded, nobody says.",
+            f"they were recorded is not stated.",
             fixes=[{"metrics": keys} for keys in by_length.values()],
         )
 
@@ -545,7 +545,7 @@ def _add_pairs(log: Log, found: _Found, asked: Asked, name: str) -> None:
     if pairs and log.curves:
         raise CurvewiseError(
             f"{name} has steps beside the scores of {listed(pairs, most=3)}, and none for "
-            f"{listed(log.curves, most=3)}: which belong together, nobody says.",
+            f"{listed(log.curves, most=3)}: which belong together is not stated.",
             fixes=[{"metrics": list(pairs)}, {"metrics": list(log.curves)}],
         )
     for key, curve in pairs.items():
