@@ -29,7 +29,7 @@ from curvewise.stats.anova._lines.welch import welch_f
 from curvewise.stats.anova.randomized import randomized_anova
 from curvewise.stats.deals import all_deals, number_of_deals
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 from noisy_lines import noise
 
 DRAWS = 399  # shuffles, and as many flips

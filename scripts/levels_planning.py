@@ -28,7 +28,7 @@ from curvewise.stats.anova._planning.power_curve import (
 )
 from curvewise.stats.anova.planning import lines_for_power
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 import noisy_lines
 
 SIMULATIONS = 200  # of each plan

@@ -19,7 +19,7 @@ from curvewise.stats.anova.band import difference_band
 from curvewise.stats.anova.where import where_different
 from curvewise.stats.comparison import holm
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 from noisy_lines import noise
 
 FLIPS = 399

@@ -30,7 +30,7 @@ def trial(rng, task, name, number):
 
 
 def main():
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "helpers"))
     from browser import chromium
     from live import serving
 

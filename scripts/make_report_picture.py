@@ -15,7 +15,7 @@ SIZE = {"width": 1180, "height": 1700}
 
 
 def main():
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(ROOT / "tests" / "helpers"))
     from browser import chromium
 
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:

@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from exchange.made_tables import made
+from made_tables import made
 
 import curvewise as cw
 from curvewise.errors import CurvewiseError

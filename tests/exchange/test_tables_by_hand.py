@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from exchange.tables_by_hand import CASES
+from tables_by_hand import CASES
 
 import curvewise as cw
 from curvewise.cli import main

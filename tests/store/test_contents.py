@@ -4,17 +4,14 @@ import ast
 import subprocess
 import sys
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
+from everything import METRICS, everything
 
 from curvewise import CurvewiseError, Trial, Trials, store
 from curvewise.store import codes
 from curvewise.trials.columns import Core, no_details
-
-sys.path.insert(0, str(Path(__file__).parent))
-from everything import METRICS, everything
 
 
 def test_numbers_of_each_task_and_algorithm(where):

@@ -2,17 +2,14 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from everything import everything
 
 from curvewise import CurvewiseError, Trial, Trials, store
 from curvewise.store import chunks, driver_lock
 from curvewise.store.driver_lock import is_locked
-
-sys.path.insert(0, str(Path(__file__).parent))
-from everything import everything
 
 
 def scored(numbers, algorithm="a", score=0.5, **fields):

@@ -8,13 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from everything import everything
 
 from curvewise import CurvewiseError, store
 from curvewise.errors import NoStoreError
 from curvewise.store import Store
-
-sys.path.insert(0, str(Path(__file__).parent))
-from everything import everything
 
 ASSETS = Path(__file__).parents[1] / "assets"
 

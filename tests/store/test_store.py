@@ -4,18 +4,15 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from everything import METRICS, everything
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from curvewise import CurvewiseError, Metric, Trial, Trials, store
 from curvewise.store.schema import VERSION
-
-sys.path.insert(0, str(Path(__file__).parent))
-from everything import METRICS, everything
 
 
 def exactly(trials):

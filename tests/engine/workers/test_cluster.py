@@ -9,14 +9,14 @@ import pytest
 
 import curvewise as cw
 
-TESTS = Path(__file__).parents[2]
+HELPERS = Path(__file__).parents[2] / "helpers"
 
 
 def test_a_cluster_gives_the_same_table_even_when_a_node_dies(tmp_path):
     pytest.importorskip("ray")
-    environment = os.environ | {"PYTHONPATH": str(TESTS)}
+    environment = os.environ | {"PYTHONPATH": str(HELPERS)}
     done = subprocess.run(
-        [sys.executable, str(TESTS / "ray_two_nodes.py"), str(tmp_path / "runs.db")],
+        [sys.executable, str(HELPERS / "ray_two_nodes.py"), str(tmp_path / "runs.db")],
         capture_output=True,
         text=True,
         env=environment,

@@ -1,6 +1,7 @@
 """How well forms foresee real curves: the error at the last size, from the first ones.
 
-``python tests/stats/forms/test_real_curves.py`` prints the table (PYTHONPATH=tests).
+``python tests/stats/forms/test_real_curves.py`` prints the table, with
+PYTHONPATH=tests/helpers.
 """
 
 import functools

@@ -9,7 +9,7 @@ from curvewise.exchange.runs import Asked
 from curvewise.exchange.tools import ray_tune
 from curvewise.exchange.tools.seeing import seen_at
 
-ASSETS = Path(__file__).parent / "assets" / "foreign" / "ray_tune"
+ASSETS = Path(__file__).parents[1] / "assets" / "foreign" / "ray_tune"
 
 
 def found(path, **asked):

@@ -5,17 +5,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-TESTS = Path(__file__).parent
+HELPERS = Path(__file__).parent
 
 
 class Driver:
     """A run in a process of its own, and what it said was safe."""
 
     def __init__(self, store, *options):
-        environment = os.environ | {"PYTHONPATH": str(TESTS)}
+        environment = os.environ | {"PYTHONPATH": str(HELPERS)}
         command = [
             sys.executable,
-            str(TESTS / "driver_to_kill.py"),
+            str(HELPERS / "driver_to_kill.py"),
             str(store),
             *options,
         ]

@@ -14,7 +14,7 @@ import numpy as np
 import curvewise as cw
 from curvewise import CurvewiseWarning
 
-ASSETS = Path(__file__).parent / "assets/foreign/mlflow"
+ASSETS = Path(__file__).parents[1] / "assets/foreign/mlflow"
 VERSIONS = ("1.30.1", "3.17.2")
 KINDS = ("db", "files")
 OURS = {

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from curvewise.cli import main
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"([^\n]*)\n+```(\w+)\n(.*?)```", re.S)
 _FILE = re.compile(r"# ([\w-]+\.(?:py|toml))$")
 _FINE = (0, 3)  # 3: finished, but some trials failed

@@ -10,7 +10,7 @@ import pytest
 
 import curvewise as cw
 
-ASSETS = Path(__file__).parent / "assets" / "foreign" / "optuna"
+ASSETS = Path(__file__).parents[1] / "assets" / "foreign" / "optuna"
 NEW = ASSETS / "optuna-5.0.0"
 
 

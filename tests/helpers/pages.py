@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from curvewise.cli import main
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"```(python|text)\n(.*?)```", re.S)
 
 
