@@ -1,9 +1,117 @@
 """What curvewise raises: one error, one warning, and how they name the fix."""
 
+import json
+import pickle
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from shlex import quote
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+
+class Verbatim(str):
+    """A value that is written as it is: ``<score>``, for a reader to fill in."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """A keyword that a message names, with a value or without, and asks nobody to pass."""
+
+    name: str
+    value: Any = ...
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Words that differ from dialect to dialect by more than how a keyword is written.
+
+    Without words of its own a shell reads those of Python, and a TOML file the shell's.
+    """
+
+    python: str
+    shell: str | None = None
+    toml: str | None = None
+
+
+# A mapping is a fix: keywords, and the values to pass; ``...`` stands for any value.
+Part: TypeAlias = str | Mapping[str, Any] | Keyword | Phrase
+
+
+class Message(str):
+    """A text that names keywords, and can be read in Python, in a shell and in TOML.
+
+    It is the text of Python, and remembers its parts.
+
+    Parameters
+    ----------
+    *parts : str, mapping, Keyword or Phrase
+        One after the other; a mapping is a fix, keywords that the reader can pass.
+
+    Examples
+    --------
+    >>> text = Message("Leave ", Keyword("memory"), " out, or pass ",
+    ...                {"executor": "local"}, ".")
+    >>> print(text)
+    Leave memory= out, or pass executor='local'.
+    >>> print(text.as_options())
+    Leave --memory out, or pass --executor local.
+    >>> print(text.as_toml())
+    Leave memory out, or pass executor = "local".
+    >>> text.fixes
+    ({'executor': 'local'},)
+    """
+
+    parts: tuple[Part, ...]
+
+    def __new__(cls, *parts: Part) -> "Message":
+        flat: list[Part] = []
+        for part in parts:
+            flat += part.parts if isinstance(part, Message) else [part]
+        message = super().__new__(cls, "".join(map(_in_python, flat)))
+        message.parts = tuple(flat)
+        return message
+
+    @property
+    def fixes(self) -> tuple[Mapping[str, Any], ...]:
+        """What the message says can be passed."""
+        return tuple(part for part in self.parts if isinstance(part, Mapping))
+
+    def as_options(self, names: Mapping[str, str] | None = None) -> str:
+        """Return the message with its keywords as options of the command line.
+
+        Parameters
+        ----------
+        names : mapping, optional
+            What a command line calls each keyword that it knows; others stay Python's.
+            By default every keyword is an option of the same name.
+        """
+        return "".join(_in_shell(part, names) for part in self.parts)
+
+    def as_toml(self) -> str:
+        """Return the message with its keywords as keys of a TOML file."""
+        return "".join(map(_in_toml, self.parts))
+
+    def first_sentence(self) -> "Message":
+        """Return the first sentence, without its full stop."""
+        kept: list[Part] = []
+        for part in self.parts:
+            begins, end, _ = (
+                part.partition(". ") if isinstance(part, str) else (part,) * 3
+            )
+            kept.append(begins)
+            if isinstance(part, str) and end:
+                break
+        if isinstance(kept[-1], str):
+            kept[-1] = kept[-1].rstrip(".")
+        return Message(*kept)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Message, self.parts
 
 
 class CurvewiseError(ValueError):
@@ -11,11 +119,15 @@ class CurvewiseError(ValueError):
 
     Parameters
     ----------
-    text : str
-        What was asked and what came.
+    *text : str, mapping, Keyword or Phrase
+        What was asked and what came, in parts that `Message` puts together.
     fixes : iterable of mapping
         Each is a set of keyword arguments that answers the question when it is passed
         in addition to what was passed before. The message ends with them.
+    argument : str, optional
+        The name of the argument that was wrong.
+    value : object
+        What came for it.
 
     Examples
     --------
@@ -27,26 +139,87 @@ class CurvewiseError(ValueError):
     Which way is 'loss' better? Pass --metrics loss=lower.
     """
 
-    def __init__(self, text: str, *, fixes: Iterable[Mapping[str, Any]] = ()) -> None:
-        self.text = text
+    def __init__(
+        self,
+        *text: Part,
+        fixes: Iterable[Mapping[str, Any]] = (),
+        argument: str | None = None,
+        value: object = None,
+    ) -> None:
+        self.text = Message(*text)
         self.fixes = tuple(dict(fix) for fix in fixes)
-        super().__init__(_with_fixes(text, map(as_keywords, self.fixes)))
+        self.argument, self.value = argument, value
+        remedy: list[Part] = [" Pass "] if self.fixes else []
+        for fix in self.fixes:
+            remedy += [fix, ", or "]
+        self.message = Message(self.text, *remedy[:-1], "." if remedy else "")
+        super().__init__(str(self.message))
 
-    def as_options(self) -> str:
-        """Return the message with its fixes as options of the command line."""
-        return _with_fixes(self.text, (" ".join(as_words(f)) for f in self.fixes))
+    def as_options(self, names: Mapping[str, str] | None = None) -> str:
+        """Return the message with its fixes as options of the command line.
+
+        Parameters
+        ----------
+        names : mapping, optional
+            What a command line calls each keyword that it knows; others stay Python's.
+        """
+        return self.message.as_options(names)
+
+    def as_toml(self) -> str:
+        """Return the message with its fixes as keys of a TOML file."""
+        return self.message.as_toml()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (type(self), self.text, self.fixes)
+        told = (self.fixes, self.argument, _sendable(self.value))
+        return _again, (type(self), self.text.parts, *told)
 
 
-def _again(kind: type[CurvewiseError], text: str, fixes: Any) -> CurvewiseError:
-    return kind(text, fixes=fixes)
+def _again(
+    kind: type[CurvewiseError],
+    text: tuple[Part, ...],
+    fixes: Any,
+    argument: str | None,
+    value: object,
+) -> CurvewiseError:
+    return kind(*text, fixes=fixes, argument=argument, value=value)
 
 
-def _with_fixes(text: str, fixes: Iterable[str]) -> str:
-    remedy = ", or ".join(fixes)
-    return f"{text} Pass {remedy}." if remedy else text
+def _sendable(value: object) -> object:
+    """Return a value, or what it looks like if it cannot leave this process."""
+    try:
+        pickle.dumps(value)
+    except Exception:  # whatever a class of the user's own raises
+        return shortened(repr(value))
+    return value
+
+
+# --- dialects --------------------------------------------------------------------------
+
+
+def _in_python(part: Part) -> str:
+    if isinstance(part, Keyword):
+        return as_keywords({part.name: part.value})
+    if isinstance(part, Phrase):
+        return part.python
+    return as_keywords(part) if isinstance(part, Mapping) else part
+
+
+def _in_shell(part: Part, names: Mapping[str, str] | None) -> str:
+    if isinstance(part, Phrase):
+        return part.python if part.shell is None else part.shell
+    fix = {part.name: part.value} if isinstance(part, Keyword) else part
+    if isinstance(fix, str):
+        return fix
+    if names is not None and not names.keys() >= fix.keys():
+        return as_keywords(fix)  # a command cannot be told this
+    return " ".join(as_words(fix, names))
+
+
+def _in_toml(part: Part) -> str:
+    if isinstance(part, Phrase):
+        return _in_shell(part, None) if part.toml is None else part.toml
+    fix = {part.name: part.value} if isinstance(part, Keyword) else part
+    return fix if isinstance(fix, str) else ", ".join(map(_entry, fix, fix.values()))
 
 
 def as_keywords(fix: Mapping[str, Any]) -> str:
@@ -54,8 +227,13 @@ def as_keywords(fix: Mapping[str, Any]) -> str:
 
     >>> as_keywords({"trial": ["seed", "fold"], "unit": "percent"})
     "trial=['seed', 'fold'], unit='percent'"
+    >>> as_keywords({"step": ..., "failed": Verbatim("<score>"), "metrics": [...]})
+    'step=, failed=<score>, metrics=[...]'
     """
-    return ", ".join(f"{name}={_literal(value)}" for name, value in fix.items())
+    return ", ".join(
+        f"{name}={'' if value is ... else _literal(value)}"
+        for name, value in fix.items()
+    )
 
 
 @runtime_checkable
@@ -71,10 +249,16 @@ def _literal(value: Any) -> str:
     if isinstance(value, Mapping):
         told = (f"{name!r}: {_literal(one)}" for name, one in value.items())
         return f"{{{', '.join(told)}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    if value is ...:
+        return "..."
     return repr(value.as_text if isinstance(value, _Meaning) else value)
 
 
-def as_words(fix: Mapping[str, Any]) -> list[str]:
+def as_words(
+    fix: Mapping[str, Any], names: Mapping[str, str] | None = None
+) -> list[str]:
     """Return a fix as words of a command line, quoted for a shell.
 
     >>> as_words({"trial": ["seed", "my fold"], "where": {"experiment": "cifar"}})
@@ -83,24 +267,56 @@ def as_words(fix: Mapping[str, Any]) -> list[str]:
     ['--where', 'seed=0', '--where', 'seed=1']
     >>> as_words({"trial": [], "anyway": True})
     ['--trial', 'row', '--anyway']
+    >>> as_words({"step": ..., "failed": Verbatim("<score>"), "metrics": [...]})
+    ['--step', '--failed', '<score>', '--metrics', 'NAME']
+    >>> as_words({"pairs": {"svm": Verbatim("<its tuned one>")}}, {"pairs": "--pair"})
+    ['--pair', '"svm=<its tuned one>"']
     """
     words = []
     for name, value in fix.items():
-        option = f"--{name.replace('_', '-')}"
-        if value is True:
+        option = (names or {}).get(name, f"--{name.replace('_', '-')}")
+        if value is True or value is ...:
             words.append(option)
         elif isinstance(value, Mapping):
             for key, one in value.items():
                 for each in one if isinstance(one, list | tuple) else [one]:
-                    meant = each.as_text if isinstance(each, _Meaning) else each
-                    words += [option, quote(f"{key}={meant}" if meant != "" else key)]
+                    words += [option, _entry_word(key, each)]
         elif isinstance(value, list | tuple):
             # A shell has no empty list: "row" says that every row is a run of its own.
             for one in value or ["row"]:
-                words += [option, quote(str(one))]
-        else:
-            words += [option, quote(str(value))]
+                words += [option, "NAME" if one is ... else _word(one)]
+        elif option.startswith("-"):
+            words += [option, _word(value)]
+        else:  # a positional argument, said in words: "a file of a few trials"
+            words += [option, str(value).strip("<>")]
     return words
+
+
+def _word(value: object) -> str:
+    # What somebody is to fill in is no text yet that a shell could misread.
+    return str(value) if isinstance(value, Verbatim) else quote(str(value))
+
+
+def _entry_word(key: str, value: Any) -> str:
+    if isinstance(value, Verbatim):
+        return f'"{key}={value}"'
+    meant = value.as_text if isinstance(value, _Meaning) else value
+    return quote(f"{key}={meant}" if meant != "" else key)
+
+
+def _entry(name: str, value: Any) -> str:
+    """Return a key and its value as lines of a TOML file say it, in a sentence.
+
+    >>> _entry("retries", 3), _entry("memory", ...), _entry("cross", {"seed": 5})
+    ('retries = 3', 'memory', '[cross], and below it seed = 5')
+    """
+    if value is ...:
+        return name
+    if isinstance(value, Mapping):
+        return f"[{name}], and below it {', '.join(map(_entry, value, value.values()))}"
+    meant = value.as_text if isinstance(value, _Meaning) else value
+    is_as_it_is = isinstance(meant, Verbatim)
+    return f"{name} = {meant if is_as_it_is else json.dumps(meant, ensure_ascii=False)}"
 
 
 class UnknownDirection(CurvewiseError):  # noqa: N818  a question, not a mistake
@@ -122,6 +338,11 @@ class Blocked(CurvewiseError):  # noqa: N818  an answer that is withheld is no m
 class CurvewiseWarning(UserWarning):
     """Issued when curvewise had to assume something that the caller can state."""
 
+    @property
+    def message(self) -> Message:
+        """What it says, in every dialect."""
+        return Message(*self.args[:1])
+
 
 def unknown(kind: str, name: object, known: Iterable[object]) -> CurvewiseError:
     """Return the error for a name that is not among `known`, with the nearest one.
@@ -136,7 +357,11 @@ def unknown(kind: str, name: object, known: Iterable[object]) -> CurvewiseError:
     close = close or [n for n in folded if asked and (asked in n or (n and n in asked))]
     hint = f" Did you mean '{folded[close[0]]}'?" if close else ""
     have = f" There are: {listed(names)}." if names else " There are none."
-    return CurvewiseError(f"There is no {kind} '{shortened(name)}'.{hint}{have}")
+    return CurvewiseError(
+        f"There is no {kind} '{shortened(name)}'.{hint}{have}",
+        argument=kind,
+        value=name,
+    )
 
 
 def listed(names: Iterable[object], most: int = 12) -> str:
