@@ -32,7 +32,9 @@ def of_task(found: Sequence[_Found], task: str | None) -> tuple[_Found, ...]:
     """Return what was found on a task, which may be left out where there is one."""
     tasks = tuple(dict.fromkeys(one.task for one in found))
     if task is None and len(tasks) > 1:
-        raise CurvewiseError(f"Which task? The answer has {listed(tasks)}. Pass task=.")
+        raise CurvewiseError(
+            f"Which task? The answer has {listed(tasks)}. Pass ", {"task": ...}, "."
+        )
     own = tuple(one for one in found if task in (None, one.task))
     if not own:
         raise unknown("task", task, tasks)

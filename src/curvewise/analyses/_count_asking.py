@@ -7,7 +7,7 @@ import numpy as np
 from curvewise._text import joined, step
 from curvewise.analyses._asking import refuse_crossed
 from curvewise.analyses._count_examples import examples_of
-from curvewise.errors import CurvewiseError, shortened
+from curvewise.errors import CurvewiseError, Keyword, shortened
 from curvewise.metrics import Floats
 from curvewise.stats.confusion import Examples
 from curvewise.trials import Trials
@@ -66,9 +66,11 @@ def counted_by_task(trials: Trials, failed: Failed) -> dict[str, list[Counted]]:
     if trials.design.unit == "cluster":
         raise CurvewiseError(
             f"These are repeated runs ({trials.design}). The matrices of one "
-            f"{trials.design.noun} are of the same examples: summed, they would count "
-            f"each of them several times, and their mean is no count. Keep one run of "
-            f"each, or read them as independent: cluster=[]."
+            f"{trials.design.noun} are of the same examples: summed, they would "
+            "count each of them several times, and their mean is no count. Keep one "
+            "run of each, or read them as independent: ",
+            Keyword("cluster", []),
+            ".",
         )
     if not trials.details().classes.any():
         raise CurvewiseError(
@@ -106,8 +108,9 @@ def _counted(trials: Trials, is_worst: bool) -> Counted:
             else f"no confusion counts, first {_first(trials, broken)}. Leave it out"
         )
         raise CurvewiseError(
-            f"The trials of '{algorithm}' on '{task}' have {told} with "
-            f"trials.where(algorithm=[...])."
+            f"The trials of '{algorithm}' on '{task}' have {told} with trials.where(",
+            {"algorithm": [...]},
+            ").",
         )
     k = int(classes[0])
     rows = np.flatnonzero(details.classes > 0)
@@ -139,8 +142,10 @@ def _counted(trials: Trials, is_worst: bool) -> Counted:
 def _refuse_no_sizes(sizes: Floats, algorithm: str) -> None:
     if not sizes[0] > 0:
         raise CurvewiseError(
-            f"Step {sizes[0]:g} of '{algorithm}' is no size of a training set, which is "
-            f"above 0. Leave these rows out, or choose another column, step='<column>'."
+            f"Step {sizes[0]:g} of '{algorithm}' is no size of a training set, which "
+            "is above 0. Leave these rows out, or choose another column, ",
+            {"step": "<column>"},
+            ".",
         )
 
 
@@ -195,10 +200,11 @@ def _filled(own: Floats, lacking: int) -> Floats:
 def _raise_failed(trials: Trials, broken: Bools) -> None:
     verb = "has" if broken.sum() == 1 else "have"
     raise CurvewiseError(
-        f"{broken.sum()} of {len(broken)} trials {verb} no confusion counts along the "
-        f"whole curve, first {_first(trials, broken)}. Pass failed='worst' to count every "
-        f"answer that is missing as wrong; dropping them would flatter the algorithms that "
-        f"crash."
+        f"{broken.sum()} of {len(broken)} trials {verb} no confusion counts "
+        f"along the whole curve, first {_first(trials, broken)}. Pass ",
+        {"failed": "worst"},
+        " to count every answer that is missing as wrong; dropping them would "
+        "flatter the algorithms that crash.",
     )
 
 

@@ -88,8 +88,11 @@ def _factors(
     if len(chosen) < 2 or min(levels[name] for name in chosen) < 2:
         raise CurvewiseError(
             f"The trials of {whose} are not crossed: what differs between them is "
-            f"{listed(several) or 'nothing'}. Run them with Experiment(..., "
-            f"cross={{'params': 10, 'seed': 5}}), or pass factors=, two labels or more."
+            f"{listed(several) or 'nothing'}. Run them with Experiment(..., ",
+            {"cross": {"params": 10, "seed": 5}},
+            "), or pass ",
+            {"factors": ...},
+            ", two labels or more.",
         )
     return chosen
 
@@ -119,8 +122,10 @@ def _refuse_many(cells: int, trials: int, factors: tuple[str, ...], whose: str) 
     """Raise where nearly all cells are empty, and too many to be looked at one by one."""
     if cells > max(trials, _MOST_CELLS):
         raise CurvewiseError(
-            f"{cells - trials:,} or more of {cells:,} cells of {' x '.join(factors)} have "
-            f"no trial of {whose}. Pass factors= that are crossed."
+            f"{cells - trials:,} or more of {cells:,} cells of {' x '.join(factors)} "
+            f"have no trial of {whose}. Pass ",
+            {"factors": ...},
+            " that are crossed.",
         )
 
 
@@ -134,14 +139,17 @@ def _refuse_holes(
 
     if (met > 1).any():
         raise CurvewiseError(
-            f"{met.max()} trials of {whose} have {first(met > 1)}. Pass factors= that "
-            f"tell all trials apart, one in each cell."
+            f"{met.max()} trials of {whose} have {first(met > 1)}. Pass ",
+            {"factors": ...},
+            " that tell all trials apart, one in each cell.",
         )
     if (met == 0).any():
         raise CurvewiseError(
-            f"{(met == 0).sum()} of {met.size} cells of {' x '.join(factors)} have no "
-            f"trial of {whose}, first {first(met == 0)}. Run the experiment to its end "
-            f"(the same call goes on), or pass factors= that are crossed."
+            f"{(met == 0).sum()} of {met.size} cells of {' x '.join(factors)} have "
+            f"no trial of {whose}, first {first(met == 0)}. Run the experiment to "
+            "its end (the same call goes on), or pass ",
+            {"factors": ...},
+            " that are crossed.",
         )
 
 

@@ -160,9 +160,10 @@ def _measured(
     sizes, first = np.unique(points.size[order], return_index=True)
     if not sizes[0] > 0:
         raise CurvewiseError(
-            f"Step {sizes[0]:g} of '{trials.algorithms[0]}' is no size of a training set, "
-            f"which is above 0. Leave these rows out, or choose another column, "
-            f"step='<column>'."
+            f"Step {sizes[0]:g} of '{trials.algorithms[0]}' is no size of a training "
+            "set, which is above 0. Leave these rows out, or choose another column, ",
+            {"step": "<column>"},
+            ".",
         )
     errors = np.split(scale.error(points.value[order]), first[1:])
     runs = np.split(points.trial[order], first[1:])

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from curvewise.analyses._asking import Sample, are_paired, quietly
 from curvewise.analyses._stretches import Comparison, comparison_of
-from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.errors import CurvewiseError, Verbatim, listed, unknown
 from curvewise.metrics import Floats, Metric
 from curvewise.stats.bands import Kind, tail_kind
 from curvewise.stats.comparison import difference, has_few
@@ -232,7 +232,8 @@ def no_pairs(names: Sequence[str]) -> CurvewiseError:
     """Return the error for algorithms none of which is the tuned one of another."""
     first = names[0] if names else "svm"
     return CurvewiseError(
-        f"No algorithm is the tuned one of another: there are {listed(names) or 'none'}. "
-        f"Name them 'NAME' and 'NAME tuned', or pass pairs={{'{first}': "
-        f"<its tuned one>}}."
+        "No algorithm is the tuned one of another: there are "
+        f"{listed(names) or 'none'}. Name them 'NAME' and 'NAME tuned', or pass ",
+        {"pairs": {first: Verbatim("<its tuned one>")}},
+        ".",
     )

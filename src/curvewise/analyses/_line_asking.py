@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from curvewise._text import Cell
 from curvewise.analyses._asking import clusters_of, refuse_crossed
-from curvewise.errors import listed
+from curvewise.errors import Message, listed
 from curvewise.trials import Trials
 from curvewise.trials.design import Design
 from curvewise.trials.doors import Lines
@@ -113,11 +113,13 @@ def too_many_pairs(trials: Trials) -> str:
     pairs = _pairs(trials)
     if pairs <= _MOST_PAIRS:
         return ""
-    return (
-        f"These are {len(trials.algorithms)} algorithms on {len(trials.tasks)} tasks, that "
-        f"is {pairs:,} pairs of mean curves, which share what may go wrong; a page "
-        f"compares {_MOST_PAIRS} at most. Choose whom to compare before you look at who "
-        f"is ahead: trials.where(algorithm=[...])."
+    return Message(
+        f"These are {len(trials.algorithms)} algorithms on {len(trials.tasks)} "
+        f"tasks, that is {pairs:,} pairs of mean curves, which share what may go "
+        f"wrong; a page compares {_MOST_PAIRS} at most. Choose whom to compare "
+        "before you look at who is ahead: trials.where(",
+        {"algorithm": [...]},
+        ").",
     )
 
 

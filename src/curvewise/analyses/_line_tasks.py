@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curvewise.analyses._asking import quietly
-from curvewise.errors import CurvewiseError, listed
+from curvewise.errors import CurvewiseError, Keyword, listed
 from curvewise.metrics import Floats, Metric
 from curvewise.stats.anova import (
     FEWEST_TO_FLIP,
@@ -194,8 +194,10 @@ def line_task(
     few = [name for name, own in lines.items() if len(own) < 2]
     if 0 < len(few) < len(lines):
         raise CurvewiseError(
-            f"One line of {listed(few)}, which does not show how noisy an algorithm is. "
-            f"Run it again with other seeds, or leave it out: trials.where(algorithm=...)."
+            f"One line of {listed(few)}, which does not show how noisy an algorithm "
+            "is. Run it again with other seeds, or leave it out: trials.where(",
+            Keyword("algorithm"),
+            ").",
         )
     for_anova, for_shares, for_where, for_pairs, for_means = rng.spawn(5)
     anova = randomized_anova(

@@ -86,7 +86,9 @@ def profiles(
     if len(ways) > 1:
         raise UnknownDirection(
             "Which way is better differs by task, and tasks are taken together here. "
-            "Choose one with trials.where(task=...)."
+            "Choose one with trials.where(",
+            {"task": ...},
+            ").",
         )
     up = distributions[0].metric.sign
     ends = [e for d in distributions for e in (d.scores[0], d.scores[-1])]

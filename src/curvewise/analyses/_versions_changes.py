@@ -10,7 +10,7 @@ import numpy as np
 from curvewise.analyses._asking import Sample
 from curvewise.analyses._versions_margin import Margin
 from curvewise.analyses._versions_matching import Names
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword
 from curvewise.metrics import Floats, Metric
 from curvewise.stats.comparison import holm, shared_confidence
 from curvewise.stats.interval import Interval
@@ -134,8 +134,10 @@ def pair_of(
         _, here, there = np.intersect1d(base.numbers, new.numbers, return_indices=True)
         if len(here) == 0:
             raise CurvewiseError(
-                f"No trial of '{names.base}' on '{names.task}' has the same number (seed) "
-                f"in BASE and in NEW, so that there are no pairs. Leave paired= out."
+                f"No trial of '{names.base}' on '{names.task}' has the same number "
+                "(seed) in BASE and in NEW, so that there are no pairs. Leave ",
+                Keyword("paired"),
+                " out.",
             )
         old, now = old[here], now[there]
     sides = _side(names.base, base, old), _side(names.new, new, now)

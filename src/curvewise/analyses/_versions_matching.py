@@ -9,7 +9,7 @@ import numpy as np
 
 from curvewise._text import step
 from curvewise.analyses._asking import refuse_crossed
-from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.errors import CurvewiseError, Verbatim, listed, shortened
 from curvewise.metrics import Metric
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.ragged import to_texts
@@ -107,7 +107,9 @@ def metric_of_both(base: Trials, new: Trials, metric: str | None) -> Metric:
         if len(common) != 1:
             raise CurvewiseError(
                 f"Which metric? BASE has {listed(scored(base)) or 'none'}, NEW has "
-                f"{listed(theirs) or 'none'}. Pass metric=<one that both have>."
+                f"{listed(theirs) or 'none'}. Pass ",
+                {"metric": Verbatim("<one that both have>")},
+                ".",
             )
         (metric,) = common
     meant = [
@@ -115,8 +117,10 @@ def metric_of_both(base: Trials, new: Trials, metric: str | None) -> Metric:
     ]
     if meant[0] != meant[1]:
         raise CurvewiseError(
-            f"'{metric}' is {meant[0]} in BASE and {meant[1]} in NEW. Read both with the "
-            f"same metrics=."
+            f"'{metric}' is {meant[0]} in BASE and {meant[1]} in NEW. Read both with "
+            "the same ",
+            {"metrics": ...},
+            ".",
         )
     return meant[0]
 

@@ -11,6 +11,7 @@ from curvewise.analyses._naming import on, short_names, some
 from curvewise.analyses._saying import digits_for, digits_of, said
 from curvewise.analyses._tables import interval_cell
 from curvewise.analyses._versions_changes import MOST, POWER, Change, Verdict
+from curvewise.errors import Message, Verbatim
 from curvewise.stats.interval import Interval
 
 if TYPE_CHECKING:
@@ -254,8 +255,12 @@ def _warnings(answer: "Versions") -> list[str]:
         )
     if zero := [named(c) for c in answer.changes if _may_be_nothing(c, answer)]:
         told.append(
-            f"The base's mean is so close to 0 that a share of it is next to no margin: "
-            f"{some(zero)}. Pass margin=<a number> in units of {answer.metric.name}."
+            Message(
+                "The base's mean is so close to 0 that a share of it is next to no "
+                f"margin: {some(zero)}. Pass ",
+                {"margin": Verbatim("<a number>")},
+                f" in units of {answer.metric.name}.",
+            )
         )
     least = min(min(c.base.trials, c.new.trials) for c in answer.changes)
     if least > 1:
@@ -271,14 +276,21 @@ def _warnings(answer: "Versions") -> list[str]:
         )
     if answer.ends:
         told.append(
-            f"Curves end at different steps, and so do their scores: {some(answer.ends)}. "
-            f"Pass at=<step> to compare at one."
+            Message(
+                "Curves end at different steps, and so do their scores: "
+                f"{some(answer.ends)}. Pass ",
+                {"at": Verbatim("<step>")},
+                " to compare at one.",
+            )
         )
     if answer.verdict == "cannot tell":
         told.append(
-            f"More {answer.unit}s are counted for a power of {percent(POWER)}. To ask "
-            f"again with more of them is a second look: state looks=2 from the start to "
-            f"pay for it."
+            Message(
+                f"More {answer.unit}s are counted for a power of {percent(POWER)}. To "
+                "ask again with more of them is a second look: state ",
+                {"looks": 2},
+                " from the start to pay for it.",
+            )
         )
     return told
 

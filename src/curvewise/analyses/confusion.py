@@ -392,8 +392,10 @@ def _place(positive: int | str | None, classes: Sequence[str] | None) -> int | N
     if positive not in names:
         known = f", {', '.join(names)}," if names else ""
         raise CurvewiseError(
-            f"positive is {positive!r}. Pass the number of a class, or one of its names"
-            f"{known} with classes=[...]."
+            f"positive is {positive!r}. Pass the number of a class, or one of its "
+            f"names{known} with ",
+            {"classes": [...]},
+            ".",
         )
     return names.index(str(positive))
 

@@ -38,7 +38,7 @@ from curvewise.analyses._tables import (
     tuning_table,
 )
 from curvewise.analyses._wording import notes_of, verdict_of
-from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.errors import CurvewiseError, Keyword, listed, unknown
 from curvewise.metrics import Metric
 from curvewise.review.gate import gate
 from curvewise.stats.bands import KINDS, Kind
@@ -117,7 +117,9 @@ class Performance(Answer):
         if task is None:
             if len(self.tasks) > 1:
                 raise CurvewiseError(
-                    f"Which task? The answer has {listed(self.tasks)}. Pass task=."
+                    f"Which task? The answer has {listed(self.tasks)}. Pass ",
+                    {"task": ...},
+                    ".",
                 )
             task = self.tasks[0]
         own = {d.algorithm: d for d in self.of(task)}
@@ -461,13 +463,17 @@ def _refuse_gaps(by_task: Mapping[str, Mapping[str, Sample]]) -> None:
     """Raise if there are no several tasks, or not every algorithm met every one."""
     names = dict.fromkeys(name for own in by_task.values() for name in own)
     if len(by_task) == 1:
-        raise CurvewiseError("There is one task. Leave over_tasks= out.")
+        raise CurvewiseError(
+            "There is one task. Leave ", Keyword("over_tasks"), " out."
+        )
     for task, own in by_task.items():
         for name in names:
             if name not in own:
                 raise CurvewiseError(
-                    f"'{name}' has no trials on task '{task}', so all tasks cannot be "
-                    f"summed up. Leave over_tasks= out, or the algorithm."
+                    f"'{name}' has no trials on task '{task}', so all tasks cannot be summed "
+                    "up. Leave ",
+                    Keyword("over_tasks"),
+                    " out, or the algorithm.",
                 )
 
 

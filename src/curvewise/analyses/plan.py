@@ -20,7 +20,7 @@ from curvewise.analyses._line_pilots import lines_plan
 from curvewise.analyses._line_plan import LinesPlan, PairPlan
 from curvewise.analyses._score_plan import CellPlan, ScorePlan, sign_of, support_of
 from curvewise.analyses._telling import Telling
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword, Verbatim
 from curvewise.metrics import Floats, Metric, find
 from curvewise.review.gate import gate
 from curvewise.stats.anova.planning import Effect
@@ -134,8 +134,13 @@ def trials(
     if of == "band":
         if pilot is not None or metric is not None:
             raise CurvewiseError(
-                "A band takes as many trials whatever the scores. Leave pilot= and "
-                "metric= out, or pass of='mean', 'cvar' or 'quantile'."
+                "A band takes as many trials whatever the scores. Leave ",
+                Keyword("pilot"),
+                " and ",
+                Keyword("metric"),
+                " out, or pass ",
+                {"of": "mean"},
+                ", 'cvar' or 'quantile'.",
             )
         return _band_plan(half_width, level, looks)
     functional = Functional(of, alpha, tail)
@@ -231,8 +236,12 @@ def _known(metric: str | None) -> Metric:
     if found is None:
         what = "No metric is given" if metric is None else f"Nobody knows '{metric}'"
         raise CurvewiseError(
-            f"{what}, so the range of its scores is not known. Pass a known one, such as "
-            f"metric='accuracy', or pilot=<a few trials>."
+            f"{what}, so the range of its scores is not known. Pass a known one, "
+            "such as ",
+            {"metric": "accuracy"},
+            ", or ",
+            {"pilot": Verbatim("<a few trials>")},
+            ".",
         )
     return found
 

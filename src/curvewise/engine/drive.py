@@ -12,7 +12,7 @@ from curvewise.engine.workers.queue import (
     Queue,
     Stop,
 )
-from curvewise.errors import CurvewiseWarning, listed, shortened
+from curvewise.errors import CurvewiseWarning, Message, listed, shortened
 from curvewise.metrics import Metric, declared, is_quality
 from curvewise.trials import Trials
 from curvewise.trials.columns import Ints
@@ -72,9 +72,12 @@ def _warn_of_unknown(meant: Mapping[str, Metric]) -> None:
     if unknown:
         them = "them" if len(unknown) > 1 else "it"
         warnings.warn(
-            f"No direction is declared for {listed(unknown)}: there will be no verdict by "
-            f"{them}. State it with metrics=, such as "
-            f"[Metric({shortened(unknown[0])!r}, 'lower')].",
+            Message(
+                f"No direction is declared for {listed(unknown)}: there will be no "
+                f"verdict by {them}. State it with ",
+                {"metrics": ...},
+                f", such as [Metric({shortened(unknown[0])!r}, 'lower')].",
+            ),
             CurvewiseWarning,
             stacklevel=6,  # whoever called run
         )

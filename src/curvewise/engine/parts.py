@@ -92,7 +92,9 @@ def number_of_trials(trials: object, cross: Mapping[str, int]) -> int:
     product = math.prod(cross.values())
     if trials is None:
         if not cross:
-            raise CurvewiseError("trials is missing. Say how many, such as trials=100.")
+            raise CurvewiseError(
+                "trials is missing. Say how many, such as ", {"trials": 100}, "."
+            )
         return product
     number = whole(trials, "trials")
     if cross and number != product:

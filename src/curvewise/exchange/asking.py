@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from curvewise._text import count
-from curvewise.errors import CurvewiseError, listed, shortened, unknown
+from curvewise.errors import CurvewiseError, Keyword, listed, shortened, unknown
 from curvewise.exchange.grouping import rows_per_run
 from curvewise.exchange.roles import Metrics, Roles, Unit, several, stated_metrics
 from curvewise.exchange.runs import CROSSED, Runs
@@ -191,9 +191,11 @@ def _which_algorithm(runs: Runs) -> CurvewiseError:
     return CurvewiseError(
         f"Which label names the algorithm? {runs.source} holds "
         f"{count(runs.table.num_rows, 'run')} and does not say. {found_in(runs)} "
-        f"A pattern of the names of runs tells, too, such as "
-        f"roles='{{algorithm}}-{{task}}-s{{seed}}'; roles={{'algorithm': 'mine'}} is for "
-        f"runs that are all of one.",
+        "A pattern of the names of runs tells, too, such as ",
+        {"roles": "{algorithm}-{task}-s{seed}"},
+        "; ",
+        Keyword("roles", {"algorithm": "mine"}),
+        " is for runs that are all of one.",
         fixes=(some or [{"roles": {"algorithm": "mine"}}])[:5],
     )
 

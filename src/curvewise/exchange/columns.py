@@ -13,6 +13,9 @@ import pyarrow.compute as pc
 from curvewise.errors import (
     CurvewiseError,
     CurvewiseWarning,
+    Keyword,
+    Message,
+    Verbatim,
     listed,
     shortened,
     unknown,
@@ -108,7 +111,9 @@ def _status_code(word: str | None, column: str) -> int:
     if ours is None:
         raise CurvewiseError(
             f"Column '{column}' says '{shortened(word)}'. curvewise knows "
-            f"{listed(WORDS, most=99)}. Rename it, or pass status=<another column>."
+            f"{listed(WORDS, most=99)}. Rename it, or pass ",
+            {"status": Verbatim("<another column>")},
+            ".",
         )
     return STATUSES.index(ours)
 
@@ -204,8 +209,9 @@ def scaled(values: Any, metric: Metric, unit: Unit | None, run: Any) -> Any:
     outside = (values < 0) | (values > 100)
     if outside.any():
         raise CurvewiseError(
-            f"unit='{unit}', but '{metric.name}' holds {values[np.argmax(outside)]:g}. "
-            f"Percent lie between 0 and 100; declare other scales.",
+            Keyword("unit", unit),
+            f", but '{metric.name}' holds {values[np.argmax(outside)]:g}. Percent "
+            "lie between 0 and 100; declare other scales.",
             fixes=[{"metrics": {metric.name: f"{metric.direction or 'higher'}::"}}],
         )
     if unit == "mixed":
@@ -215,9 +221,12 @@ def scaled(values: Any, metric: Metric, unit: Unit | None, run: Any) -> Any:
     small = (values > 0) & (values <= 1)
     if metric.direction == "higher" and small.any() and (values > 1).any():
         warnings.warn(
-            f"unit='percent', and {small.sum()} of {len(values)} values of '{metric.name}' "
-            f"are at most 1, such as {values[np.argmax(small)]:g}: taken as percent too. "
-            f"Are fractions mixed in?",
+            Message(
+                Keyword("unit", "percent"),
+                f", and {small.sum()} of {len(values)} values of '{metric.name}' are at "
+                f"most 1, such as {values[np.argmax(small)]:g}: taken as percent too. "
+                "Are fractions mixed in?",
+            ),
             CurvewiseWarning,
             stacklevel=6,
         )

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from curvewise._text import count
 from curvewise._text import joined as listing
-from curvewise.errors import CurvewiseError, listed
+from curvewise.errors import CurvewiseError, Verbatim, listed
 from curvewise.exchange.asking import assign_runs, choices, patterns
 from curvewise.exchange.columns import (
     codes,
@@ -115,9 +115,11 @@ def _called_run(labels: pa.Table, runs: Runs, name: str) -> pa.Table:
     if "run" in columns:
         return labels  # which run it lacks is said by whoever joins them
     raise CurvewiseError(
-        f"{name} names no run of {runs.source}: none of its columns {listed(columns)} "
-        f"holds {listed(sorted(map(str, ours)), most=2)}. Call the one with the names "
-        f"'run', or pass on=<a label that both have>."
+        f"{name} names no run of {runs.source}: none of its columns "
+        f"{listed(columns)} holds {listed(sorted(map(str, ours)), most=2)}. Call "
+        "the one with the names 'run', or pass ",
+        {"on": Verbatim("<a label that both have>")},
+        ".",
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.errors import CurvewiseError, Verbatim, listed, unknown
 from curvewise.exchange.grouping import group_codes, row_of
 
 
@@ -30,8 +30,10 @@ def joined(
         twice = of_run[np.bincount(of_run)[of_run] > 1][0]
         first = row_of(runs, keys, int(np.argmax(of_run == twice)))
         raise CurvewiseError(
-            f"{runs_name} has more than one row with {first}. Pass one row per run, or "
-            f"another on=."
+            f"{runs_name} has more than one row with {first}. Pass one row per run, "
+            "or another ",
+            {"on": ...},
+            ".",
         )
     run_with = np.full(int(code.max()) + 1, -1)
     run_with[of_run] = np.arange(len(of_run))
@@ -39,8 +41,10 @@ def joined(
     if (place < 0).any():
         first = row_of(curves, keys, int(np.argmax(place < 0)))
         raise CurvewiseError(
-            f"{(place < 0).sum()} rows of {curves_name} have no run in {runs_name}, first "
-            f"{first}. Add the runs, or pass another on=."
+            f"{(place < 0).sum()} rows of {curves_name} have no run in {runs_name}, "
+            f"first {first}. Add the runs, or pass another ",
+            {"on": ...},
+            ".",
         )
     without = np.setdiff1d(np.arange(len(of_run)), place)
     extra = [c for c in runs.column_names if c not in curves.column_names]
@@ -64,8 +68,10 @@ def _join_keys(
         return list(shared)
     if not keys:
         raise CurvewiseError(
-            f"Which column joins the two tables? They share {listed(shared) or 'none'}. "
-            f"Pass on=<column>."
+            "Which column joins the two tables? They share "
+            f"{listed(shared) or 'none'}. Pass ",
+            {"on": Verbatim("<column>")},
+            ".",
         )
     for key in keys:
         for table in (curves, runs):

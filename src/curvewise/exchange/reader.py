@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, CurvewiseWarning, unknown
+from curvewise.errors import CurvewiseError, CurvewiseWarning, Keyword, unknown
 from curvewise.exchange import tools
 from curvewise.exchange.columns import (
     codes,
@@ -113,7 +113,10 @@ def _read(
         stated["trial"] = []
     if on is not None and runs is None:
         raise CurvewiseError(
-            "on= names the column that joins two tables. Pass runs= too."
+            Keyword("on"),
+            " names the column that joins two tables. Pass ",
+            {"runs": ...},
+            " too.",
         )
     joining = several(on, "on")
     asked = _asked(stated, metrics, joining)

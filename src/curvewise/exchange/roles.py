@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.errors import CurvewiseError, Keyword, Message, Verbatim, listed, unknown
 from curvewise.exchange.grouping import (
     columns_varying,
     floats,
@@ -88,9 +88,11 @@ class Roles:
             "left out": self.dropped,
         }
         parts = [
-            f"task={self.task or '(one)'}",
-            f"algorithm={self.algorithm or '(one)'}",
-            f"trial={'+'.join(self.trial) or '(counted)'}",
+            Message(Keyword("task", Verbatim(f"{self.task or '(one)'}"))),
+            Message(Keyword("algorithm", Verbatim(f"{self.algorithm or '(one)'}"))),
+            Message(
+                Keyword("trial", Verbatim(f"{'+'.join(self.trial) or '(counted)'}"))
+            ),
             *(f"{role}={column}" for role, column in single.items() if column),
             *(f"{role}={_cut(list(c))}" for role, c in many.items() if list(c)),
         ]
@@ -621,8 +623,10 @@ def _refuse_text_scores(table: pa.Table, columns: Iterable[str]) -> None:
             odd = next((c for c in cells if not is_float(c)), cells[0])
             raise CurvewiseError(
                 f"Column '{column}' should hold scores but holds text, such as {odd!r}. "
-                f"Write numbers with a decimal point and nothing else, and leave the cell "
-                f"of a failed run empty; or pass metrics= without it."
+                "Write numbers with a decimal point and nothing else, and leave the cell "
+                "of a failed run empty; or pass ",
+                {"metrics": ...},
+                " without it.",
             )
 
 

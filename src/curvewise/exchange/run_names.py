@@ -9,7 +9,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, CurvewiseWarning, listed, shortened
+from curvewise.errors import (
+    CurvewiseError,
+    CurvewiseWarning,
+    Keyword,
+    Message,
+    listed,
+    shortened,
+)
 from curvewise.exchange.cells import array_of
 from curvewise.exchange.runs import LeftOut, utf8
 from curvewise.trials.names import first
@@ -67,7 +74,11 @@ def left_out_of(runs: Sequence[str], kept: Sequence[int]) -> LeftOut:
     """Return the runs that a function of roles did not want."""
     used = set(kept)
     out = [run for i, run in enumerate(runs) if i not in used]
-    return LeftOut(len(out), "for which roles= returned None", tuple(out[:2]))
+    return LeftOut(
+        len(out),
+        Message("for which ", Keyword("roles"), " returned None"),
+        tuple(out[:2]),
+    )
 
 
 def with_columns(table: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
@@ -84,8 +95,9 @@ def rows_with_roles(table: pa.Table, roles: NamedRoles, name: str) -> pa.Table:
     column = first(RUN, table.column_names)
     if column is None and not isinstance(roles, Mapping):
         raise CurvewiseError(
-            f"roles= looks at names of runs, and {name} has no column of them; it has "
-            f"{listed(table.column_names)}. Call one 'run'."
+            Keyword("roles"),
+            f" looks at names of runs, and {name} has no column of them; it has "
+            f"{listed(table.column_names)}. Call one 'run'.",
         )
     cells = (
         pa.array([""] * table.num_rows)
@@ -167,14 +179,18 @@ def _called(
         told = roles(run)
     except Exception as problem:
         raise CurvewiseError(
-            f"The function of roles= raised {type(problem).__name__} for run "
-            f"'{shortened(run)}': {shortened(problem)}. Return None for a run to leave out."
+            "The function of ",
+            Keyword("roles"),
+            f" raised {type(problem).__name__} for run '{shortened(run)}': "
+            f"{shortened(problem)}. Return None for a run to leave out.",
         ) from problem
     if told is None or isinstance(told, Mapping):
         return None if told is None else dict(told)
     raise CurvewiseError(
-        f"The function of roles= returned {shortened(repr(told))} for run "
-        f"'{shortened(run)}'. Return a dict such as {{'algorithm': 'ppo', 'seed': 3}}."
+        "The function of ",
+        Keyword("roles"),
+        f" returned {shortened(repr(told))} for run '{shortened(run)}'. Return a "
+        "dict such as {'algorithm': 'ppo', 'seed': 3}.",
     )
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword
 from curvewise.exchange import tools
 from curvewise.exchange.head import head_of, meanings_beside, meant_in
 from curvewise.exchange.runs import Asked, Runs, Sheet
@@ -34,8 +34,9 @@ def found_in(source: object, asked: Asked, tool: str | None) -> Runs | Sheet:
         found = tools.from_table(table, name, asked, tool)
         if found is None and tool is not None:
             raise CurvewiseError(
-                f"{name} does not look like results of {tool}. Leave out tool=, or pass "
-                f"what {tool} wrote."
+                f"{name} does not look like results of {tool}. Leave out ",
+                Keyword("tool"),
+                f", or pass what {tool} wrote.",
             )
         found = found or Sheet(name, table, {"known": meanings_beside(source)})
     return found

@@ -71,7 +71,9 @@ def writer(path: Path, *, force: bool) -> Callable[[Any, str], None]:
         raise CurvewiseError(f"{path} {what}. Pass the path of a file to write.")
     if path.exists() and not force:
         raise CurvewiseError(
-            f"{path} is there already. Pass force=True to replace it, or another name."
+            f"{path} is there already. Pass ",
+            {"force": True},
+            " to replace it, or another name.",
         )
     return _WRITERS[suffix]
 

@@ -318,8 +318,9 @@ def _log_range(
     means = np.concatenate([fit.measured.means for fit in found.fits])
     if not (means > 0).any():
         raise CurvewiseError(
-            f"All errors on '{found.task}' are 0, which has no logarithm. Pass "
-            f"scale='root'."
+            f"All errors on '{found.task}' are 0, which has no logarithm. Pass ",
+            {"scale": "root"},
+            ".",
         )
     lowest = means[means > 0].min() / _BELOW
     drawn = [one.lower if one.has_band else one.y for one in series]

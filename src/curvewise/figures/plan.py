@@ -6,7 +6,7 @@ import numpy as np
 
 from curvewise._text import percent
 from curvewise.analyses.plan import LinesPlan, Plan
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Message
 from curvewise.figures.draw import draw, new_axes
 from curvewise.figures.series import Chart, Series, finite
 
@@ -78,8 +78,14 @@ def power_chart(answer: LinesPlan) -> Chart:
             "So small a difference takes more lines than power is computed for. Plan for "
             "a larger one."
             if any(pair.plan.is_beyond for pair in answer.pairs)
-            else "No pair of this pilot shows more than chance does, so there is no power "
-            "to draw. State the difference that is worth finding, with shift= or stretch=."
+            else Message(
+                "No pair of this pilot shows more than chance does, so there is no power "
+                "to draw. State the difference that is worth finding, with ",
+                {"shift": ...},
+                " or ",
+                {"stretch": ...},
+                ".",
+            )
         )
     several = len({pair.task for pair in answer.pairs}) > 1
     series = []

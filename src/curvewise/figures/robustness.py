@@ -28,9 +28,10 @@ def gain_chart(answer: Robustness, task: str | None = None) -> Chart:
     if task is None:
         if len(answer.tasks) > 1:
             raise CurvewiseError(
-                f"One pair of axes shows one task, and the answer has "
-                f"{len(answer.tasks)}: {listed(answer.tasks)}. Pass task=, or use "
-                f"plot_gains_by_task."
+                "One pair of axes shows one task, and the answer has "
+                f"{len(answer.tasks)}: {listed(answer.tasks)}. Pass ",
+                {"task": ...},
+                ", or use plot_gains_by_task.",
             )
         task = answer.tasks[0]
     series = []

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from curvewise.errors import CurvewiseError, unknown
+from curvewise.errors import CurvewiseError, Keyword, unknown
 from curvewise.stats.checks import is_number
 
 Name: TypeAlias = Literal["screen", "paper", "slides"]
@@ -174,7 +174,9 @@ def _look(name: Name, columns: int) -> Look:
         )
     if name != "paper":
         if columns != 1:
-            raise CurvewiseError("Columns are those of a paper. Leave columns= out.")
+            raise CurvewiseError(
+                "Columns are those of a paper. Leave ", Keyword("columns"), " out."
+            )
         return SCREEN if name == "screen" else _slides()
     return _paper(columns)
 

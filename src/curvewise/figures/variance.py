@@ -43,8 +43,10 @@ def plot_variance_shares(
     if task is None:
         if len(answer.tasks) > 1:
             raise CurvewiseError(
-                f"One pair of axes shows one task, and the answer has "
-                f"{len(answer.tasks)}: {listed(answer.tasks)}. Pass task=."
+                "One pair of axes shows one task, and the answer has "
+                f"{len(answer.tasks)}: {listed(answer.tasks)}. Pass ",
+                {"task": ...},
+                ".",
             )
         task = answer.tasks[0]
     own = answer.of(task)

@@ -8,7 +8,7 @@ from typing import Any
 
 from curvewise._checks import whole
 from curvewise.engine.workers.queue import Limits
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword
 
 _UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 
@@ -53,6 +53,8 @@ def _bytes(memory: Any) -> int | None:
         )
     if not sys.platform.startswith("linux"):
         raise CurvewiseError(
-            "Only Linux limits the memory of a process. Leave memory= out."
+            "Only Linux limits the memory of a process. Leave ",
+            Keyword("memory"),
+            " out.",
         )
     return int(number)

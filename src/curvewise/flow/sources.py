@@ -75,7 +75,9 @@ def remembered(notes: Mapping[str, str], where: str, zoo: Zoo) -> Recipe:
     if _SOURCE not in notes:
         raise CurvewiseError(
             f"{shown_store(where)} was filled from Python, and does not know its "
-            f"experiment. Pass experiment= with a TOML file, or with module:experiment."
+            "experiment. Pass ",
+            {"experiment": ...},
+            " with a TOML file, or with module:experiment.",
         )
     path = Path(notes[_FOLDER]) / notes[_SOURCE]
     if notes[_TEXT]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from curvewise import store as stores
 from curvewise._text import Part, Row, Table, count, notebook, plain
+from curvewise.errors import Message, Verbatim
 from curvewise.flow.plan import ended, planned
 from curvewise.flow.progress import shown_time
 from curvewise.flow.sources import command_of, shown_store
@@ -120,8 +121,13 @@ class Standing:
         elif self.failed:
             where = json.dumps(self.store)
             blocks.append(
-                f"To run them again: curvewise.run(experiment, store={where}, "
-                f"retry_failed=True)"
+                Message(
+                    "To run them again: curvewise.run(experiment, ",
+                    {"store": Verbatim(f"{where}")},
+                    ", ",
+                    {"retry_failed": True},
+                    ")",
+                )
             )
         return "\n\n".join(blocks)
 

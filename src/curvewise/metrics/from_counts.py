@@ -244,7 +244,9 @@ def _averaged(
     fp, fn = c.sum(-2) - tp, c.sum(-1) - tp
     tn = c.sum((-2, -1))[..., None] - tp - fp - fn
     if average is not None and positive is not None:
-        raise CurvewiseError("Pass average= or positive=, not both.")
+        raise CurvewiseError(
+            "Pass ", {"average": ...}, " or ", {"positive": ...}, ", not both."
+        )
     if average not in (None, *get_args(Average)):
         raise CurvewiseError(
             f"average is {average!r}. Pass one of {', '.join(get_args(Average))}."

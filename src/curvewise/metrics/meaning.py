@@ -107,8 +107,9 @@ class Metric:
             if None not in ways:
                 raise UnknownDirection(
                     f"Which way '{name}' is better differs by task, and tasks are taken "
-                    f"together here. Choose one with trials.where(task="
-                    f"{self.by_task[0][0]!r})."
+                    "together here. Choose one with trials.where(",
+                    {"task": self.by_task[0][0]},
+                    ").",
                 )
         raise UnknownDirection(
             f"Is a high or a low '{name}' better? No direction is declared, and the answer "

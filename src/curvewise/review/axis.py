@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from curvewise._text import count
-from curvewise.errors import shortened
+from curvewise.errors import Keyword, Message, Verbatim, shortened
 from curvewise.metrics import Floats
 from curvewise.review.finding import SCORES, Concern, Finding, Severity
 from curvewise.review.looking import chance, next_alike, some
@@ -183,10 +183,12 @@ def _axis_finding(suspicion: Suspicion, labels: Parsed, where: str) -> Finding:
             f"{n:,} trials with the same params come from {count(runs, 'run')} or "
             f"seeds; only {apart} tells them apart"
         )
-        do = (
-            "If these are measurements within a run, read them as its curve (step=); "
-            "if they are other problems, as tasks (task=). If each was a run from "
-            "scratch, give it a seed of its own."
+        do = Message(
+            "If these are measurements within a run, read them as its curve (",
+            Keyword("step"),
+            "); if they are other problems, as tasks (",
+            Keyword("task"),
+            "). If each was a run from scratch, give it a seed of its own.",
         )
     else:
         severity, fixes = "tempers", []
@@ -326,9 +328,13 @@ def _follow_findings(metric: str, found: list[Follow]) -> Iterator[Finding]:
             some(hit.cell for hit in surely),
             "Independent runs have no order. Scores that follow each other are "
             "episodes or steps of few runs. " + _INFLATED,
-            "Read them as curves: read(..., trial=<seed or run>, step=<what the "
-            "number counts>). If the runs are independent, ask what changed "
-            "meanwhile.",
+            Message(
+                "Read them as curves: read(..., ",
+                {"trial": Verbatim("<seed or run>")},
+                ", ",
+                {"step": Verbatim("<what the number counts>")},
+                "). If the runs are independent, ask what changed meanwhile.",
+            ),
             f"scores of '{shortened(metric, 30)}' follow each other like "
             "steps of a run",
             concerns=_ALL_BUT_VARIANCE,
@@ -344,11 +350,20 @@ def _follow_findings(metric: str, found: list[Follow]) -> Iterator[Finding]:
             some(hit.cell for hit in hits),
             "Runs that share a fold, a subject or a setting are alike, and no "
             "independent draws: bands and p values that count each one are too good.",
-            f"Read them with cluster={label!r}, so that each counts once; or with "
-            f"block={label!r}, if it is the same for all algorithms and they differ in "
-            f"it only by chance.",
-            f"scores go with '{shortened(label, 20)}': say cluster= or block="
-            f"'{shortened(label, 20)}'",
+            Message(
+                "Read them with ",
+                {"cluster": label},
+                ", so that each counts once; or with ",
+                {"block": label},
+                ", if it is the same for all algorithms and they differ in it only by "
+                "chance.",
+            ),
+            Message(
+                f"scores go with '{shortened(label, 20)}': say ",
+                {"cluster": ...},
+                " or ",
+                {"block": shortened(label, 20)},
+            ),
             concerns=_ALL_BUT_VARIANCE,
             metrics=(metric,),
             fixes=({"cluster": label},),
@@ -385,5 +400,9 @@ def sorted_rows(what: str, found: list[Cell]) -> Finding:
         "The rows seem to have been sorted. Their order then says nothing about when "
         "they were run, numbers of two algorithms do not form pairs, and neither "
         "episodes counted as runs nor an optimiser can be seen.",
-        "Read the file in the order of running, or name the seed with trial=.",
+        Message(
+            "Read the file in the order of running, or name the seed with ",
+            {"trial": ...},
+            ".",
+        ),
     )

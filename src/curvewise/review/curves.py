@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from curvewise._text import count, shown
-from curvewise.errors import listed, shortened
+from curvewise.errors import Keyword, Message, Verbatim, listed, shortened
 from curvewise.review.finding import Finding
 from curvewise.review.looking import broken, per_cell, per_trial, share, some
 from curvewise.trials import Trials
@@ -78,8 +78,14 @@ def _same_curves(trials: Trials) -> Iterator[Finding]:
             some(_names(trials, group) for group in across),
             "Either one run was filed under two names, or an option had no effect; a "
             "comparison of the two compares nothing.",
-            "See which name is right and remove the other, or correct the column that "
-            "was read as algorithm= or task=.",
+            Message(
+                "See which name is right and remove the other, or correct the column "
+                "that was read as ",
+                Keyword("algorithm"),
+                " or ",
+                Keyword("task"),
+                ".",
+            ),
             f"{len(across):,} curves occur under several names",
         )
 
@@ -215,7 +221,7 @@ def unequal_lengths(trials: Trials) -> Iterator[Finding]:
     on_task = good & (trials.core.task == trials.tasks.index(task))
     reached = per_trial(trials, trials.core.steps == low) > 0
     useful = 2 * low >= high and bool(reached[on_task].all())
-    hint = f", such as at={low:.10g}" if useful else ""
+    hint = Message(", such as ", {"at": Verbatim(f"{low:.10g}")}) if useful else ""
     yield Finding(
         "unequal-lengths",
         # Runs that stop early are common; an algorithm that had less time is not fair.
@@ -225,9 +231,17 @@ def unequal_lengths(trials: Trials) -> Iterator[Finding]:
         f"task {listed(found, most=4)}",
         "The last score of a short run is compared with a later score of a long one, "
         "and lines of different lengths have no common steps.",
-        f"Compare at a step that all reach{hint}, or give lines a common grid: "
-        f"grid=<number of steps> with fill='linear' or fill='last'. If runs broke off, "
-        f"read that as status=.",
+        Message(
+            f"Compare at a step that all reach{hint}, or give lines a common grid: ",
+            Keyword("grid", Verbatim("<number of steps>")),
+            " with ",
+            {"fill": "linear"},
+            " or ",
+            {"fill": "last"},
+            ". If runs broke off, read that as ",
+            Keyword("status"),
+            ".",
+        ),
         "last scores are of different steps: some algorithms ran for longer",
         concerns=("performance", "robustness", "plan", "versions"),
     )

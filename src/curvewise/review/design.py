@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from curvewise._text import count
-from curvewise.errors import shortened
+from curvewise.errors import Message, shortened
 from curvewise.review.finding import DISTRIBUTION, Finding
 from curvewise.review.looking import some
 from curvewise.trials import Trials
@@ -23,8 +23,12 @@ def runs_that_are_not_independent(trials: Trials) -> Iterator[Finding]:
             where,
             "Runs of one setting share its hyperparameters. Counted as independent "
             "draws they make every interval too narrow.",
-            "Nothing: answers take the mean of each setting. If every run was a draw of "
-            "its own, read them with cluster=[].",
+            Message(
+                "Nothing: answers take the mean of each setting. If every run was a draw "
+                "of its own, read them with ",
+                {"cluster": []},
+                ".",
+            ),
         )
     for part, name in design.suggested:
         if (part, name) == ("cluster", PARAMS):
@@ -37,8 +41,13 @@ def runs_that_are_not_independent(trials: Trials) -> Iterator[Finding]:
                 where,
                 "Runs that share a setting by design are no independent draws, and make "
                 "every interval too narrow.",
-                f"If they were repeated by design, read them with cluster={name!r}; if "
-                f"not, with cluster=[].",
+                Message(
+                    "If they were repeated by design, read them with ",
+                    {"cluster": name},
+                    "; if not, with ",
+                    {"cluster": []},
+                    ".",
+                ),
             )
         else:
             yield Finding(
@@ -48,7 +57,11 @@ def runs_that_are_not_independent(trials: Trials) -> Iterator[Finding]:
                 where,
                 "Runs that met the same data can be compared with each other, which "
                 "takes fewer of them.",
-                f"If algorithms met the same data, read them with block={name!r}.",
+                Message(
+                    "If algorithms met the same data, read them with ",
+                    {"block": name},
+                    ".",
+                ),
             )
 
 
@@ -71,9 +84,20 @@ def _likely(trials: Trials) -> Iterator[Finding]:
         some(s.source.cell for s in found),
         "Runs of a setting that was repeated by design share its hyperparameters. "
         "Counted as independent draws they make every interval too narrow.",
-        "If settings were repeated, read them with cluster='params'. If every run was a "
-        "draw of its own, from few choices, and the rows were sorted, with cluster=[].",
-        "the same settings come again: by design (cluster='params'), or by chance "
-        "(cluster=[])?",
+        Message(
+            "If settings were repeated, read them with ",
+            {"cluster": "params"},
+            ". If every run was a draw of its own, from few choices, and the rows "
+            "were sorted, with ",
+            {"cluster": []},
+            ".",
+        ),
+        Message(
+            "the same settings come again: by design (",
+            {"cluster": "params"},
+            "), or by chance (",
+            {"cluster": []},
+            ")?",
+        ),
         concerns=DISTRIBUTION,
     )

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from curvewise.errors import shortened
+from curvewise.errors import Message, shortened
 from curvewise.review.finding import Finding
 from curvewise.trials import Trials, names
 from curvewise.trials.cells import Parsed, numbers_a_run, parsed, words
@@ -66,8 +66,13 @@ def _finding(own: Parsed, label: str, is_sure: bool) -> Finding:
         f"algorithm {shortened(own.cell.algorithm)!r}, task {shortened(own.cell.task)!r}",
         "If they are different tasks or algorithms, their scores were pooled into one "
         "distribution, which describes neither.",
-        f"Read the results again with task={label!r} or algorithm={label!r}. If the label "
-        f"says nothing about either, nothing is wrong.",
+        Message(
+            "Read the results again with ",
+            {"task": label},
+            " or ",
+            {"algorithm": label},
+            ". If the label says nothing about either, nothing is wrong.",
+        ),
         f"one distribution {pools} {len(groups)} values of {shortened(label, 30)!r}",
         # Shares of the variance are told by labels: several values are what they need.
         concerns=("performance", "robustness", "plan"),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from curvewise._text import shown
-from curvewise.errors import listed, shortened
+from curvewise.errors import Keyword, Message, Verbatim, listed, shortened
 from curvewise.metrics import Floats, Metric
 from curvewise.review.finding import SCORES, Finding
 from curvewise.review.looking import broken, per_cell, per_trial, share, some
@@ -55,7 +55,7 @@ def _percent(trials: Trials, metric: Metric, values: Floats, known: Bools) -> Fi
             some(cell for cell, n, _ in everywhere if n),
             "Rates are kept as fractions; bounds and bands that rely on the range 0 "
             "to 1 are refused or wrong.",
-            "Read the results with unit='percent'.",
+            Message("Read the results with ", {"unit": "percent"}, "."),
             f"'{name}' is in percent, and its range is 0 to 1",
             concerns=SCORES,
             metrics=(metric.name,),
@@ -72,8 +72,12 @@ def _percent(trials: Trials, metric: Metric, values: Floats, known: Bools) -> Fi
         + some((f"{c} ({n:,})" for c, _, n in everywhere if n), 3),
         "90 and 0.9 are then counted as different scores: means, ranks and bands are "
         "meaningless.",
-        "Divide the ones in percent by 100 before reading. If the small ones are "
-        "really below 1 %, all are in percent: read with unit='percent'.",
+        Message(
+            "Divide the ones in percent by 100 before reading. If the small ones are "
+            "really below 1 %, all are in percent: read with ",
+            {"unit": "percent"},
+            ".",
+        ),
         f"'{name}' mixes percent with fractions",
         concerns=SCORES,
         metrics=(metric.name,),
@@ -98,8 +102,11 @@ def _outside(
         ),
         "Either the values are wrong or the metric means something else; guaranteed "
         "intervals rely on the range.",
-        f"Correct the values, or declare what it means: "
-        f"metrics={{{name!r}: '{metric.direction or 'higher'}:LOW:HIGH'}}.",
+        Message(
+            "Correct the values, or declare what it means: ",
+            Keyword("metrics", {name: f"{metric.direction or 'higher'}:LOW:HIGH"}),
+            ".",
+        ),
         f"'{name}' has values outside its range {low:g} to {high:g}",
         concerns=SCORES,
         metrics=(metric.name,),
@@ -158,7 +165,9 @@ def failed_runs(trials: Trials) -> Iterator[Finding]:
             yield Finding(
                 *("no-metric", "blocks", "No trial has a score.", "everywhere"),
                 "There is nothing to judge the algorithms by.",
-                "Name the columns with scores: read(..., metrics=[...]).",
+                Message(
+                    "Name the columns with scores: read(..., ", {"metrics": [...]}, ")."
+                ),
                 "no trial has a score",
             )
         return
@@ -169,9 +178,12 @@ _DROPPED = (
     "A failed run is part of the distribution: leaving it out flatters the algorithms "
     "that crash or diverge."
 )
-_DECLARE = (
-    "Say what a failure scores: failed='worst', or failed=<score of a failed run>, "
-    "such as that of guessing. Do not drop the rows."
+_DECLARE = Message(
+    "Say what a failure scores: ",
+    Keyword("failed", "worst"),
+    ", or ",
+    {"failed": Verbatim("<score of a failed run>")},
+    ", such as that of guessing. Do not drop the rows.",
 )
 
 
@@ -238,8 +250,12 @@ def _missing_metric(metric: str, where: list[Cell]) -> Finding:
         some(where),
         "These algorithms cannot be compared by this metric: by it, all their trials "
         "count as failed.",
-        "See whether the column has another name there, or leave these algorithms out "
-        "of this comparison: trials.where(algorithm=[...]).",
+        Message(
+            "See whether the column has another name there, or leave these "
+            "algorithms out of this comparison: trials.where(",
+            {"algorithm": [...]},
+            ").",
+        ),
         f"'{shortened(metric, 30)}' was never measured of {some(where, 1)}",
         concerns=SCORES,
         metrics=(metric,),

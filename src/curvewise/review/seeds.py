@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from curvewise._text import count
-from curvewise.errors import listed, shortened
+from curvewise.errors import Keyword, Message, listed, shortened
 from curvewise.review.finding import Finding
 from curvewise.review.looking import ranges, some
 from curvewise.trials import Trials
@@ -80,9 +80,11 @@ def _missing_finding(kind: str, what: str, where: str) -> Finding:
         "flatters the algorithm. "
     )
     pairs = "A comparison can only be paired where both algorithms have the number."
-    rerun = (
+    rerun = Message(
         "Run what is missing; or, if it failed, keep the row without a score "
-        '(status "failed") and say what it scores with failed=.'
+        '(status "failed") and say what it scores with ',
+        {"failed": ...},
+        ".",
     )
     if kind == "missing":
         return Finding(
@@ -100,9 +102,10 @@ def _missing_finding(kind: str, what: str, where: str) -> Finding:
     if kind == "unequal":
         why = dropped + "The algorithm with fewer trials also has the wider band."
         return Finding("unequal-trials", "notes", what, where, why, rerun)
-    do = (
-        "If algorithms met the same seeds or data, read the column that says so as "
-        "trial=. If not, nothing is wrong: compare them as independent."
+    do = Message(
+        "If algorithms met the same seeds or data, read the column that says so as ",
+        Keyword("trial"),
+        ". If not, nothing is wrong: compare them as independent.",
     )
     return Finding("unpaired", "notes", what, where, pairs, do)
 
@@ -125,8 +128,12 @@ def _missing_cells(by_task: dict[str, list[Cell]]) -> Iterator[Finding]:
         f"{len(absent):,} of {wanted:,} pairs of task and algorithm have no trials.",
         some(sorted(absent)),
         "A mean or rank over tasks then compares algorithms on different tasks.",
-        "Run them, or compare only on the tasks that all algorithms have: "
-        "trials.where(task=[...]).",
+        Message(
+            "Run them, or compare only on the tasks that all algorithms have: "
+            "trials.where(",
+            {"task": [...]},
+            ").",
+        ),
         "not every algorithm met every task: sums over tasks compare unlike ones",
         concerns=("performance", "difference"),
     )

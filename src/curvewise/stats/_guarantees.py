@@ -48,8 +48,10 @@ def refuse_infinite(
         return
     where = f"{_FROM[side]} " if side in _FROM else ""
     raise CurvewiseError(
-        f"The support is {support[0]:g} to {support[1]:g}, and nothing bounds {where}"
-        f"{estimand}. Pass support=, or {remedy}."
+        f"The support is {support[0]:g} to {support[1]:g}, and nothing bounds "
+        f"{where}{estimand}. Pass ",
+        {"support": ...},
+        f", or {remedy}.",
     )
 
 

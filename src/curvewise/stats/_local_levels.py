@@ -37,8 +37,10 @@ def local_level(n: int, confidence: float) -> float:
     """
     if not _LEAST <= confidence <= _MOST:
         raise CurvewiseError(
-            f"confidence is {confidence!r}. For equal local levels pass one from 1e-6 to "
-            f"1 - 1e-9, or kind='kolmogorov'."
+            f"confidence is {confidence!r}. For equal local levels pass one from "
+            "1e-6 to 1 - 1e-9, or ",
+            {"kind": "kolmogorov"},
+            ".",
         )
     if n <= EXACT_UP_TO:
         return exact(n, confidence)
@@ -95,9 +97,11 @@ def _interpolated(n: int, confidence: float) -> float:
     least, most = table.CONFIDENCES[0], table.CONFIDENCES[-1]
     if n > table.SIZES[-1] or not least <= confidence <= most:
         raise CurvewiseError(
-            f"n is {n} and confidence {confidence!r}. For equal local levels pass at most "
-            f"{table.SIZES[-1]:,} trials, and a confidence from {least:g} to {most:g} "
-            f"beyond {EXACT_UP_TO:,}; or kind='kolmogorov'."
+            f"n is {n} and confidence {confidence!r}. For equal local levels pass at "
+            f"most {table.SIZES[-1]:,} trials, and a confidence from {least:g} to "
+            f"{most:g} beyond {EXACT_UP_TO:,}; or ",
+            {"kind": "kolmogorov"},
+            ".",
         )
     by_size = lagrange(np.log(table.SIZES), math.log(n))
     scale = confidence_scale([*table.CONFIDENCES, confidence])

@@ -5,7 +5,7 @@ from inspect import signature
 from typing import Any
 
 from curvewise import metrics
-from curvewise.errors import CurvewiseError, unknown
+from curvewise.errors import CurvewiseError, Keyword, unknown
 from curvewise.stats._sample import Floats
 
 METRICS: dict[str, Callable[..., Floats]] = {
@@ -28,8 +28,11 @@ def metric_of(name: str, settings: dict[str, Any]) -> Callable[[Floats], Floats]
     strange = sorted(set(settings) - set(signature(function).parameters))
     if strange:
         raise CurvewiseError(
-            f"'{name}' does not take {', '.join(strange)}. average= and positive= are for "
-            f"precision, recall, specificity, F1, F-beta and Jaccard."
+            f"'{name}' does not take {', '.join(strange)}. ",
+            Keyword("average"),
+            " and ",
+            Keyword("positive"),
+            " are for precision, recall, specificity, F1, F-beta and Jaccard.",
         )
 
     def told(matrix: Floats) -> Floats:

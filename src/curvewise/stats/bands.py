@@ -176,7 +176,11 @@ def _farthest(lower: Floats, upper: Floats) -> float:
 def _refuse_one_side(kind: str, confidence: float) -> None:
     if kind not in ("kolmogorov", "dkw"):
         raise CurvewiseError(
-            f"A band of kind {kind} has two sides. Pass side='both', or kind='kolmogorov'."
+            f"A band of kind {kind} has two sides. Pass ",
+            {"side": "both"},
+            ", or ",
+            {"kind": "kolmogorov"},
+            ".",
         )
     if confidence < 0.5:
         raise CurvewiseError(

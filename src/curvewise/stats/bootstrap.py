@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise.errors import CurvewiseError, CurvewiseWarning
+from curvewise.errors import CurvewiseError, CurvewiseWarning, Message
 from curvewise.stats._enough import enough, is_few
 from curvewise.stats._sample import (
     Floats,
@@ -196,8 +196,9 @@ class _Own:
             found = np.asarray(self.function(samples, axis=-1), dtype=np.float64)
         except (TypeError, ValueError) as wrong:
             raise CurvewiseError(
-                f"The statistic fails with axis=-1: {wrong}. Pass a function of scores and "
-                f"axis, such as numpy's."
+                "The statistic fails with ",
+                {"axis": ...},
+                f"-1: {wrong}. Pass a function of scores and axis, such as numpy's.",
             ) from wrong
         if found.shape != samples.shape[:1]:
             raise CurvewiseError(
@@ -257,7 +258,11 @@ def _warn_of_little(z: Floats, statistic: _Weighted | _Own) -> None:
     else:
         return
     warnings.warn(
-        f"{fact}. Run more trials, or pass support= to an interval from a band.",
+        Message(
+            f"{fact}. Run more trials, or pass ",
+            {"support": ...},
+            " to an interval from a band.",
+        ),
         CurvewiseWarning,
         stacklevel=3,
     )

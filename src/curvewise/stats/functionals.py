@@ -194,7 +194,9 @@ class Functional:
         if self.of == "quantile":
             raise CurvewiseError(
                 "A quantile needs no asymptotic interval: order statistics are exact. "
-                "Pass method='guaranteed'."
+                "Pass ",
+                {"method": "guaranteed"},
+                ".",
             )
         return enough(self.of, checked_confidence(confidence))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword
 from curvewise.stats._sample import Floats, checked_confidence, checked_size, is_number
 from curvewise.stats._student import is_constant, unit_of, welch_df
 from curvewise.stats._words import APART, cannot_tell, percent
@@ -303,7 +303,9 @@ def _powers_of_pairs(
     x: Floats, y: Floats, room: float, level: float, alone: bool
 ) -> Callable[[int], float]:
     if alone:
-        raise CurvewiseError("Pairs grow on both sides. Leave alone= out.")
+        raise CurvewiseError(
+            "Pairs grow on both sides. Leave ", Keyword("alone"), " out."
+        )
     unit = unit_of(x, y)
     away = room / unit / float(((x - y) / unit).std(ddof=1))
     return lambda k: _power(len(x) + k - 1, away * math.sqrt(len(x) + k), level)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword, Message
 from curvewise.stats import distribution
 from curvewise.stats._guarantees import simultaneous
 from curvewise.stats._sample import Floats, sorted_scores
@@ -75,7 +75,9 @@ def best_of(
     if budget.size and budget.max() > n:
         raise CurvewiseError(
             f"The best of {budget.max():g} cannot be drawn from {n} scores without "
-            f"replacement. Pass replace=True, or k up to {n}."
+            "replacement. Pass ",
+            {"replace": True},
+            f", or k up to {n}.",
         )
     return _unbiased(z, budget)
 
@@ -142,7 +144,11 @@ def tuning_curve(
         what = f"the {quantile:g} quantile of the best of k trials, at each k"
         lower, upper = band.quantile(_share(quantile, budget))
     guarantee = simultaneous(
-        band, what, lower, upper, "quantile=0.5, the median of the best"
+        band,
+        what,
+        lower,
+        upper,
+        Message(Keyword("quantile", 0.5), ", the median of the best"),
     )
     return CurveBand(budget, value, lower, upper, what, guarantee)
 

@@ -105,7 +105,9 @@ def declare(db: Database, metric: Metric, known: Codes) -> None:
     if known.metrics[name] != metric and metric.source != "name":
         raise CurvewiseError(
             f"The store has metric {known.metrics[name]}; these trials say {metric}. "
-            f"Read them with the same metrics=, or use another store."
+            "Read them with the same ",
+            {"metrics": ...},
+            ", or use another store.",
         )
 
 

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from curvewise._text import count
-from curvewise.errors import CurvewiseError, listed, shortened, unknown
+from curvewise.errors import (
+    CurvewiseError,
+    Keyword,
+    Message,
+    Verbatim,
+    listed,
+    shortened,
+    unknown,
+)
 from curvewise.trials.cells import (
     RUN_WORDS,
     cells,
@@ -375,8 +383,11 @@ def joined(parts: Sequence[Design]) -> Design:
 def _refuse_other_clusters(stated: Sequence[str], found: Sequence[str]) -> None:
     """Raise where some trials were read with clusters, and others show other ones."""
     raise CurvewiseError(
-        f"These sets of trials have cluster={list(stated)}, as was stated, and "
-        f"cluster={list(found)}, as others show. Read them alike."
+        "These sets of trials have ",
+        {"cluster": Verbatim(f"{list(stated)}")},
+        ", as was stated, and ",
+        {"cluster": Verbatim(f"{list(found)}")},
+        ", as others show. Read them alike.",
     )
 
 
@@ -421,7 +432,7 @@ def _named(part: str, value: str | Iterable[str]) -> tuple[str, ...]:
 def _refuse_no_blocks(trials: "Trials", design: Design) -> None:
     """Raise where a block is no block: not shared, or met again by the same run."""
     codes, core = design.blocks(trials), trials.core
-    what = f"block={list(design.block)}"
+    what = Message(Keyword("block", Verbatim(f"{list(design.block)}")))
     rows = np.flatnonzero(codes >= 0)
     most = int(codes.max(initial=0)) + 1
     task = core.task[rows].astype(np.int64)

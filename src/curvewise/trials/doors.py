@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.errors import CurvewiseError, Message, Verbatim, listed, unknown
 from curvewise.metrics import Floats, Metric
 from curvewise.trials.columns import Bools, Core, Ints
 from curvewise.trials.failures import (
@@ -92,7 +92,7 @@ def scores(
     raw = _at(trials, metric, meant, at)
     broken = (core.status != 0) | ~np.isfinite(raw)
     refuse_outside(raw[~broken], meant)
-    where = "at the last step" if at == "last" else f"with at={at!r}"
+    where = "at the last step" if at == "last" else Message("with ", {"at": at})
     score = score_of_failure(trials, meant, broken, raw, failed, where)
     full = np.where(broken, score, np.clip(raw, *meant.range))
     own = _stretches(trials)
@@ -206,9 +206,12 @@ def _gridded(
         row = int(np.argmax(lacking))
         missing, own = steps[np.argmax(np.isnan(table[row]))], curves[row][0]
         raise CurvewiseError(
-            f"Trial {shown_key(trials.key(row))} has no value at step {missing:g}: its "
-            f"curve goes from {own[0]:g} to {own[-1]:g}. Pass fill='last' or "
-            f"fill='linear', or a grid that all lines reach."
+            f"Trial {shown_key(trials.key(row))} has no value at step {missing:g}: "
+            f"its curve goes from {own[0]:g} to {own[-1]:g}. Pass ",
+            {"fill": "last"},
+            " or ",
+            {"fill": "linear"},
+            ", or a grid that all lines reach.",
         )
     return steps, table, rule_in_words(steps, fill, begun)
 
@@ -239,9 +242,11 @@ def _of_one_size(trials: "Trials", at: At) -> "Trials":
         return trials
     if isinstance(at, str):
         raise CurvewiseError(
-            f"Each of these trials has one step, and the steps differ, from "
-            f"{core.steps.min():g} to {core.steps.max():g}: their scores are not of one "
-            f"distribution. Pass at=<step>, or use points(...)."
+            "Each of these trials has one step, and the steps differ, from "
+            f"{core.steps.min():g} to {core.steps.max():g}: their scores are not of "
+            "one distribution. Pass ",
+            {"at": Verbatim("<step>")},
+            ", or use points(...).",
         )
     owner = np.repeat(np.arange(len(core)), core.lengths)
     keep = core.lengths == 0
@@ -329,9 +334,11 @@ def _one_task(trials: "Trials", metric: str) -> Metric:
         )
     if len(trials.tasks) > 1:
         raise CurvewiseError(
-            f"An array can hold one task, and these trials are of {len(trials.tasks)}: "
-            f"{listed(trials.tasks)}. Choose one with "
-            f"trials.where(task={trials.tasks[0]!r})."
+            "An array can hold one task, and these trials are of "
+            f"{len(trials.tasks)}: {listed(trials.tasks)}. Choose one with "
+            "trials.where(",
+            {"task": trials.tasks[0]},
+            ").",
         )
     return meaning(trials, metric)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from curvewise.errors import CurvewiseError, shortened
+from curvewise.errors import CurvewiseError, Keyword, Message, Verbatim, shortened
 from curvewise.metrics import Floats, Metric
 from curvewise.trials.columns import Bools
 from curvewise.trials.trial import shown_key
@@ -31,10 +31,13 @@ def refuse_outside(values: Floats, meant: Metric) -> None:
     first = values[np.argmax(outside)]
     percent = meant.is_rate and 1 < first <= 100
     remedy = (
-        "Read the results with unit='percent'."
+        Message("Read the results with ", {"unit": "percent"}, ".")
         if percent
-        else f"Declare its range: metrics={{{meant.name!r}: "
-        f"'{meant.direction or 'higher'}::'}} has no ends."
+        else Message(
+            "Declare its range: ",
+            Keyword("metrics", {meant.name: f"{meant.direction or 'higher'}::"}),
+            " has no ends.",
+        )
     )
     raise CurvewiseError(
         f"{outside.sum()} of {len(values)} scores of '{meant.name}' are outside its range "
@@ -83,7 +86,9 @@ def score_of_failure(
         if len(known) == 0:
             raise CurvewiseError(
                 f"All {len(broken)} trials failed and '{meant.name}' has no bound, so "
-                f"there is no worst score. Pass failed=<score of a failed run>."
+                "there is no worst score. Pass ",
+                {"failed": Verbatim("<score of a failed run>")},
+                ".",
             )
         return float(known.min() if meant.direction == "higher" else known.max())
     row = int(np.argmax(broken))
@@ -93,10 +98,12 @@ def score_of_failure(
         text = trials.details().error[row].tobytes().decode()
         reason = shortened(text, 200) or "no reason is given"
     raise CurvewiseError(
-        f"{broken.sum()} of {len(broken)} trials have no score of '{meant.name}' {where}, "
-        f"first {shown_key(trials.key(row))}: {reason}. Pass failed='worst' or "
-        f"failed=<score of a failed run>; dropping them would flatter the algorithms "
-        f"that crash."
+        f"{broken.sum()} of {len(broken)} trials have no score of '{meant.name}' "
+        f"{where}, first {shown_key(trials.key(row))}: {reason}. Pass ",
+        {"failed": "worst"},
+        " or ",
+        {"failed": Verbatim("<score of a failed run>")},
+        "; dropping them would flatter the algorithms that crash.",
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise._text import count, step
-from curvewise.errors import CurvewiseError, shortened
+from curvewise.errors import CurvewiseError, Verbatim, shortened
 from curvewise.metrics import Floats
 
 Fill: TypeAlias = Literal["error", "last", "linear"]
@@ -136,7 +136,12 @@ def _ragged(curves: Sequence[Floats]) -> CurvewiseError:
     lengths, ends = [len(s) for s in curves], [s[-1] for s in curves]
     some = " to ".join(str(n) for n in sorted({min(lengths), max(lengths)}))
     return CurvewiseError(
-        f"The lines have different steps: {some} of them, ending "
-        f"between {min(ends):g} and {max(ends):g}. Pass fill='linear' (interpolate) or "
-        f"fill='last' (carry forward), and grid=<number of steps> for a common grid."
+        f"The lines have different steps: {some} of them, ending between "
+        f"{min(ends):g} and {max(ends):g}. Pass ",
+        {"fill": "linear"},
+        " (interpolate) or ",
+        {"fill": "last"},
+        " (carry forward), and ",
+        {"grid": Verbatim("<number of steps>")},
+        " for a common grid.",
     )

@@ -37,8 +37,9 @@ def meaning(trials: "Trials", metric: str) -> Metric:
         first = getattr(trials.details(), kind)[0] if len(trials) else b""
         if len(first) and metric in json.loads(bytes(first)):
             raise CurvewiseError(
-                f"'{metric}' was read among the {kind}, not as a metric. "
-                f"Read it with metrics='{metric}'."
+                f"'{metric}' was read among the {kind}, not as a metric. Read it with ",
+                {"metrics": metric},
+                ".",
             )
     raise unknown("metric", metric, known)
 

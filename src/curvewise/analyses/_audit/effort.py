@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 
 from curvewise._text import count
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword, Message, Verbatim
 from curvewise.trials import Trials
 
 FEWEST = 20  # repetitions; of fewer nothing can be told
@@ -22,9 +22,18 @@ def refuse_hours(trials: Trials, metric: str, repetitions: int) -> None:
     if repetitions * each <= _LONGEST:
         return
     fewer = int(_LONGEST / each)
-    instead = "a part of them: trials.where(task=..., algorithm=[...])"
+    instead = Message(
+        "a part of them: trials.where(",
+        Keyword("task"),
+        ", ",
+        {"algorithm": [...]},
+        ")",
+    )
     if fewer >= FEWEST:
-        instead = f"repetitions={float(f'{fewer:.1g}'):.0f} or fewer, or {instead}"
+        instead = Message(
+            Keyword("repetitions", Verbatim(f"{float(f'{fewer:.1g}'):.0f}")),
+            f" or fewer, or {instead}",
+        )
     raise CurvewiseError(
         f"{count(repetitions, 'repetition')} with {count(len(trials), 'trial')} and "
         f"{count(_pairs(trials), 'pair')} of algorithms would take about "

@@ -69,8 +69,9 @@ class Law(ABC):
         """
         if size is not None:
             raise CurvewiseError(
-                f"rvs was called with size={size!r}. One value is drawn at a time: "
-                f"leave size out and call it again."
+                "rvs was called with ",
+                {"size": size},
+                ". One value is drawn at a time: leave size out and call it again.",
             )
         return self.drawer("rvs")(_generator(random_state))
 
@@ -87,8 +88,9 @@ def _generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, int | np.integer) and random_state >= 0:
         return np.random.default_rng(random_state)
     raise CurvewiseError(
-        f"rvs was called with random_state={random_state!r}. Pass a numpy generator, a "
-        f"RandomState or a whole number from 0 on."
+        "rvs was called with ",
+        {"random_state": random_state},
+        ". Pass a numpy generator, a RandomState or a whole number from 0 on.",
     )
 
 

@@ -13,7 +13,7 @@ from curvewise.engine.spaces.distributions import (
     uniform,
 )
 from curvewise.engine.spaces.laws import Draw, below, inside, plain
-from curvewise.errors import CurvewiseError, shortened
+from curvewise.errors import CurvewiseError, Message, shortened
 from curvewise.trials.trial import Value
 
 
@@ -58,7 +58,9 @@ class Suggest:
         """Return a number from `low` to `high`, on a grid from `low` on if `step`."""
         if step is not None and (log or not 0 < step < float("inf")):
             raise self._refusal(
-                name, f"has step={step!r} and log={log!r}", "a step > 0, or log"
+                name,
+                Message("has ", {"step": step}, " and ", {"log": log}),
+                "a step > 0, or log",
             )
 
         def law() -> Draw:
@@ -79,7 +81,9 @@ class Suggest:
         """Return a whole number from `low` to `high`, both included."""
         if step != int(step) or step < 1 or (log and step != 1):
             raise self._refusal(
-                name, f"has step={step!r} and log={log!r}", "a whole step >= 1, or log"
+                name,
+                Message("has ", {"step": step}, " and ", {"log": log}),
+                "a whole step >= 1, or log",
             )
 
         def law() -> Draw:

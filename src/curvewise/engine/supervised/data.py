@@ -11,7 +11,7 @@ from curvewise._checks import whole
 from curvewise._text import count
 from curvewise.engine.supervised.features import features, rows, stacked
 from curvewise.engine.supervised.sizes import Design, Sizes, design_of, held_size
-from curvewise.errors import CurvewiseError, shortened
+from curvewise.errors import CurvewiseError, Keyword, shortened
 
 Ints: TypeAlias = NDArray[np.int64]
 Pair: TypeAlias = tuple[Any, NDArray[Any]]
@@ -200,7 +200,8 @@ def split(
     X, y, classes = checked(X, y, labels=labels, classes=classes)
     if stratify and classes is None:
         raise CurvewiseError(
-            "stratify=True needs labels, and y holds numbers to predict. Leave it out."
+            Keyword("stratify", True),
+            " needs labels, and y holds numbers to predict. Leave it out.",
         )
     n = len(y)
     m = held_size(n, test)
@@ -310,8 +311,10 @@ def checked(
             )
     if len(classes) < 2:
         raise CurvewiseError(
-            f"y holds one label only, {classes[0]!r}. Pass examples of two classes, or "
-            f"all labels there are as classes=."
+            f"y holds one label only, {classes[0]!r}. Pass examples of two classes, "
+            "or all labels there are as ",
+            {"classes": ...},
+            ".",
         )
     return X, targets, classes
 

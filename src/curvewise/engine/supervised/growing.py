@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from curvewise._checks import is_whole
 from curvewise.engine.cell import warm_up
 from curvewise.engine.supervised.data import Supervised, code
-from curvewise.errors import CurvewiseError, shortened
+from curvewise.errors import CurvewiseError, Keyword, shortened
 
 Predict: TypeAlias = Callable[[Any], Any]
 Fit: TypeAlias = Callable[
@@ -140,13 +140,16 @@ def _parts(
     if validate == "test":
         if not len(block.held):
             raise CurvewiseError(
-                "There is no test set. Hold examples out, or pass validate='third'."
+                "There is no test set. Hold examples out, or pass ",
+                {"validate": "third"},
+                ".",
             )
         return [block]
     if validate == "third":
         if n < 3:
             raise CurvewiseError(
-                f"validate='third' needs at least 3 examples, and a size is {n}."
+                Keyword("validate", "third"),
+                f" needs at least 3 examples, and a size is {n}.",
             )
         return [block.held_out(n // 3, rng)]
     return block.folds(int(validate), rng)

@@ -23,7 +23,7 @@ from curvewise.engine.workers.queue import (
     Queue,
     Stop,
 )
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword
 
 _AHEAD = 2  # batches per core: one that is done, one that waits
 _TICK = 0.5
@@ -63,7 +63,9 @@ class Cluster:
         except (ConnectionError, RuntimeError, ValueError) as problem:
             raise CurvewiseError(
                 f"No Ray cluster at {address or 'this machine'}: {problem}. Check the "
-                f"address in RAY_ADDRESS, or pass executor='local'."
+                "address in RAY_ADDRESS, or pass ",
+                {"executor": "local"},
+                ".",
             ) from problem
 
     @property
@@ -181,6 +183,7 @@ def _ray() -> Any:
         import ray
     except ImportError:
         raise CurvewiseError(
-            "executor='ray' needs Ray. Install it with pip install 'curvewise[ray]'."
+            Keyword("executor", "ray"),
+            " needs Ray. Install it with pip install 'curvewise[ray]'.",
         ) from None
     return ray

@@ -6,11 +6,13 @@ import sys
 from pathlib import Path
 from types import FrameType
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Message
 
-_ADVICE = (
-    "Worker processes import the script, and would start the run again. Put the call "
-    "under\n\n    if __name__ == '__main__':\n\nor pass executor='serial'."
+_ADVICE = Message(
+    "Worker processes import the script, and would start the run again. Put "
+    "the call under\n\n    if __name__ == '__main__':\n\nor pass ",
+    {"executor": "serial"},
+    ".",
 )
 _here = {"is a worker": False}
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from curvewise.engine.experiment import Experiment
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword
 from curvewise.trials.columns import Core, Details, Ints
 
 SECONDS = 0.2  # that a batch of tiny trials should take
@@ -91,7 +91,9 @@ class Payload:
             culprit = _culprit(self.experiment, cloudpickle.dumps)
             raise CurvewiseError(
                 f"{culprit} cannot be sent to worker processes: {problem}. Make what it "
-                f"needs inside the function, or pass executor='serial'."
+                "needs inside the function, or pass ",
+                Keyword("executor", "serial"),
+                ".",
             ) from problem
 
     @functools.cached_property

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from curvewise.engine.cell import Cell, TimeLimitError
 from curvewise.engine.recording import Record, columns
 from curvewise.engine.workers.queue import Finished, Limits, Payload, Queue, Stop
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword
 
 _AGAIN = 0.1
 
@@ -27,8 +27,11 @@ class Serial:
         """Yield finished trials until the queue is empty or a stop was asked for."""
         if limits.memory is not None:
             raise CurvewiseError(
-                "A limit of memory needs a process of its own. Leave memory= out, or "
-                "pass executor='local'."
+                "A limit of memory needs a process of its own. Leave ",
+                Keyword("memory"),
+                " out, or pass ",
+                {"executor": "local"},
+                ".",
             )
         cells = [Cell(payload.experiment, *pair) for pair in payload.experiment.cells()]
         with _alarm(limits.timeout) as alarm:
@@ -62,7 +65,11 @@ def _alarm(seconds: float | None) -> Iterator[_Limited]:
     if not main or not hasattr(signal, "setitimer"):
         raise CurvewiseError(
             "A time limit of serial trials needs the main thread and a system with "
-            "SIGALRM. Leave timeout= out, or pass executor='local'."
+            "SIGALRM. Leave ",
+            Keyword("timeout"),
+            " out, or pass ",
+            {"executor": "local"},
+            ".",
         )
     message = f"It was stopped after its limit of {seconds:g} s."
     rung: list[bool] = []

@@ -18,7 +18,7 @@ from curvewise.engine.recording import Record, columns
 from curvewise.engine.workers.board import LOADING, Board, Notice, left_behind
 from curvewise.engine.workers.process import Done, Order, settle, work
 from curvewise.engine.workers.queue import Batch, Finished, Limits, Queue
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword
 
 _GRACE = 1.0  # seconds in which a pool notices that its process is gone
 _LOADING = 600.0  # seconds that a worker may take to load the experiment
@@ -126,8 +126,10 @@ class Worker:
                 return
             if done.refused:
                 raise CurvewiseError(
-                    f"A worker cannot load the experiment: {done.refused}\n"
-                    f"Make what it needs importable there, or pass executor='serial'."
+                    f"A worker cannot load the experiment: {done.refused}\nMake what it "
+                    "needs importable there, or pass ",
+                    Keyword("executor", "serial"),
+                    ".",
                 )
             self.jobs.popleft()
             self._see(job.slot)
@@ -192,7 +194,9 @@ class Worker:
         ledger.stillbirths += 1
         if ledger.stillbirths >= _STILLBIRTHS:
             raise CurvewiseError(
-                f"Workers die before they begin. {why.strip()} Try executor='serial'."
+                f"Workers die before they begin. {why.strip()} Try ",
+                {"executor": "serial"},
+                ".",
             )
 
     def renew(self) -> None:

@@ -249,8 +249,10 @@ def _step_in(column: str) -> float:
     step = None if match is None else count_of(match["n"])
     if step is None:
         raise CurvewiseError(
-            f"Column '{column}' is named as one of the steps, and does not end with a "
-            f"number, as epoch_10 and n=100 do."
+            f"Column '{column}' is named as one of the steps, and does not end with "
+            "a number, as epoch_10 and ",
+            {"n": 100},
+            " do.",
         )
     return step
 

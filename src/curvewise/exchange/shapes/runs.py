@@ -109,9 +109,11 @@ def _stem(column: str) -> tuple[str, str]:
 
 def _no_runs(name: str, what: str) -> CurvewiseError:
     return CurvewiseError(
-        f"{name} holds means and spreads ({what}), not runs. What a comparison needs "
-        f"cannot be got back from them: find the scores of the single runs, one row each; "
-        f"if every row is a run, name its scores with metrics=."
+        f"{name} holds means and spreads ({what}), not runs. What a comparison "
+        "needs cannot be got back from them: find the scores of the single runs, "
+        "one row each; if every row is a run, name its scores with ",
+        {"metrics": ...},
+        ".",
     )
 
 

@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.errors import CurvewiseError, Keyword, Message, listed, unknown
 from curvewise.exchange.runs import Asked, Runs, Sheet
 from curvewise.exchange.tools.seeing import Seen, seen_among, seen_at
 
@@ -160,7 +160,9 @@ def _with_others(found: Found, others: list[str]) -> Found:
         return found
     known = [other for other in others if other != "folder"]
     what = f"results of {listed(known)}" if known else "logs of another kind"
-    remark = f"It also holds {what}; tool={others[0]!r} reads those instead."
+    remark = Message(
+        f"It also holds {what}; ", Keyword("tool", others[0]), " reads those instead."
+    )
     found = replace(found, remarks=(*found.remarks, remark))
     if isinstance(found, Runs) and not found.scalars.names:  # they may have the scores
         raise CurvewiseError(

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.errors import CurvewiseError, Keyword, listed, shortened
 from curvewise.exchange.runs import Asked, Sheet
 from curvewise.metrics import Floats
 
@@ -90,8 +90,10 @@ def _metric_name(asked: tuple[str, ...] | None) -> str:
     names = list(dict.fromkeys(asked or ("score",)))
     if len(names) != 1:
         raise CurvewiseError(
-            f"metrics names {listed(names)}, and the arrays hold one score. Name one, such "
-            f"as metrics={{'return': 'higher'}}."
+            f"metrics names {listed(names)}, and the arrays hold one score. Name "
+            "one, such as ",
+            {"metrics": {"return": "higher"}},
+            ".",
         )
     return names[0]
 
@@ -102,16 +104,21 @@ def _steps(asked: Asked, n: int, has_steps: bool) -> tuple[str | None, Floats]:
     if not has_steps:
         if asked.params is not None or asked.step is not None:
             raise CurvewiseError(
-                "step= and params= are for arrays (run, task, step), and these have no "
-                "steps. Leave them out."
+                Keyword("step"),
+                " and ",
+                Keyword("params"),
+                " are for arrays (run, task, step), and these have no steps. Leave them "
+                "out.",
             )
         return None, counted
     if asked.params is None:
         return asked.step or "step", counted
     if len(asked.params) != 1:
         raise CurvewiseError(
-            f"params names {listed(asked.params)}. Name what steps count and where they "
-            f"are, such as params={{'frames': [1e6, 2e6]}}."
+            f"params names {listed(asked.params)}. Name what steps count and where "
+            "they are, such as ",
+            Keyword("params", {"frames": [1e6, 2e6]}),
+            ".",
         )
     ((name, values),) = asked.params.items()
     try:

@@ -10,13 +10,15 @@ import numpy as np
 
 from curvewise._text import count, step
 from curvewise.analyses._asking import refuse_crossed
-from curvewise.errors import CurvewiseError, listed
+from curvewise.errors import CurvewiseError, Keyword, Message, Verbatim, listed
 from curvewise.trials import Trials
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
 from curvewise.trials.values import tasks_measured
 
-_INDEPENDENT = "Run independent trials: an Experiment without cross=."
+_INDEPENDENT = Message(
+    "Run independent trials: an Experiment without ", Keyword("cross"), "."
+)
 
 Probe: TypeAlias = Callable[[Trials, str, Failed], None]
 
@@ -116,7 +118,9 @@ def settled(
             if not problem:  # each is well by itself: directions differ
                 good, problem = good[:1], first
             return Settled(part.where(task=good), metric, failed, problem)
-    return first or "There are no scores in these trials. Read them with metrics=."
+    return first or Message(
+        "There are no scores in these trials. Read them with ", {"metrics": ...}, "."
+    )
 
 
 def _measured(trials: Trials, metric: str) -> Trials:
@@ -238,9 +242,11 @@ def expression(part: Trials, trials: Trials) -> str:
 def _where(tasks: Sequence[str], names: Sequence[str], trials: Trials) -> str:
     options = []
     if len(tasks) < len(trials.tasks):
-        options.append(f"task={_one_or_list(tasks)}")
+        options.append(Message(Keyword("task", Verbatim(f"{_one_or_list(tasks)}"))))
     if len(names) < len(trials.algorithms):
-        options.append(f"algorithm={_one_or_list(names)}")
+        options.append(
+            Message(Keyword("algorithm", Verbatim(f"{_one_or_list(names)}")))
+        )
     return f"trials.where({', '.join(options)})"
 
 

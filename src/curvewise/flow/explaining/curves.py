@@ -8,7 +8,7 @@ import numpy as np
 from curvewise._text import count, step
 from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses._line_asking import fewest_steps, lines_by_task
-from curvewise.errors import CurvewiseError, listed
+from curvewise.errors import CurvewiseError, Keyword, Message, listed
 from curvewise.flow.explaining.answer import Question
 from curvewise.flow.explaining.asking import (
     Asked,
@@ -94,8 +94,12 @@ def plan_lines_question(asked: Asked) -> Question:
         "in part" if why else "yes",
         found=told(Settled(compared, found.metric, found.failed)),
         why=why,
-        strength="A pilot says little about the difference itself: state the smallest one "
-        "that is worth finding, shift=.",
+        strength=Message(
+            "A pilot says little about the difference itself: state the smallest one "
+            "that is worth finding, ",
+            Keyword("shift"),
+            ".",
+        ),
         **calls(asked, found, "plan.lines", options, typed="plan"),
     )
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from curvewise._answer import Provenance
-from curvewise.errors import Blocked, CurvewiseError, as_keywords
+from curvewise.errors import Blocked, CurvewiseError, Message, as_keywords
 from curvewise.flow.explaining.answer import Explanation, Question
 from curvewise.flow.explaining.asking import Asked, subject
 from curvewise.flow.explaining.curves import difference_question, plan_lines_question
@@ -35,7 +35,7 @@ QUESTIONS: dict[Callable[[Asked], Question], Concern] = {
     plan_lines_question: "difference",
 }
 _SOME_FILE = "results.csv"
-_ALL_THE_SAME = "Pass anyway=True to see it all the same."
+_ALL_THE_SAME = Message("Pass ", {"anyway": True}, " to see it all the same.")
 
 
 def explain(
@@ -146,7 +146,9 @@ def _guarded(
         why=first.text if is_final else f"{first.text} {_ALL_THE_SAME}",
         add=f"Read the results with {' or '.join(remedies)}." if remedies else "",
         command="" if is_final else found.command and f"{found.command} --anyway",
-        python="" if is_final else f"{found.python.removesuffix(')')}, anyway=True)",
+        python=""
+        if is_final
+        else Message(f"{found.python.removesuffix(')')}, ", {"anyway": True}, ")"),
     )
 
 

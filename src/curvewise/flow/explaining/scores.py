@@ -11,7 +11,7 @@ from curvewise._text import count
 from curvewise.analyses._asking import Sample, crossed_factors, samples, unit_of
 from curvewise.analyses._crossed import crossing
 from curvewise.analyses.robustness import tuned_pairs
-from curvewise.errors import CurvewiseError, listed
+from curvewise.errors import CurvewiseError, Keyword, Message, Verbatim, listed
 from curvewise.flow.explaining.answer import Question
 from curvewise.flow.explaining.asking import (
     Asked,
@@ -36,9 +36,10 @@ from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
 from curvewise.trials.ragged import to_texts
 
-_CROSS = (
-    "Cross what is drawn: Experiment(..., cross={'params': 10, 'seed': 5}) runs every draw "
-    "of one with every draw of the other."
+_CROSS = Message(
+    "Cross what is drawn: Experiment(..., ",
+    {"cross": {"params": 10, "seed": 5}},
+    ") runs every draw of one with every draw of the other.",
 )
 _RUN_TWO = "Run two trials or more of each algorithm, to judge from."
 _CLOSE = 0.05  # a half-width that most people call close enough
@@ -106,8 +107,12 @@ def robustness_question(asked: Asked) -> Question:
             why=f"No algorithm is the tuned one of another: there "
             f"{'is' if len(trials.algorithms) == 1 else 'are'} "
             f"{listed(trials.algorithms)}.",
-            add=f"Run one with its hyperparameters tuned, too, and call it '{name} tuned'. "
-            f"If one is there by another name, say so with pairs={{'{name}': <it>}}.",
+            add=Message(
+                f"Run one with its hyperparameters tuned, too, and call it '{name} "
+                "tuned'. If one is there by another name, say so with ",
+                {"pairs": {name: Verbatim("<it>")}},
+                ".",
+            ),
         )
     at = usual_at(trials)
 
@@ -241,7 +246,12 @@ def plan_question(asked: Asked) -> Question:
         why=why,
         strength=f"For means to within {aim:g}, about twice as well as they are known now.",
         command=typed,
-        python=python("plan.trials", repr(aim), f"pilot={chosen}", **named),
+        python=python(
+            "plan.trials",
+            repr(aim),
+            Message(Keyword("pilot", Verbatim(f"{chosen}"))),
+            **named,
+        ),
     )
 
 

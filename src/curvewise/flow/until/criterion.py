@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from curvewise.analyses._asking import Sample, metric_of, samples
 from curvewise.engine.experiment import Experiment
-from curvewise.errors import CurvewiseError, listed
+from curvewise.errors import CurvewiseError, Keyword, Verbatim, listed
 from curvewise.flow.until.looks import (
     LOOKS,
     Budget,
@@ -94,7 +94,7 @@ class Until:
     def name(self) -> str:
         """The name of the metric, once it is known."""
         if self.metric is None:
-            raise CurvewiseError("Which metric? Pass metric= to until.")
+            raise CurvewiseError("Which metric? Pass ", {"metric": ...}, " to until.")
         return self.metric
 
     def for_trials(self, trials: Trials) -> "Until":
@@ -124,7 +124,9 @@ class Until:
         if self.is_ranking and algorithms < 2:
             raise CurvewiseError(
                 f"A ranking needs two algorithms, and there is {algorithms}. Add one, or "
-                f"ask for a half-width, such as until='cvar 0.5 +- 0.01'."
+                "ask for a half-width, such as ",
+                {"until": "cvar 0.5 +- 0.01"},
+                ".",
             )
 
     def refuse_unbounded(self, metric: Metric) -> None:
@@ -137,24 +139,27 @@ class Until:
         if self.method == "guaranteed" and ends:
             name, low, high = metric.name, *metric.range
             raise CurvewiseError(
-                f"'{name}' ranges from {low:g} to {high:g}, and nothing can be guaranteed "
-                f"about {self.functional.estimand} without a bound "
+                f"'{name}' ranges from {low:g} to {high:g}, and nothing can be "
+                f"guaranteed about {self.functional.estimand} without a bound "
                 f"{' and '.join(ends)}. Declare its range, such as Metric({name!r}, "
-                f"{metric.direction!r}, (0, 100)), or pass method='asymptotic'; as a text, "
-                f"'{self} method asymptotic'."
+                f"{metric.direction!r}, (0, 100)), or pass ",
+                {"method": "asymptotic"},
+                f"; as a text, '{self} method asymptotic'.",
             )
         if self.failed == "worst" and math.isinf(metric.worst):
             # It would be the worst of those seen so far: another one at every look.
             raise CurvewiseError(
                 f"'{metric.name}' ranges from {metric.range[0]:g} to "
                 f"{metric.range[1]:g}, and has no worst score that is the same at every "
-                f"look. Pass failed=<score of a failed run>; as a text, "
-                f"'{replace(self, failed=0)}'."
+                "look. Pass ",
+                {"failed": Verbatim("<score of a failed run>")},
+                f"; as a text, '{replace(self, failed=0)}'.",
             )
         if self.is_ranking and self.margin is None and math.isinf(_length(metric)):
             raise CurvewiseError(
-                f"'{metric.name}' has no range that could say how close is close. Pass "
-                f"margin=<difference that does not matter>."
+                f"'{metric.name}' has no range that could say how close is close. Pass ",
+                {"margin": Verbatim("<difference that does not matter>")},
+                ".",
             )
 
     def question(self, metric: Metric) -> Question:
@@ -317,17 +322,23 @@ def until(
         functional = _functional(of or "cvar", share, tail)
         if half_width is not None:
             raise CurvewiseError(
-                f"half_width is {half_width!r}, and a ranking has none. Pass margin= for "
-                f"how close is close."
+                f"half_width is {half_width!r}, and a ranking has none. Pass ",
+                {"margin": ...},
+                " for how close is close.",
             )
         close = None if margin is None else _checked_margin(margin)
     else:
         functional = _functional(what, share, tail)
         if of is not None or margin is not None:
-            raise CurvewiseError("of= and margin= belong to a ranking. Leave them out.")
+            raise CurvewiseError(
+                Keyword("of"),
+                " and ",
+                Keyword("margin"),
+                " belong to a ranking. Leave them out.",
+            )
         if half_width is None:
             raise CurvewiseError(
-                f"Until the {what} is how well known? Pass half_width=."
+                f"Until the {what} is how well known? Pass ", {"half_width": ...}, "."
             )
         half_width, close = checked_half_width(half_width), None
     if isinstance(at, str):
@@ -339,8 +350,10 @@ def until(
     one_of("method", method, METHODS)
     if functional.of == "quantile" and method == "asymptotic":
         raise CurvewiseError(
-            "A quantile needs no asymptotic interval: order statistics are exact. Leave "
-            "method= out."
+            "A quantile needs no asymptotic interval: order statistics are exact. "
+            "Leave ",
+            Keyword("method"),
+            " out.",
         )
     level = checked_confidence(confidence)
     return Until(functional, half_width, close, metric, at, failed, level, band, method)

@@ -13,7 +13,13 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from curvewise.engine.experiment import Experiment
-from curvewise.errors import CurvewiseError, CurvewiseWarning, shortened
+from curvewise.errors import (
+    CurvewiseError,
+    CurvewiseWarning,
+    Keyword,
+    Message,
+    shortened,
+)
 from curvewise.flow.until.criterion import Until, until
 from curvewise.flow.until.looks import Look, Samples
 from curvewise.metrics import find
@@ -71,7 +77,11 @@ def refuse(criterion: Until, experiment: Experiment) -> None:
     if experiment.cross:
         raise CurvewiseError(
             "The trials of a crossed design share their draws, and until counts on "
-            "independent ones. Leave until= out, or cross= out of the experiment."
+            "independent ones. Leave ",
+            Keyword("until"),
+            " out, or ",
+            Keyword("cross"),
+            " out of the experiment.",
         )
     criterion.refuse_alone(len(experiment.algorithms))
     if criterion.metric is not None:
@@ -183,7 +193,9 @@ class _Promised:
         if "failed=" in str(problem):
             # 'worst' would be refused where the metric has no worst score.
             score = "worst" if math.isfinite(worst) else "0"
-            hint = f" As a text, that is until='{self._named} failed {score}'."
+            hint = Message(
+                " As a text, that is ", {"until": f"{self._named} failed {score}"}, "."
+            )
         warnings.warn(
             f"Nobody can tell whether it is enough, and the run goes on to all "
             f"{self._experiment.trials:,} trials of each: {problem}{hint}",

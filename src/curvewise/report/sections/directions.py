@@ -1,7 +1,7 @@
 """Which way is better? Asked for metrics of which nobody knows."""
 
 from curvewise._text import Cell
-from curvewise.errors import as_keywords, as_words, listed
+from curvewise.errors import Message, as_keywords, as_words, listed
 from curvewise.report.sections.parts import Block, Group, Section, Settings
 from curvewise.trials import Trials
 
@@ -53,7 +53,7 @@ def _unsaid(name: str) -> dict[str, Cell]:
 
 def _of_one_task(trials: Trials, name: str) -> dict[str, Cell]:
     first = trials.metric(name).by_task[0][0]
-    typed = f"trials.where(task={first!r})"
+    typed = Message("trials.where(", {"task": first}, ")")
     return {"metric": name, "command line": "", "Python": typed}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise._text import count
-from curvewise.errors import CurvewiseError, CurvewiseWarning
+from curvewise.errors import CurvewiseError, CurvewiseWarning, Keyword, Message
 from curvewise.stats._sample import Floats, checked_scores, one_of
 
 Unit: TypeAlias = Literal["fraction", "percent", "loss"]
@@ -177,8 +177,12 @@ def checked_means(values: Any, name: str, sizes: int, unit: Unit) -> Floats:
     highest = np.where(np.isfinite(table), table, 0.0).max(axis=1, initial=0.0)
     if len(table) and unit == "fraction" and highest.min() > 1 and highest.max() <= 100:
         warnings.warn(
-            f"Every curve has an error above 1, which no fraction is; the largest is "
-            f"{highest.max():g}. If these are percentages, pass unit='percent'.",
+            Message(
+                "Every curve has an error above 1, which no fraction is; the largest is "
+                f"{highest.max():g}. If these are percentages, pass ",
+                {"unit": "percent"},
+                ".",
+            ),
             CurvewiseWarning,
             stacklevel=3,
         )
@@ -189,8 +193,11 @@ def checked_means(values: Any, name: str, sizes: int, unit: Unit) -> Floats:
 def _warn_of_fractions(top: float, unit: Unit) -> None:
     if unit == "percent" and 0 < top <= 1:
         warnings.warn(
-            f"The largest error is {top:g} %. If these are fractions, pass "
-            f"unit='fraction'.",
+            Message(
+                f"The largest error is {top:g} %. If these are fractions, pass ",
+                {"unit": "fraction"},
+                ".",
+            ),
             CurvewiseWarning,
             stacklevel=4,
         )
@@ -233,14 +240,19 @@ def _refuse_outside(values: Floats, unit: Unit) -> None:
         )
     top = float(values.max())
     if unit == "fraction" and top > 1:
-        hint = "unit='percent'" if 2 <= top <= 100 else "unit='loss' for other losses"
+        hint = (
+            Message(Keyword("unit", "percent"))
+            if 2 <= top <= 100
+            else Message(Keyword("unit", "loss"), " for other losses")
+        )
         raise CurvewiseError(
             f"An error is {top:g}, and fractions go from 0 to 1. Pass {hint}."
         )
     if unit == "percent" and top > 100:
         raise CurvewiseError(
-            f"An error is {top:g}, and percentages go from 0 to 100. Pass unit='loss' for "
-            f"other losses."
+            f"An error is {top:g}, and percentages go from 0 to 100. Pass ",
+            {"unit": "loss"},
+            " for other losses.",
         )
     if top > LARGEST_LOSS:
         raise CurvewiseError(

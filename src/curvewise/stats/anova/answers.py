@@ -255,7 +255,7 @@ class RandomizedAnova:
         if draws is None:
             have = "flips" if of == "shuffles" else "shuffles"
             raise CurvewiseError(
-                f"The {effect} effect was not tested by {of}. Pass of='{have}'."
+                f"The {effect} effect was not tested by {of}. Pass ", {"of": have}, "."
             )
         return draws.critical_value(
             checked_level(self.level if level is None else level)
@@ -359,7 +359,9 @@ class RandomizedAnova:
         if self.null != "joint":
             raise CurvewiseError(
                 "The published rule is about F under shuffles of whole lines. Ask "
-                "randomized_anova(..., null='joint') for it."
+                "randomized_anova(..., ",
+                {"null": "joint"},
+                ") for it.",
             )
         return self.null_values(effect)
 

@@ -176,8 +176,10 @@ def all_pairs(
     m = len(design.names)
     if method == "closed" and m > MOST_CLOSED:
         raise CurvewiseError(
-            f"method is 'closed', and there are {m} algorithms: too many ways for some of "
-            f"them to be equal. Pass method='holm', or {MOST_CLOSED} algorithms at most."
+            f"method is 'closed', and there are {m} algorithms: too many ways for "
+            "some of them to be equal. Pass ",
+            {"method": "holm"},
+            f", or {MOST_CLOSED} algorithms at most.",
         )
     pairs = list(combinations(range(m), 2))
     sets = list(_sets(m)) if method == "closed" else pairs

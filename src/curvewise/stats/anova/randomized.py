@@ -150,8 +150,12 @@ def _noise(null: Null, noise: Any) -> Noise:
     one_of("noise", noise, ("unequal", "equal"))
     if null == "joint" and noise == "unequal":
         raise CurvewiseError(
-            "noise is 'unequal', which the joint test does not allow for: its shuffles mix "
-            "lines of all algorithms. Pass null='separate', or noise='equal'."
+            "noise is 'unequal', which the joint test does not allow for: its "
+            "shuffles mix lines of all algorithms. Pass ",
+            {"null": "separate"},
+            ", or ",
+            {"noise": "equal"},
+            ".",
         )
     how: Noise = noise
     return how

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Verbatim
 from curvewise.stats._sample import (
     Floats,
     checked_chance,
@@ -387,8 +387,9 @@ def _checked_level(asked: Any, flips: int) -> float:
     level = checked_level(asked)
     if not is_within(1 / (1 + flips), level):
         raise CurvewiseError(
-            f"{flips} flips never give a p of {level:g}. Pass flips={int(1 / level)} or "
-            f"more."
+            f"{flips} flips never give a p of {level:g}. Pass ",
+            {"flips": Verbatim(f"{int(1 / level)}")},
+            " or more.",
         )
     return level
 

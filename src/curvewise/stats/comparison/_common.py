@@ -12,7 +12,9 @@ def two_samples(a: ArrayLike, b: ArrayLike, paired: bool) -> tuple[Floats, Float
     if paired and len(one) != len(other):
         raise CurvewiseError(
             f"There are {len(one)} scores a and {len(other)} scores b. Pass the same "
-            f"trials in the same order, or paired=False."
+            "trials in the same order, or ",
+            {"paired": False},
+            ".",
         )
     return one, other
 

@@ -300,7 +300,11 @@ def _guaranteed(asked: _Asked, a: Floats, b: Floats) -> Interval:
             return _unknown(asked, a, b, f"too few trials for {asked.functional}")
         raise CurvewiseError(
             f"Nothing bounds a {of}: the support is {asked.support[0]:g} to "
-            f"{asked.support[1]:g}. Pass support=, or method='asymptotic'."
+            f"{asked.support[1]:g}. Pass ",
+            {"support": ...},
+            ", or ",
+            {"method": "asymptotic"},
+            ".",
         )
     return asked.interval(asked.value(a, b), lower, upper, _promise_of_bands(asked))
 

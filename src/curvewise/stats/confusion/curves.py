@@ -150,8 +150,9 @@ class ConfusionCurves:
                 raise CurvewiseError(f"{what} is {value!r}. Pass a number from 1 up.")
             if value is not None and target != "observed":
                 raise CurvewiseError(
-                    f"{what} is of what will be measured. Pass target='observed' with it, "
-                    f"not '{target}'."
+                    f"{what} is of what will be measured. Pass ",
+                    {"target": "observed"},
+                    f" with it, not '{target}'.",
                 )
         functions = {key: metric_of(key, own) for key, own in metrics.items()}
         found = []

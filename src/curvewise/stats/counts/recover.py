@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword, Message
 from curvewise.stats._sample import Floats
 from curvewise.stats.counts._given import checked_counts
 
@@ -144,7 +144,17 @@ def recover_counts(
     if not fits.any():
         raise CurvewiseError(_nothing(n, positives, printed))
     if fits.sum() > MOST:
-        raise CurvewiseError(_too_many("positives=, precision= or recall="))
+        raise CurvewiseError(
+            _too_many(
+                Message(
+                    Keyword("positives"),
+                    ", ",
+                    Keyword("precision"),
+                    " or ",
+                    Keyword("recall"),
+                )
+            )
+        )
     return RecoveredCounts(tp[fits], fp[fits], fn[fits], tn[fits])
 
 
@@ -188,7 +198,13 @@ def _false_positives(
     if "recall" in printed:
         least, most = _others(tp, *printed["recall"])
         first, last = np.maximum(first, wrong - most), np.minimum(last, wrong - least)
-    return _ranges(first, last, "positives=, precision= or recall=")
+    return _ranges(
+        first,
+        last,
+        Message(
+            Keyword("positives"), ", ", Keyword("precision"), " or ", Keyword("recall")
+        ),
+    )
 
 
 def _others(tp: Ints, low: float, high: float) -> tuple[Ints, Ints]:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Message
 from curvewise.stats._curve.runs import (
     LARGEST_LOSS,
     Unit,
@@ -21,8 +21,12 @@ from curvewise.stats.forms.form import Design, Form
 # Fits are made in fractions, whatever the unit of the answer.
 _HIGHEST = {"fraction": 1.0, "percent": 1.0, "loss": np.inf}
 _OUTSIDE = {
-    "fraction": "errors are not between 0 and 1, as unit='fraction' says",
-    "percent": "errors are not between 0 and 100, as unit='percent' says",
+    "fraction": Message(
+        "errors are not between 0 and 1, as ", {"unit": "fraction"}, " says"
+    ),
+    "percent": Message(
+        "errors are not between 0 and 100, as ", {"unit": "percent"}, " says"
+    ),
     "loss": "errors are below 0",
 }
 

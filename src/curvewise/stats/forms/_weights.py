@@ -28,8 +28,10 @@ def weights_of(runs: Runs, weights: Weights, unit: Unit) -> Floats:
     several = runs.counts > 1
     if not several.any():
         raise CurvewiseError(
-            "Each size has one run, which says nothing about noise. Pass all runs of each "
-            "size, or weights='equal'."
+            "Each size has one run, which says nothing about noise. Pass all runs of "
+            "each size, or ",
+            {"weights": "equal"},
+            ".",
         )
     # In the unit of the errors, so that the cost is free of it.
     variances = _smooth(runs, several) * (1e4 if unit == "percent" else 1.0)

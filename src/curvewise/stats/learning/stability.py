@@ -147,8 +147,10 @@ def stability(
     top = {"fraction": 1.0, "percent": 100.0}.get(unit, LARGEST_LOSS)
     if not ((middle >= 0) & (middle <= top)).all():
         raise CurvewiseError(
-            f"means go from {middle.min():g} to {middle.max():g}, which are no errors in "
-            f"unit={unit!r}. Pass another unit."
+            f"means go from {middle.min():g} to {middle.max():g}, which are no "
+            "errors in ",
+            {"unit": unit},
+            ". Pass another unit.",
         )
     curves = len(middle)
     drawn = middle[:, None] + spread[:, None] * rng.standard_normal(

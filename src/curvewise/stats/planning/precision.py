@@ -6,7 +6,7 @@ from functools import partial
 
 from numpy.typing import ArrayLike
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Verbatim
 from curvewise.stats._sample import (
     Floats,
     checked_confidence,
@@ -270,8 +270,11 @@ def trials_for(
     if method == "guaranteed" and (ends := functional.lacks(support)):
         raise CurvewiseError(
             f"No number of trials guarantees {functional.estimand} if scores have no "
-            f"bound {' or '.join(ends)}. Pass support=(lowest, highest), or "
-            f"method='asymptotic' with a pilot."
+            f"bound {' or '.join(ends)}. Pass ",
+            {"support": Verbatim("(lowest, highest)")},
+            ", or ",
+            {"method": "asymptotic"},
+            " with a pilot.",
         )
     if z is None:
         return _for_the_worst(functional, h, support, level, kind, method)
@@ -299,13 +302,16 @@ def _for_the_worst(
     low, high = support
     if method == "asymptotic" or functional.of == "quantile":
         raise CurvewiseError(
-            f"Without a pilot nobody knows how {functional.of}s vary. Pass pilot=<scores "
-            f"of a few trials>."
+            f"Without a pilot nobody knows how {functional.of}s vary. Pass ",
+            {"pilot": Verbatim("<scores of a few trials>")},
+            ".",
         )
     if math.isinf(high - low):
         raise CurvewiseError(
-            f"Without a pilot both ends of the support must be known, and it goes from "
-            f"{low:g} to {high:g}. Pass pilot=<scores of a few trials>."
+            "Without a pilot both ends of the support must be known, and it goes "
+            f"from {low:g} to {high:g}. Pass ",
+            {"pilot": Verbatim("<scores of a few trials>")},
+            ".",
         )
     share = h * functional.mass / (high - low)
     # An interval of the whole support is had for nothing.
@@ -355,7 +361,9 @@ def _asymptotic(functional: Functional, h: float, z: Floats, confidence: float) 
     if not functional.varies(z):
         raise CurvewiseError(
             f"The {len(z)} scores of the pilot do not vary, so nobody knows how much "
-            f"scores do. Pass a larger pilot, or method='guaranteed'."
+            "scores do. Pass a larger pilot, or ",
+            {"method": "guaranteed"},
+            ".",
         )
     width = partial(asymptotic_width, functional, confidence=confidence)
     n = smallest(lambda n: width(z, n), h, 10)

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword
 from curvewise.stats._curve.runs import (
     Unit,
     checked_means,
@@ -25,8 +25,11 @@ def checked_weights(weights: Any, method: Method) -> Weights:
     one_of("weights", weights, WEIGHTS)
     if method == "calibrated" and weights != "efficient":
         raise CurvewiseError(
-            f"weights is {weights!r}, and method='calibrated' judges exponents by their "
-            f"likelihood, which has efficient weights. Pass method='paper' for others."
+            f"weights is {weights!r}, and ",
+            {"method": "calibrated"},
+            " judges exponents by their likelihood, which has efficient weights. Pass ",
+            {"method": "paper"},
+            " for others.",
         )
     used: Weights = weights
     return used
@@ -36,8 +39,10 @@ def checked_floor(floor: Any, method: Method, unit: Unit, scale: float) -> float
     """Return the noise floor in squared fractions; refuse what is none."""
     if method == "paper" and unit == "loss":
         raise CurvewiseError(
-            "method='paper' has constants in percent, and unit is 'loss'. Pass "
-            "method='calibrated'."
+            Keyword("method", "paper"),
+            " has constants in percent, and unit is 'loss'. Pass ",
+            {"method": "calibrated"},
+            ".",
         )
     if floor is None:
         return None

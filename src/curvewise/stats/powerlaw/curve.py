@@ -135,7 +135,9 @@ class PowerLaw:
             )
         if not 0 <= e_N <= bounds_of(unit)[1]:
             raise CurvewiseError(
-                f"e_N is {e_N!r}, which is no error in unit={unit!r}. Pass another unit."
+                f"e_N is {e_N!r}, which is no error in ",
+                {"unit": unit},
+                ". Pass another unit.",
             )
         eta = -beta_N / (2 * gamma) * float(N) ** -gamma
         return cls(e_N + beta_N / (2 * gamma), eta, 0.0, float(gamma), float(N), unit)
@@ -283,8 +285,9 @@ class PowerLaw:
             count = _region.parameters_in(known)
             raise CurvewiseError(
                 f"Errors at {len(self.sizes)} sizes and {count} parameters leave nothing "
-                f"to judge the noise by, so there is no band. Pass more runs, or "
-                f"terms='linear'."
+                "to judge the noise by, so there is no band. Pass more runs, or ",
+                {"terms": "linear"},
+                ".",
             )
         low, high = (x[0] for x in _region.envelope(known, at, confidence, left))
         scale = scale_of(self.unit)

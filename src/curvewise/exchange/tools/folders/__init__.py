@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from curvewise._text import count
-from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.errors import CurvewiseError, Keyword, Message, listed, shortened
 from curvewise.exchange.cells import array_of
 from curvewise.exchange.run_names import roles_of
 from curvewise.exchange.runs import CROSSED, Asked, LeftOut, Runs, joined_scalars
@@ -646,7 +646,11 @@ def _remarks(
     if len(layout.kinds) > 1:
         kinds = sorted(layout.kinds)
         yield (
-            f"It holds runs of {listed(kinds)}; tool={kinds[0]!r} reads those of one tool."
+            Message(
+                f"It holds runs of {listed(kinds)}; ",
+                Keyword("tool", kinds[0]),
+                " reads those of one tool.",
+            )
         )
     texts = [f"Run '{shortened(r.name)}': {t}" for r in runs for t in r.log.remarks]
     yield from texts[:3]

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.errors import CurvewiseError, Keyword, listed, unknown
 from curvewise.exchange.cells import as_text, parsed
 from curvewise.exchange.runs import Asked
 from curvewise.exchange.tables import load
@@ -419,9 +419,11 @@ def last_pass(
     ):
         before, after = place[back[0]], place[back[0] + 1]
         raise CurvewiseError(
-            f"In {name} step {after:g} comes after step {before:g}: these are several "
-            f"runs, or one that began again, or steps that begin again in each epoch. "
-            f"step='row' counts the rows of one run.",
+            f"In {name} step {after:g} comes after step {before:g}: these are "
+            "several runs, or one that began again, or steps that begin again in "
+            "each epoch. ",
+            Keyword("step", "row"),
+            " counts the rows of one run.",
             fixes=[{"step": ROWS}] if len(back) > 1 or _has_outer(others or {}) else (),
         )
     filled = np.where(steps.known, steps.values, np.inf)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.errors import CurvewiseError, Keyword, listed, shortened
 from curvewise.exchange.cells import as_text, parsed
 from curvewise.exchange.runs import Asked
 from curvewise.exchange.tools.folders.logs import (
@@ -311,8 +311,10 @@ def _by_step(value: Mapping[Any, Any], above: str, asked: Asked) -> list[Any] | 
             trained = all(_is_training(map(str, one)) for one in value.values())
             raise CurvewiseError(
                 f"'{shortened(above)}' has scores under {listed(keys, most=3)}: steps of "
-                f"one run, runs or classes? Write epoch_0 or seed_0 for 0 if they are "
-                f"the former; step='row' says that they are steps.",
+                "one run, runs or classes? Write epoch_0 or seed_0 for 0 if they are the "
+                "former; ",
+                Keyword("step", "row"),
+                " says that they are steps.",
                 fixes=[{"step": ROWS}] if trained else (),
             )
         clock, steps = "epoch", [int(key) for key in keys]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword
 from curvewise.exchange.grouping import nulls
 from curvewise.exchange.per_run import numbers
 from curvewise.exchange.runs import Asked, Runs
@@ -33,8 +33,10 @@ def read(table: pa.Table, name: str, asked: Asked) -> Runs:
     """Return the runs of a frame; what is missing in it was not recorded."""
     if asked.step is not None:
         raise CurvewiseError(
-            f"step is {asked.step!r}, and {name} of mlflow.search_runs has only the last "
-            f"score of each run. Leave out step=, or read MLflow's store itself."
+            f"step is {asked.step!r}, and {name} of mlflow.search_runs has only the "
+            "last score of each run. Leave out ",
+            Keyword("step"),
+            ", or read MLflow's store itself.",
         )
     start = _milliseconds(table, "start_time")
     order = np.argsort([t or 0 for t in start], kind="stable")

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from curvewise._text import count
-from curvewise.errors import CurvewiseError, listed
+from curvewise.errors import CurvewiseError, Keyword, Message, listed
 from curvewise.exchange.runs import Asked, LeftOut, Runs, Scalars
 from curvewise.metrics import Floats
 from curvewise.trials.columns import Bools, Ints
@@ -89,7 +89,9 @@ def wanted_metrics(
     machine = [name for name in names if name.startswith("system/")]
     if not machine:
         return names, []
-    why = "about the machine, read only where metrics= names it"
+    why = Message(
+        "about the machine, read only where ", Keyword("metrics"), " names it"
+    )
     left = LeftOut(len(machine), why, tuple(machine[:2]), "metric")
     return [name for name in names if not name.startswith("system/")], [left]
 
@@ -200,8 +202,12 @@ def _without_steps(logged: Logged) -> Sequence[str]:
         return ()
     name = logged.names[int(logged.metric[lost[which]][0])]
     return (
-        f"{count(int(lost.sum()), 'curve')} such as '{name}' were logged without a step, "
-        f"and of each the last score counts; step='seconds' reads them by the clock.",
+        Message(
+            f"{count(int(lost.sum()), 'curve')} such as '{name}' were logged without "
+            "a step, and of each the last score counts; ",
+            Keyword("step", "seconds"),
+            " reads them by the clock.",
+        ),
     )
 
 

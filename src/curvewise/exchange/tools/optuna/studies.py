@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.errors import CurvewiseError, Keyword, Message, listed, shortened
 from curvewise.exchange.runs import Asked, LeftOut, Runs, Scalars
 from curvewise.metrics import Direction, Floats
 from curvewise.trials.columns import Bools, Ints
@@ -94,8 +94,10 @@ def refuse_step(asked: Asked) -> None:
     """Raise if somebody wants to count by a clock that Optuna does not have."""
     if asked.step not in (None, "step"):
         raise CurvewiseError(
-            f"Optuna counts by 'step', the one of trial.report(value, step), not by "
-            f"'{shortened(asked.step)}'. Leave out step=."
+            "Optuna counts by 'step', the one of trial.report(value, step), not by "
+            f"'{shortened(asked.step)}'. Leave out ",
+            Keyword("step"),
+            ".",
         )
 
 
@@ -237,9 +239,12 @@ def _different(studies: Sequence[Study], metrics: Sequence[_Pairs]) -> list[str]
         return []
     shown = listed(dict.fromkeys(name for names in finals for name in names), most=4)
     return [
-        f"its studies are not all scored by the same metrics: {shown}. A trial has no "
-        f"score of another study's. Pass metrics=[{finals[0][0]!r}] to read only studies "
-        f"that have it."
+        Message(
+            f"its studies are not all scored by the same metrics: {shown}. A trial "
+            "has no score of another study's. Pass ",
+            {"metrics": [finals[0][0]]},
+            " to read only studies that have it.",
+        )
     ]
 
 

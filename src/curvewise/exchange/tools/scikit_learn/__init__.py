@@ -304,8 +304,10 @@ def _asked_values(asked: Asked, n: int) -> tuple[str, list[Any]]:
     if asked.params is None or len(asked.params) != 1:
         came = listed(asked.params or ()) or "none"
         raise CurvewiseError(
-            f"validation_curve returns scores and not what was varied, and params names "
-            f"{came}. Pass params={{'gamma': values}} with the {n} values that it had."
+            "validation_curve returns scores and not what was varied, and params "
+            f"names {came}. Pass ",
+            {"params": {"gamma": values}},
+            f" with the {n} values that it had.",
         )
     ((name, values),) = asked.params.items()
     if np.ndim(values) != 1 or len(values) != n:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.errors import CurvewiseError, Message, Verbatim, listed, shortened
 from curvewise.exchange.runs import Asked, LeftOut, Runs, joined_scalars
 from curvewise.exchange.tools.seeing import Seen
 from curvewise.exchange.tools.stable_baselines.files import (
@@ -174,7 +174,9 @@ def _must_have_clock(step: str | None, kinds: set[str]) -> None:
         if step in ("episode", "seconds") and "monitor" not in kinds:
             raise CurvewiseError(
                 f"step is '{step}', which only files of a Monitor count; there are "
-                f"{listed(sorted(kinds))}. Leave it out, or pass step='timesteps'."
+                f"{listed(sorted(kinds))}. Leave it out, or pass ",
+                {"step": "timesteps"},
+                ".",
             )
         return
     if kinds != {"progress"}:
@@ -286,8 +288,12 @@ def _not_read(unknown: list[str], known: list[str]) -> Iterator[str]:
     if unknown:
         wanted = ", ".join(f"'{name}': 'higher'" for name in (*known, unknown[0]))
         yield (
-            f"Nobody said what {listed(unknown)} mean, and they are not read. Name all "
-            f"that you want, such as metrics={{{wanted}}}."
+            Message(
+                f"Nobody said what {listed(unknown)} mean, and they are not read. Name "
+                "all that you want, such as ",
+                {"metrics": {Verbatim(f"{wanted}")}},
+                ".",
+            )
         )
 
 
@@ -295,8 +301,11 @@ def _unseen(logs: Mapping[str, _Log], kinds: set[str], asked: Asked) -> Iterator
     wanted = asked.metrics is None or any(n.startswith("eval_") for n in asked.metrics)
     if asked.step in ("episode", "seconds") and "evaluations" in kinds and wanted:
         yield (
-            f"Evaluations are counted by timesteps alone: with step='{asked.step}' they "
-            f"are not read."
+            Message(
+                "Evaluations are counted by timesteps alone: with ",
+                {"step": asked.step},
+                " they are not read.",
+            )
         )
     unread = [run for run, log in logs.items() if log.progress and not _has_scores(log)]
     if unread and kinds != {"progress"}:

@@ -223,7 +223,9 @@ def progress_of(path: Path, clock: str) -> Curves:
     if clock not in names:
         raise CurvewiseError(
             f"{path} has no column '{shortened(clock)}' to count steps by; it has "
-            f"{listed(names)}. Pass one of them as step=."
+            f"{listed(names)}. Pass one of them as ",
+            {"step": ...},
+            ".",
         )
     whole = [row for row in rows if len(row) == len(names)]
     remarks = []

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Verbatim
 from curvewise.stats._sample import Floats
 
 _FLOOR = 1e-12  # a rank that is met up to rounding is met
@@ -22,8 +22,9 @@ def critical_place(confidence: float, flips: int) -> int:
     if place > flips:
         enough = math.ceil(1 / (1 - confidence))
         raise CurvewiseError(
-            f"{flips} flips cannot tell a confidence of {confidence:g}. Pass flips="
-            f"{enough} or more."
+            f"{flips} flips cannot tell a confidence of {confidence:g}. Pass ",
+            {"flips": Verbatim(f"{enough}")},
+            " or more.",
         )
     return place
 

@@ -145,7 +145,8 @@ def is_exact(exact: Any, deals: float, most: int = MOST_ENUMERATED) -> bool:
         # Beyond a few thousand digits an integer cannot even be written.
         many = f"{deals:,.0f}" if deals < 1e15 else f"about 1e{math.log10(deals):.0f}"
         raise CurvewiseError(
-            f"There are {many} deals, and at most {most:,} are tried one by one. Pass "
-            f"exact=False to draw some of them."
+            f"There are {many} deals, and at most {most:,} are tried one by one. Pass ",
+            {"exact": False},
+            " to draw some of them.",
         )
     return exact

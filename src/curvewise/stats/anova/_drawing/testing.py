@@ -137,17 +137,25 @@ def _checked_sizes(design: Design, noise: Noise, interaction: Judged) -> None:
     )
     if noise == "unequal" and fewest < 2:
         raise CurvewiseError(
-            f"{few}: 1 line, which does not show how noisy an algorithm is. Run it again "
-            f"with other seeds, or pass noise='equal' if its noise is known to be that of "
-            f"the others."
+            f"{few}: 1 line, which does not show how noisy an algorithm is. Run it "
+            "again with other seeds, or pass ",
+            {"noise": "equal"},
+            " if its noise is known to be that of the others.",
         )
     if interaction == "max_t" and noise == "equal":
         raise CurvewiseError(
-            "interaction is 'max_t', which is judged by flips, and noise is 'equal', which "
-            "is not. Pass null='separate' and noise='unequal' for it."
+            "interaction is 'max_t', which is judged by flips, and noise is 'equal', "
+            "which is not. Pass ",
+            {"null": "separate"},
+            " and ",
+            {"noise": "unequal"},
+            " for it.",
         )
     if interaction == "max_t" and fewest < FEWEST:
         raise CurvewiseError(
-            f"{few}: {fewest} lines, and interaction='max_t' is judged by flips, which "
-            f"take {FEWEST} or more. Pass interaction='ats', or run more seeds."
+            f"{few}: {fewest} lines, and ",
+            {"interaction": "max_t"},
+            f" is judged by flips, which take {FEWEST} or more. Pass ",
+            {"interaction": "ats"},
+            ", or run more seeds.",
         )

@@ -69,7 +69,11 @@ def checked_effect(shift: Any, stretch: Any, effect: str) -> bool:
         if effect == "interaction":
             raise CurvewiseError(
                 "shift moves whole lines, and an interaction is what is left without. "
-                "Pass stretch=, or effect='algorithm'."
+                "Pass ",
+                {"stretch": ...},
+                ", or ",
+                {"effect": "algorithm"},
+                ".",
             )
     elif not is_number(stretch) or stretch <= 0 or stretch == 1:
         raise CurvewiseError(
