@@ -42,6 +42,18 @@ class Phrase:
 Part: TypeAlias = str | Mapping[str, Any] | Keyword | Phrase
 
 
+def trials_where(**roles: Any) -> Phrase:
+    """Return how to choose some of the trials; ``...`` stands for any name.
+
+    >>> print(Message("Choose one with ", trials_where(task=...), "."))
+    Choose one with trials.where(task=...).
+    >>> Message(trials_where(task="a", algorithm=[...])).as_options()
+    '--where task=a --where algorithm=NAME'
+    """
+    told = ", ".join(f"{role}={_literal(name)}" for role, name in roles.items())
+    return Phrase(f"trials.where({told})", " ".join(as_words({"where": roles})))
+
+
 class Message(str):
     """A text that names keywords, and can be read in Python, in a shell and in TOML.
 
@@ -301,6 +313,7 @@ def _entry_word(key: str, value: Any) -> str:
     if isinstance(value, Verbatim):
         return f'"{key}={value}"'
     meant = value.as_text if isinstance(value, _Meaning) else value
+    meant = "NAME" if meant is ... else meant
     return quote(f"{key}={meant}" if meant != "" else key)
 
 

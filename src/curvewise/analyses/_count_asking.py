@@ -7,7 +7,7 @@ import numpy as np
 from curvewise._text import joined, step
 from curvewise.analyses._asking import refuse_crossed
 from curvewise.analyses._count_examples import examples_of
-from curvewise.errors import CurvewiseError, Keyword, shortened
+from curvewise.errors import CurvewiseError, shortened, trials_where
 from curvewise.metrics import Floats
 from curvewise.stats.confusion import Examples
 from curvewise.trials import Trials
@@ -69,7 +69,7 @@ def counted_by_task(trials: Trials, failed: Failed) -> dict[str, list[Counted]]:
             f"{trials.design.noun} are of the same examples: summed, they would "
             "count each of them several times, and their mean is no count. Keep one "
             "run of each, or read them as independent: ",
-            Keyword("cluster", []),
+            {"cluster": []},
             ".",
         )
     if not trials.details().classes.any():
@@ -108,9 +108,9 @@ def _counted(trials: Trials, is_worst: bool) -> Counted:
             else f"no confusion counts, first {_first(trials, broken)}. Leave it out"
         )
         raise CurvewiseError(
-            f"The trials of '{algorithm}' on '{task}' have {told} with trials.where(",
-            {"algorithm": [...]},
-            ").",
+            f"The trials of '{algorithm}' on '{task}' have {told} with ",
+            trials_where(algorithm=[...]),
+            ".",
         )
     k = int(classes[0])
     rows = np.flatnonzero(details.classes > 0)

@@ -218,7 +218,7 @@ def _fitted(own: Counted, size: float, asked: CountAsked) -> CountFit:
         )
     except CurvewiseError as problem:
         raise CurvewiseError(
-            f"'{own.algorithm}' on '{own.task}': {problem}"
+            f"'{own.algorithm}' on '{own.task}': ", problem.message
         ) from problem
     n = np.array([size, *(times * own.largest for times in TIMES[1:])])
     told = {name: asked.band(curve, name, n) for name in asked.metrics}

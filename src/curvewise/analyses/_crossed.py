@@ -88,9 +88,9 @@ def _factors(
     if len(chosen) < 2 or min(levels[name] for name in chosen) < 2:
         raise CurvewiseError(
             f"The trials of {whose} are not crossed: what differs between them is "
-            f"{listed(several) or 'nothing'}. Run them with Experiment(..., ",
-            {"cross": {"params": 10, "seed": 5}},
-            "), or pass ",
+            f"{listed(several) or 'nothing'}. Run them with ",
+            Phrase("Experiment(..., cross={'params': 10, 'seed': 5})"),
+            ", or pass ",
             {"factors": ...},
             ", two labels or more.",
         )

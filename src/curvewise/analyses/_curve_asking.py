@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.analyses._asking import are_numbered, clusters_of, refuse_crossed
-from curvewise.errors import CurvewiseError, as_keywords
+from curvewise.errors import CurvewiseError
 from curvewise.metrics import Floats, Metric
 from curvewise.trials import Trials
 from curvewise.trials.columns import Ints
@@ -54,11 +54,11 @@ class ErrorScale:
         return self.sign * (self.zero - score)
 
 
-def _with_best(metric: Metric) -> str:
+def _with_best(metric: Metric) -> dict[str, Any]:
     """Return how a range with a best score is stated, by an example."""
     low, high = (-math.inf, 100.0) if metric.sign > 0 else (-100.0, math.inf)
     example = Metric(metric.name, metric.direction, (low, high))
-    return as_keywords({"metrics": {metric.name: example}})
+    return {"metrics": {metric.name: example}}
 
 
 def error_scale(metric: Metric, lowest: float = -math.inf) -> ErrorScale:
@@ -74,8 +74,9 @@ def error_scale(metric: Metric, lowest: float = -math.inf) -> ErrorScale:
     if not math.isfinite(zero):
         raise CurvewiseError(
             f"'{metric.name}' has no best possible score, so it is no error that falls "
-            f"towards a limit. Choose a rate or a loss, or state its range, such as "
-            f"{_with_best(metric)}."
+            f"towards a limit. Choose a rate or a loss, or state its range, such as ",
+            _with_best(metric),
+            ".",
         )
     label = metric.label
     if metric.sign > 0:

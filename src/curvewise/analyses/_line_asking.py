@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from curvewise._text import Cell
 from curvewise.analyses._asking import clusters_of, refuse_crossed
-from curvewise.errors import Message, listed
+from curvewise.errors import Message, listed, trials_where
 from curvewise.trials import Trials
 from curvewise.trials.design import Design
 from curvewise.trials.doors import Lines
@@ -117,9 +117,9 @@ def too_many_pairs(trials: Trials) -> str:
         f"These are {len(trials.algorithms)} algorithms on {len(trials.tasks)} "
         f"tasks, that is {pairs:,} pairs of mean curves, which share what may go "
         f"wrong; a page compares {_MOST_PAIRS} at most. Choose whom to compare "
-        "before you look at who is ahead: trials.where(",
-        {"algorithm": [...]},
-        ").",
+        "before you look at who is ahead: ",
+        trials_where(algorithm=[...]),
+        ".",
     )
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curvewise.analyses._asking import quietly
-from curvewise.errors import CurvewiseError, Keyword, listed
+from curvewise.errors import CurvewiseError, listed, trials_where
 from curvewise.metrics import Floats, Metric
 from curvewise.stats.anova import (
     FEWEST_TO_FLIP,
@@ -195,9 +195,9 @@ def line_task(
     if 0 < len(few) < len(lines):
         raise CurvewiseError(
             f"One line of {listed(few)}, which does not show how noisy an algorithm "
-            "is. Run it again with other seeds, or leave it out: trials.where(",
-            Keyword("algorithm"),
-            ").",
+            "is. Run it again with other seeds, or leave it out: ",
+            trials_where(algorithm=...),
+            ".",
         )
     for_anova, for_shares, for_where, for_pairs, for_means = rng.spawn(5)
     anova = randomized_anova(

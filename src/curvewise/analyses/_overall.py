@@ -8,7 +8,7 @@ import numpy as np
 
 from curvewise.analyses._asking import quietly
 from curvewise.analyses._distribution import Distribution
-from curvewise.errors import UnknownDirection
+from curvewise.errors import UnknownDirection, trials_where
 from curvewise.stats.bands import Support
 from curvewise.stats.comparison import (
     iqm_interval,
@@ -86,9 +86,9 @@ def profiles(
     if len(ways) > 1:
         raise UnknownDirection(
             "Which way is better differs by task, and tasks are taken together here. "
-            "Choose one with trials.where(",
-            {"task": ...},
-            ").",
+            "Choose one with ",
+            trials_where(task=...),
+            ".",
         )
     up = distributions[0].metric.sign
     ends = [e for d in distributions for e in (d.scores[0], d.scores[-1])]

@@ -98,7 +98,7 @@ def metric_of_both(base: Trials, new: Trials, metric: str | None) -> Metric:
         try:
             must_be_trials(trials)
         except CurvewiseError as problem:
-            raise CurvewiseError(f"{version}: {problem}") from None
+            raise CurvewiseError(f"{version}: ", problem.message) from None
         if len(trials) == 0:
             raise CurvewiseError(f"{version} has no trials. Check what was read.")
     if metric is None:
@@ -129,7 +129,7 @@ def _meaning(trials: Trials, metric: str, version: str) -> Metric:
     try:
         return trials.metric(metric)
     except CurvewiseError as problem:
-        raise CurvewiseError(f"{version}: {problem}") from None
+        raise CurvewiseError(f"{version}: ", problem.message) from None
 
 
 def together(base: Trials, new: Trials) -> Trials:

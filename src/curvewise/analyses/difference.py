@@ -400,7 +400,7 @@ def _found(task: str, lines: Lines, asked: Asked, rng: np.random.Generator) -> L
     try:
         return line_task(task, lines, asked, rng)
     except CurvewiseError as problem:
-        raise CurvewiseError(f"Task '{task}': {problem}") from None
+        raise CurvewiseError(f"Task '{task}': ", problem.message) from None
 
 
 def _overall(

@@ -43,7 +43,7 @@ from curvewise.analyses._curve_questions import (
 )
 from curvewise.analyses._curve_telling import advised, is_timed, needed, predicted
 from curvewise.analyses._naming import titled
-from curvewise.errors import CurvewiseError, Message
+from curvewise.errors import CurvewiseError, Message, trials_where
 from curvewise.metrics import Floats, Metric
 from curvewise.review.gate import gate
 from curvewise.stats.checks import checked_confidence, is_number, one_of
@@ -114,9 +114,9 @@ class Learning(Answer):
         own = self.of(task)
         lacking = Message(
             "Of so many algorithms only pairs with the best one were compared. "
-            "Choose fewer with trials.where(",
-            {"algorithm": [...]},
-            ").",
+            "Choose fewer with ",
+            trials_where(algorithm=[...]),
+            ".",
         )
         return pair_of(own.pairs, own.algorithms, one, other, lacking=lacking)
 

@@ -21,8 +21,7 @@ from curvewise.cli import (
     versions,
     watch,
 )
-from curvewise.cli.showing import CANNOT_ANSWER, INTERRUPTED
-from curvewise.cli.typed import typed_error
+from curvewise.cli.showing import CANNOT_ANSWER, INTERRUPTED, in_shell
 from curvewise.errors import Blocked, CurvewiseError, UnknownDirection
 
 EPILOG = """Exit status: 0 fine, 1 error, 2 wrong usage, 3 finished, but some trials
@@ -66,7 +65,10 @@ class Group(click.Group):
         try:
             return super().invoke(ctx)
         except (CurvewiseError, OSError) as problem:
-            click.echo(f"curvewise: {typed_error(problem)}", err=True)
+            text = (
+                problem.message if isinstance(problem, CurvewiseError) else str(problem)
+            )
+            click.echo(f"curvewise: {in_shell(text, ctx)}", err=True)
             is_withheld = isinstance(problem, Blocked | UnknownDirection)
             ctx.exit(CANNOT_ANSWER if is_withheld else 1)
         except KeyboardInterrupt:

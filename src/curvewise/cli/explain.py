@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from curvewise.cli.showing import as_json, in_options
+from curvewise.cli.showing import as_json, in_options, in_shell
 from curvewise.cli.sources import read_source, source_options
-from curvewise.cli.typed import as_typed
 
 if TYPE_CHECKING:
     from curvewise.flow.explaining import Question
@@ -39,7 +38,7 @@ def explain(metric: str | None, as_json: bool, **keywords: Any) -> None:
     answer = cw.explain(trials, metric, source=typed(**keywords))
     answer = replace(
         answer,
-        questions=tuple(map(_as_typed, answer.questions)),
+        questions=tuple(map(_in_shell, answer.questions)),
         provenance=in_options(answer.provenance),
     )
     click.echo(answer.to_json() if as_json else str(answer))
@@ -59,11 +58,11 @@ def typed(source: str, **keywords: Any) -> list[str]:
     return words
 
 
-def _as_typed(question: "Question") -> "Question":
+def _in_shell(question: "Question") -> "Question":
     """Return a question with the keywords of its texts as options."""
     return replace(
         question,
-        why=as_typed(question.why),
-        strength=as_typed(question.strength),
-        add=as_typed(question.add),
+        why=in_shell(question.why),
+        strength=in_shell(question.strength),
+        add=in_shell(question.add),
     )

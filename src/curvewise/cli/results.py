@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from curvewise.cli.auditing import FEWEST, REPETITIONS, auditing
-from curvewise.cli.showing import CANNOT_ANSWER, as_json, leave, working
+from curvewise.cli.showing import CANNOT_ANSWER, as_json, in_shell, leave, working
 from curvewise.cli.sources import (
     answer_options,
     anyway_option,
@@ -15,7 +15,6 @@ from curvewise.cli.sources import (
     read_source,
     source_options,
 )
-from curvewise.cli.typed import as_typed
 
 if TYPE_CHECKING:
     from curvewise.review.finding import Finding
@@ -39,16 +38,16 @@ def check(as_json: bool, **keywords: Any) -> None:
 
     trials = read_source(**keywords)
     found = cw.check(trials)
-    found = replace(found, findings=tuple(map(_as_typed, found)))
+    found = replace(found, findings=tuple(map(_in_shell, found)))
     click.echo(found.to_json() if as_json else str(found))
     if any(finding.severity == "blocks" for finding in found):
         click.get_current_context().exit(CANNOT_ANSWER)
     leave(trials.count_failed())
 
 
-def _as_typed(finding: "Finding") -> "Finding":
+def _in_shell(finding: "Finding") -> "Finding":
     """Return a finding with the keywords of what to do as options."""
-    return replace(finding, do=as_typed(finding.do))
+    return replace(finding, do=in_shell(finding.do))
 
 
 @click.command()

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from curvewise.cli.typed import as_typed, in_toml
 from curvewise.engine.workers import BLAS_THREADS
-from curvewise.errors import CurvewiseWarning
+from curvewise.errors import CurvewiseWarning, Message
 
 if TYPE_CHECKING:
     from curvewise._answer import Provenance
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 FAILED_TRIALS = 3
 CANNOT_ANSWER = 4
 INTERRUPTED = 130
+# What is no option, but an argument: the source of `curvewise plan`.
+_WORDS = {"pilot": "a file of"}
 
 as_json = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON for machines."
@@ -38,9 +39,28 @@ def one_thread() -> None:
         os.environ.update(dict.fromkeys(BLAS_THREADS, "1"))
 
 
+def option_names(ctx: click.Context | None) -> dict[str, str] | None:
+    """Return what commands call the keywords of the Python API that they know."""
+    group = ctx and ctx.find_root().command
+    if not isinstance(group, click.Group):
+        return None
+    return _WORDS | {
+        param.name: param.opts[0]
+        for command in group.commands.values()
+        for param in command.params
+        if param.name and isinstance(param, click.Option)
+    }
+
+
+def in_shell(text: str, ctx: click.Context | None = None) -> str:
+    """Return a message of the Python API with its keywords as options."""
+    names = option_names(ctx or click.get_current_context(silent=True))
+    return text.as_options(names) if isinstance(text, Message) else text
+
+
 def in_options(source: "Provenance") -> "Provenance":
     """Return where an answer came from, with the keywords of its cautions as options."""
-    return replace(source, cautions=tuple(map(as_typed, source.cautions)))
+    return replace(source, cautions=tuple(map(in_shell, source.cautions)))
 
 
 @contextmanager
@@ -67,11 +87,13 @@ def warnings_as_lines(*, of_toml: bool = False) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always", CurvewiseWarning)
         usual = warnings.showwarning
-        said = in_toml if of_toml else as_typed
+        names = option_names(click.get_current_context(silent=True))
 
         def show(message: Any, category: type[Warning], *rest: Any) -> None:
             if issubclass(category, CurvewiseWarning):
-                sys.stderr.write(f"curvewise: {said(str(message))}\n")
+                text = message.message
+                said = text.as_toml() if of_toml else text.as_options(names)
+                sys.stderr.write(f"curvewise: {said}\n")
             else:
                 usual(message, category, *rest)
 

@@ -128,7 +128,9 @@ def _read(version: str, source: str, keywords: dict[str, Any]) -> "Trials":
             " BASE and NEW are read with the same options. Where they need others, write "
             "one of them with 'curvewise export' first."
         )
-        raise CurvewiseError(f"{version}: {problem}{hint * stated}") from problem
+        raise CurvewiseError(
+            f"{version}: ", problem.message, hint * stated
+        ) from problem
 
 
 def _written(answer: "Versions", path: str) -> str:

@@ -74,10 +74,17 @@ def _warn_of_unknown(meant: Mapping[str, Metric]) -> None:
         warnings.warn(
             Message(
                 f"No direction is declared for {listed(unknown)}: there will be no "
-                f"verdict by {them}. State it with ",
-                {"metrics": ...},
-                f", such as [Metric({shortened(unknown[0])!r}, 'lower')].",
+                f"verdict by {them}. State it ",
+                _declared(shortened(unknown[0])),
+                ".",
             ),
             CurvewiseWarning,
             stacklevel=6,  # whoever called run
         )
+
+
+def _declared(name: str) -> Phrase:
+    return Phrase(
+        f"with metrics=, such as [Metric({name!r}, 'lower')]",
+        toml=f'in the file: [metrics], and below it {name} = "lower"',
+    )

@@ -261,7 +261,8 @@ def _roles_in(stated: dict[str, Any]) -> dict[str, Any]:
 def _tell(found: Runs | Sheet) -> None:
     for text in (*found.remarks, told(found.left_out)):
         if text:
-            warnings.warn(f"{found.source}: {text}", CurvewiseWarning, stacklevel=4)
+            said = Message(f"{found.source}: ", text)
+            warnings.warn(said, CurvewiseWarning, stacklevel=4)
 
 
 # --- one table ---------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, Keyword, Message, Verbatim, listed, unknown
+from curvewise.errors import CurvewiseError, listed, unknown
 from curvewise.exchange.grouping import (
     columns_varying,
     floats,
@@ -88,11 +88,9 @@ class Roles:
             "left out": self.dropped,
         }
         parts = [
-            Message(Keyword("task", Verbatim(f"{self.task or '(one)'}"))),
-            Message(Keyword("algorithm", Verbatim(f"{self.algorithm or '(one)'}"))),
-            Message(
-                Keyword("trial", Verbatim(f"{'+'.join(self.trial) or '(counted)'}"))
-            ),
+            f"task={self.task or '(one)'}",
+            f"algorithm={self.algorithm or '(one)'}",
+            f"trial={'+'.join(self.trial) or '(counted)'}",
             *(f"{role}={column}" for role, column in single.items() if column),
             *(f"{role}={_cut(list(c))}" for role, c in many.items() if list(c)),
         ]

@@ -109,7 +109,8 @@ def rows_with_roles(table: pa.Table, roles: NamedRoles, name: str) -> pa.Table:
     kept, columns = roles_of(runs, roles)
     if len(kept) < len(runs):
         left = left_out_of(runs, kept)
-        warnings.warn(f"{name}: Left out: {left}.", CurvewiseWarning, stacklevel=5)
+        said = Message(f"{name}: Left out: ", left.text, ".")
+        warnings.warn(said, CurvewiseWarning, stacklevel=5)
     place = np.full(len(runs), -1)
     place[kept] = np.arange(len(kept))
     where = place[encoded.indices.to_numpy()]

@@ -88,8 +88,13 @@ class LeftOut:
     what: str = "run"
 
     def __str__(self) -> str:
+        return str(self.text)
+
+    @property
+    def text(self) -> Message:
+        """How many, of what, why, and such as which."""
         such = f" (such as {listed(self.examples, most=2)})" if self.examples else ""
-        return f"{count(self.n, self.what)} {self.why}{such}"
+        return Message(f"{count(self.n, self.what)} ", self.why, such)
 
 
 CROSSED = " + "  # between the names of settings that may be the task together

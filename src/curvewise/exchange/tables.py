@@ -331,21 +331,17 @@ def _json_options(text: bytes) -> tuple[Any, Any]:
 
 def _no_records(path: Path) -> CurvewiseError:
     return CurvewiseError(
-        f"{path.name} holds no records. Write one object per row, as pandas does "
-        "with to_json(",
-        {"orient": "records"},
-        ", ",
-        {"lines": True},
-        ").",
+        f"{path.name} holds no records. Write one object per row, as pandas does with ",
+        Phrase("to_json(orient='records', lines=True)"),
+        ".",
     )
 
 
 def _not_utf8(name: str, found: str = "another encoding") -> CurvewiseError:
     return CurvewiseError(
-        f"{name} is text in {found}, not in UTF-8. Save it as UTF-8, or read it "
-        "with pandas.read_csv(..., ",
-        {"encoding": ...},
-        ") and pass the frame.",
+        f"{name} is text in {found}, not in UTF-8. Save it as UTF-8, or read it with ",
+        Phrase("pandas.read_csv(..., encoding=...)"),
+        " and pass the frame.",
     )
 
 

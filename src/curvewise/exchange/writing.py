@@ -65,7 +65,7 @@ def writer(path: Path, *, force: bool) -> Callable[[Any, str], None]:
     suffix = path.suffix.casefold()
     if suffix not in _WRITERS:
         problem = unknown("way to write a file that ends in", suffix, _WRITERS)
-        raise CurvewiseError(f"{path}: {problem}")
+        raise CurvewiseError(f"{path}: ", problem.message)
     if path.is_dir() or not path.parent.is_dir():
         what = "is a folder" if path.is_dir() else "is in a folder that is not there"
         raise CurvewiseError(f"{path} {what}. Pass the path of a file to write.")

@@ -10,7 +10,7 @@ from curvewise.analyses._distribution import Distribution
 from curvewise.analyses._naming import on
 from curvewise.analyses.performance import Performance
 from curvewise.analyses.robustness import tuned_pairs
-from curvewise.errors import CurvewiseError, Verbatim, listed
+from curvewise.errors import CurvewiseError, listed
 from curvewise.figures.draw import draw, new_axes, starts_row
 from curvewise.figures.labels import title_axes
 from curvewise.figures.legends import legend_above
@@ -210,8 +210,8 @@ def _chosen(
             raise CurvewiseError(
                 "One pair of axes shows one task, and the answer has "
                 f"{len(answer.tasks)}: {listed(answer.tasks)}. Pass ",
-                {"task": Verbatim(f"{instead}")},
-                ".",
+                {"task": ...},
+                f"{instead}.",
             )
         task = answer.tasks[0]
     return task, answer.of(task)

@@ -14,7 +14,7 @@ from curvewise.analyses.slices import Slices, slices
 from curvewise.engine.experiment import Algorithm, Experiment
 from curvewise.engine.parts import VARIED
 from curvewise.engine.workers.queue import Executor
-from curvewise.errors import CurvewiseError, Message, UnknownDirection, shortened
+from curvewise.errors import CurvewiseError, UnknownDirection, shortened
 from curvewise.flow.executors import Name
 from curvewise.flow.running import run
 from curvewise.metrics import declared
@@ -185,11 +185,11 @@ def _refuse_other_meaning(
     says = f"says {meant.direction}" if meant.direction else "does not say"
     kind = CurvewiseError if meant.direction else UnknownDirection
     raise kind(
-        Message(
+        *(
             f"The trials say that {way} '{shortened(name)}' is better, and the "
             f"experiment {says}: trials are chosen by one, and reruns are judged by "
             "the other. Make the experiment with ",
-            {"metrics": [Metric(name, way)]},
+            Phrase(f"metrics=[Metric({name!r}, {way!r})]"),
             ", or change what the trials say with trials.with_metrics(...).",
         )
     )

@@ -11,7 +11,6 @@ from typing import Any
 
 from curvewise import store as stores
 from curvewise._text import Part, Row, Table, count, notebook, plain
-from curvewise.errors import Message, Verbatim
 from curvewise.flow.plan import ended, planned
 from curvewise.flow.progress import shown_time
 from curvewise.flow.sources import command_of, shown_store
@@ -121,13 +120,8 @@ class Standing:
         elif self.failed:
             where = json.dumps(self.store)
             blocks.append(
-                Message(
-                    "To run them again: curvewise.run(experiment, ",
-                    {"store": Verbatim(f"{where}")},
-                    ", ",
-                    {"retry_failed": True},
-                    ")",
-                )
+                f"To run them again: curvewise.run(experiment, store={where}, "
+                f"retry_failed=True)"
             )
         return "\n\n".join(blocks)
 

@@ -67,7 +67,7 @@ def naming(where: str) -> Iterator[None]:
     try:
         yield
     except CurvewiseError as problem:
-        raise CurvewiseError(f"{where}: {problem}") from problem
+        raise CurvewiseError(f"{where}: ", problem.message) from problem
 
 
 def check(table: Mapping[str, Any], kinds: Kinds) -> None:

@@ -13,9 +13,9 @@ from typing import Any, Literal, TypeAlias, get_args
 from curvewise.errors import (
     CurvewiseError,
     UnknownDirection,
-    as_keywords,
     listed,
     shortened,
+    trials_where,
 )
 from curvewise.metrics.names import meaning_of
 
@@ -107,9 +107,9 @@ class Metric:
             if None not in ways:
                 raise UnknownDirection(
                     f"Which way '{name}' is better differs by task, and tasks are taken "
-                    "together here. Choose one with trials.where(",
-                    {"task": self.by_task[0][0]},
-                    ").",
+                    "together here. Choose one with ",
+                    trials_where(task=self.by_task[0][0]),
+                    ".",
                 )
         raise UnknownDirection(
             f"Is a high or a low '{name}' better? No direction is declared, and the answer "
@@ -157,8 +157,11 @@ class Metric:
         Where the name does not tell either, that it is not known which way is better.
         """
         if not self.is_directed:
-            fix = as_keywords({"metrics": {self.name: "lower"}})
-            return f"{shortened(self.name)}: which way is better is not known ({fix}?)"
+            return Message(
+                f"{shortened(self.name)}: which way is better is not known (",
+                {"metrics": {self.name: "lower"}},
+                "?)",
+            )
         if self.direction is None or self.source != "name":
             return ""
         return f"{shortened(self.name)}: {self.direction} is better (from its name)"

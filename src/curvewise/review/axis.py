@@ -53,10 +53,18 @@ _INFLATED = (
     "Measurements within one run depend on each other; counted as runs they make the "
     "sample look larger than it is, and every band and p value too good."
 )
-_AS_CURVE = (
-    "Read the results again with {label!r} along the curve and the run as the trial: "
-    "read(..., trial=<seed or run>, step={label!r})."
-)
+
+
+def _as_curve(label: str) -> Message:
+    return Message(
+        f"Read the results again with {label!r} along the curve and the run as the trial: ",
+        _read({"trial": Verbatim("<seed or run>"), "step": label}),
+        ".",
+    )
+
+
+def _read(fix: Mapping[str, Any]) -> Phrase:
+    return Phrase(f"read(..., {as_keywords(fix)})", " ".join(as_words(fix)))
 
 
 # --- 1. episodes stacked as runs ------------------------------------------------------
@@ -165,7 +173,7 @@ def _axis_finding(suspicion: Suspicion, labels: Parsed, where: str) -> Finding:
     concerns: tuple[Concern, ...] = ()
     fixes: list[dict[str, Any]] = [{"step": suspicion.label}]
     brief = f"{n:,} trials seem to be steps of {count(runs, 'run')} ('{name}')"
-    why, do = _INFLATED, _AS_CURVE.format(label=name)
+    why, do = _INFLATED, _as_curve(name)
     if suspicion.kind == "named":
         what = f"The {n:,} trials are told apart by '{name}', and by no seed or run"
         if not words(suspicion.label) & WITHIN_A_RUN:
@@ -329,11 +337,14 @@ def _follow_findings(metric: str, found: list[Follow]) -> Iterator[Finding]:
             "Independent runs have no order. Scores that follow each other are "
             "episodes or steps of few runs. " + _INFLATED,
             Message(
-                "Read them as curves: read(..., ",
-                {"trial": Verbatim("<seed or run>")},
-                ", ",
-                {"step": Verbatim("<what the number counts>")},
-                "). If the runs are independent, ask what changed meanwhile.",
+                "Read them as curves: ",
+                _read(
+                    {
+                        "trial": Verbatim("<seed or run>"),
+                        "step": Verbatim("<what the number counts>"),
+                    }
+                ),
+                ". If the runs are independent, ask what changed meanwhile.",
             ),
             f"scores of '{shortened(metric, 30)}' follow each other like "
             "steps of a run",

@@ -232,8 +232,10 @@ def unequal_lengths(trials: Trials) -> Iterator[Finding]:
         "The last score of a short run is compared with a later score of a long one, "
         "and lines of different lengths have no common steps.",
         Message(
-            f"Compare at a step that all reach{hint}, or give lines a common grid: ",
-            Keyword("grid", Verbatim("<number of steps>")),
+            "Compare at a step that all reach",
+            hint,
+            ", or give lines a common grid: ",
+            {"grid": Verbatim("<number of steps>")},
             " with ",
             {"fill": "linear"},
             " or ",

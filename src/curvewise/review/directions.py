@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from curvewise.errors import as_keywords, listed, shortened
+from curvewise.errors import listed, shortened
 from curvewise.review.finding import Finding
 from curvewise.trials import Trials
 from curvewise.trials.values import meaning, scored
@@ -16,7 +16,7 @@ def assumed_directions(trials: Trials) -> Iterator[Finding]:
     unknown = [m for m in metrics if not m.is_directed]
     if unknown:
         names = [m.name for m in unknown]
-        fix = as_keywords({"metrics": {names[0]: "lower"}})
+        fix = {"metrics": {names[0]: "lower"}}
         yield Finding(
             "unknown-direction",
             "tempers",
@@ -25,7 +25,7 @@ def assumed_directions(trials: Trials) -> Iterator[Finding]:
             listed(names),
             "Without it there is no better, no best and no winner: such answers are "
             "withheld.",
-            f"Say it when the results are read, such as {fix}.",
+            Message("Say it when the results are read, such as ", fix, "."),
             brief=f"which way {listed(names, 2)} is better is unknown",
             metrics=tuple(names),
             fixes=tuple({"metrics": {names[0]: way}} for way in ("lower", "higher")),
@@ -33,7 +33,7 @@ def assumed_directions(trials: Trials) -> Iterator[Finding]:
     assumed = [m for m in metrics if m.direction and m.assumption]
     if assumed:
         first = assumed[0]
-        fix = as_keywords({"metrics": {first.name: first.direction}})
+        fix = {"metrics": {first.name: first.direction}}
         yield Finding(
             "assumed-direction",
             "notes",
@@ -42,5 +42,5 @@ def assumed_directions(trials: Trials) -> Iterator[Finding]:
             + (f"; and {len(assumed) - 4} more." if len(assumed) > 4 else "."),
             listed([m.name for m in assumed]),
             "Were it the other way round, the worst would be called the best.",
-            f"Nothing, if it is right; {fix} says it for good.",
+            Message("Nothing, if it is right; ", fix, " says it for good."),
         )

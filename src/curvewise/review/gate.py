@@ -132,22 +132,22 @@ def _blocked(question: Concern, blocking: Sequence[Finding]) -> Blocked:
     others = f" Also: {joined([finding.brief for finding in more])}." if more else ""
     # With several causes no single keyword of read is enough.
     fixes: list[dict[str, Any]] = [] if more else [dict(fix) for fix in first.fixes]
-    remedy = "" if fixes else f" {first.do.partition('. ')[0].rstrip('.')}"
+    remedy: list[Part] = [] if fixes else [" ", Message(first.do).first_sentence()]
     if not any(finding.rule in _REFUSED_ANYWAY for finding in blocking):
-        remedy += ", or see it all the same." if remedy else ""
+        remedy += [", or see it all the same."] if remedy else []
         fixes.append({"anyway": True})
     elif remedy:
-        remedy += "."
+        remedy.append(".")
     return Blocked(
-        f"No answer about {question}: {first.brief}.{others}{remedy}", fixes=fixes
+        f"No answer about {question}: {first.brief}.{others}", *remedy, fixes=fixes
     )
 
 
 def _lines(
     blocking: Sequence[Finding], tempering: Sequence[Finding]
 ) -> tuple[str, ...]:
-    lines = [f"Despite: {finding.brief}." for finding in blocking]
-    lines += [f"Caution: {finding.brief}." for finding in tempering]
+    lines = [Message("Despite: ", finding.brief, ".") for finding in blocking]
+    lines += [Message("Caution: ", finding.brief, ".") for finding in tempering]
     if len(lines) > MOST_CAUTIONS:
         rest = len(lines) - MOST_CAUTIONS + 1
         lines[MOST_CAUTIONS - 1 :] = [f"Caution: {rest} more objections; see check."]

@@ -79,9 +79,10 @@ def _steps_finding(found: list[tuple[Settings, tuple[str, Floats, float]]]) -> F
         f"with probability {_at_most(p)}{settings.source.caveat}.",
         some(d.source.cell for d, _ in found),
         _WHY + "A sweep in even steps is no sample.",
-        _REUSE
-        + Message(
-            " If this compares settings, read it as ", Keyword("algorithm"), " instead."
+        Message(
+            _REUSE + " If this compares settings, read it as ",
+            Keyword("algorithm"),
+            " instead.",
         ),
         f"'{shortened(name, 30)}' goes in even steps, not at random",
         concerns=DISTRIBUTION,

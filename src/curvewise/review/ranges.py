@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from curvewise._text import shown
-from curvewise.errors import Keyword, Message, Verbatim, listed, shortened
+from curvewise.errors import Message, Verbatim, listed, shortened, trials_where
 from curvewise.metrics import Floats, Metric
 from curvewise.review.finding import SCORES, Finding
 from curvewise.review.looking import broken, per_cell, per_trial, share, some
@@ -104,7 +104,7 @@ def _outside(
         "intervals rely on the range.",
         Message(
             "Correct the values, or declare what it means: ",
-            Keyword("metrics", {name: f"{metric.direction or 'higher'}:LOW:HIGH"}),
+            {"metrics": {name: f"{metric.direction or 'higher'}:LOW:HIGH"}},
             ".",
         ),
         f"'{name}' has values outside its range {low:g} to {high:g}",
@@ -166,7 +166,9 @@ def failed_runs(trials: Trials) -> Iterator[Finding]:
                 *("no-metric", "blocks", "No trial has a score.", "everywhere"),
                 "There is nothing to judge the algorithms by.",
                 Message(
-                    "Name the columns with scores: read(..., ", {"metrics": [...]}, ")."
+                    "Name the columns with scores: ",
+                    Phrase("read(..., metrics=[...])", "--metrics NAME"),
+                    ".",
                 ),
                 "no trial has a score",
             )
@@ -180,7 +182,7 @@ _DROPPED = (
 )
 _DECLARE = Message(
     "Say what a failure scores: ",
-    Keyword("failed", "worst"),
+    {"failed": "worst"},
     ", or ",
     {"failed": Verbatim("<score of a failed run>")},
     ", such as that of guessing. Do not drop the rows.",
@@ -252,9 +254,9 @@ def _missing_metric(metric: str, where: list[Cell]) -> Finding:
         "count as failed.",
         Message(
             "See whether the column has another name there, or leave these "
-            "algorithms out of this comparison: trials.where(",
-            {"algorithm": [...]},
-            ").",
+            "algorithms out of this comparison: ",
+            trials_where(algorithm=[...]),
+            ".",
         ),
         f"'{shortened(metric, 30)}' was never measured of {some(where, 1)}",
         concerns=SCORES,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from curvewise._text import count
-from curvewise.errors import Keyword, Message, listed, shortened
+from curvewise.errors import Keyword, Message, listed, shortened, trials_where
 from curvewise.review.finding import Finding
 from curvewise.review.looking import ranges, some
 from curvewise.trials import Trials
@@ -130,9 +130,7 @@ def _missing_cells(by_task: dict[str, list[Cell]]) -> Iterator[Finding]:
         "A mean or rank over tasks then compares algorithms on different tasks.",
         Message(
             "Run them, or compare only on the tasks that all algorithms have: "
-            "trials.where(",
-            {"task": [...]},
-            ").",
+            trials_where(task=[...]), ".",
         ),
         "not every algorithm met every task: sums over tasks compare unlike ones",
         concerns=("performance", "difference"),

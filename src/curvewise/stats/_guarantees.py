@@ -51,7 +51,9 @@ def refuse_infinite(
         f"The support is {support[0]:g} to {support[1]:g}, and nothing bounds "
         f"{where}{estimand}. Pass ",
         {"support": ...},
-        f", or {remedy}.",
+        ", or ",
+        remedy,
+        ".",
     )
 
 

@@ -197,8 +197,8 @@ class _Own:
         except (TypeError, ValueError) as wrong:
             raise CurvewiseError(
                 "The statistic fails with ",
-                {"axis": ...},
-                f"-1: {wrong}. Pass a function of scores and axis, such as numpy's.",
+                Phrase("axis=-1"),
+                f": {wrong}. Pass a function of scores and axis, such as numpy's.",
             ) from wrong
         if found.shape != samples.shape[:1]:
             raise CurvewiseError(

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.errors import CurvewiseError, Keyword, Message
+from curvewise.errors import CurvewiseError, Message
 from curvewise.stats import distribution
 from curvewise.stats._guarantees import simultaneous
 from curvewise.stats._sample import Floats, sorted_scores
@@ -148,7 +148,7 @@ def tuning_curve(
         what,
         lower,
         upper,
-        Message(Keyword("quantile", 0.5), ", the median of the best"),
+        Message({"quantile": 0.5}, ", the median of the best"),
     )
     return CurveBand(budget, value, lower, upper, what, guarantee)
 

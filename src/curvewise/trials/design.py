@@ -16,8 +16,6 @@ from curvewise._text import count
 from curvewise.errors import (
     CurvewiseError,
     Keyword,
-    Message,
-    Verbatim,
     listed,
     shortened,
     unknown,
@@ -384,9 +382,9 @@ def _refuse_other_clusters(stated: Sequence[str], found: Sequence[str]) -> None:
     """Raise where some trials were read with clusters, and others show other ones."""
     raise CurvewiseError(
         "These sets of trials have ",
-        {"cluster": Verbatim(f"{list(stated)}")},
+        Keyword("cluster", list(stated)),
         ", as was stated, and ",
-        {"cluster": Verbatim(f"{list(found)}")},
+        Keyword("cluster", list(found)),
         ", as others show. Read them alike.",
     )
 
@@ -432,7 +430,7 @@ def _named(part: str, value: str | Iterable[str]) -> tuple[str, ...]:
 def _refuse_no_blocks(trials: "Trials", design: Design) -> None:
     """Raise where a block is no block: not shared, or met again by the same run."""
     codes, core = design.blocks(trials), trials.core
-    what = Message(Keyword("block", Verbatim(f"{list(design.block)}")))
+    what = Keyword("block", list(design.block))
     rows = np.flatnonzero(codes >= 0)
     most = int(codes.max(initial=0)) + 1
     task = core.task[rows].astype(np.int64)
@@ -442,15 +440,16 @@ def _refuse_no_blocks(trials: "Trials", design: Design) -> None:
         others = [("block", name) for name in shared_labels(trials)]
         fixes = [{part: name} for part, name in others if (name,) != design.block]
         raise CurvewiseError(
-            f"{what} should be shared by algorithms, and no two of them have the same "
-            f"value on a task.",
+            what,
+            " should be shared by algorithms, and no two of them have the same value on a "
+            "task.",
             fixes=[*fixes, {"block": []}],
         )
     if not set(design.block) <= set(design.cluster):
         _refuse_twins(trials, design, codes, what)
 
 
-def _refuse_twins(trials: "Trials", design: Design, codes: Ints, what: str) -> None:
+def _refuse_twins(trials: "Trials", design: Design, codes: Ints, what: Keyword) -> None:
     """Raise where a block holds two runs of an algorithm that nothing tells apart."""
     details, own = trials.details(), set(design.block)
     cell = _cell_codes(trials)
@@ -470,7 +469,8 @@ def _refuse_twins(trials: "Trials", design: Design, codes: Ints, what: str) -> N
         if key in seen:
             one, other = trials.key(seen[key]), trials.key(row)
             raise CurvewiseError(
-                f"{what}: the trials {one[2]} and {other[2]} of '{shortened(one[1])}' on "
+                what,
+                f": the trials {one[2]} and {other[2]} of '{shortened(one[1])}' on "
                 f"'{shortened(one[0])}' are of one block, and no label or param tells "
                 f"them apart.",
                 fixes=[{"cluster": list(design.block)}, {"block": []}],

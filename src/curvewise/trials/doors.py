@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise.errors import CurvewiseError, Message, Verbatim, listed, unknown
+from curvewise.errors import CurvewiseError, Message, Verbatim, listed, trials_where, unknown
 from curvewise.metrics import Floats, Metric
 from curvewise.trials.columns import Bools, Core, Ints
 from curvewise.trials.failures import (
@@ -92,7 +92,7 @@ def scores(
     raw = _at(trials, metric, meant, at)
     broken = (core.status != 0) | ~np.isfinite(raw)
     refuse_outside(raw[~broken], meant)
-    where = "at the last step" if at == "last" else Message("with ", {"at": at})
+    where = "at the last step" if at == "last" else Message("with ", Keyword("at", at))
     score = score_of_failure(trials, meant, broken, raw, failed, where)
     full = np.where(broken, score, np.clip(raw, *meant.range))
     own = _stretches(trials)
@@ -336,9 +336,7 @@ def _one_task(trials: "Trials", metric: str) -> Metric:
         raise CurvewiseError(
             "An array can hold one task, and these trials are of "
             f"{len(trials.tasks)}: {listed(trials.tasks)}. Choose one with "
-            "trials.where(",
-            {"task": trials.tasks[0]},
-            ").",
+            trials_where(task=trials.tasks[0]), ".",
         )
     return meaning(trials, metric)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from curvewise.errors import CurvewiseError, Keyword, Message, Verbatim, shortened
+from curvewise.errors import CurvewiseError, Message, Verbatim, shortened
 from curvewise.metrics import Floats, Metric
 from curvewise.trials.columns import Bools
 from curvewise.trials.trial import shown_key
@@ -35,13 +35,14 @@ def refuse_outside(values: Floats, meant: Metric) -> None:
         if percent
         else Message(
             "Declare its range: ",
-            Keyword("metrics", {meant.name: f"{meant.direction or 'higher'}::"}),
+            {"metrics": {meant.name: f"{meant.direction or 'higher'}::"}},
             " has no ends.",
         )
     )
     raise CurvewiseError(
         f"{outside.sum()} of {len(values)} scores of '{meant.name}' are outside its range "
-        f"{low:g} to {high:g}, first {first:g}. {remedy}"
+        f"{low:g} to {high:g}, first {first:g}. ",
+        remedy,
     )
 
 
@@ -98,8 +99,9 @@ def score_of_failure(
         text = trials.details().error[row].tobytes().decode()
         reason = shortened(text, 200) or "no reason is given"
     raise CurvewiseError(
-        f"{broken.sum()} of {len(broken)} trials have no score of '{meant.name}' "
-        f"{where}, first {shown_key(trials.key(row))}: {reason}. Pass ",
+        f"{broken.sum()} of {len(broken)} trials have no score of '{meant.name}' ",
+        where,
+        f", first {shown_key(trials.key(row))}: {reason}. Pass ",
         {"failed": "worst"},
         " or ",
         {"failed": Verbatim("<score of a failed run>")},

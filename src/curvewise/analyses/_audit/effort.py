@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 
 from curvewise._text import count
-from curvewise.errors import CurvewiseError, Keyword, Message, Verbatim
+from curvewise.errors import CurvewiseError, Message, Verbatim
 from curvewise.trials import Trials
 
 FEWEST = 20  # repetitions; of fewer nothing can be told
@@ -22,22 +22,19 @@ def refuse_hours(trials: Trials, metric: str, repetitions: int) -> None:
     if repetitions * each <= _LONGEST:
         return
     fewer = int(_LONGEST / each)
-    instead = Message(
-        "a part of them: trials.where(",
-        Keyword("task"),
-        ", ",
-        {"algorithm": [...]},
-        ")",
-    )
+    instead = Message("a part of them: ", trials_where(task=..., algorithm=[...]))
     if fewer >= FEWEST:
         instead = Message(
-            Keyword("repetitions", Verbatim(f"{float(f'{fewer:.1g}'):.0f}")),
-            f" or fewer, or {instead}",
+            {"repetitions": Verbatim(f"{float(f'{fewer:.1g}'):.0f}")},
+            " or fewer, or ",
+            instead,
         )
     raise CurvewiseError(
         f"{count(repetitions, 'repetition')} with {count(len(trials), 'trial')} and "
         f"{count(_pairs(trials), 'pair')} of algorithms would take about "
-        f"{_in_words(repetitions * each)}. Pass {instead}."
+        f"{_in_words(repetitions * each)}. Pass ",
+        instead,
+        ".",
     )
 
 

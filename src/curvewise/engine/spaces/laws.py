@@ -70,7 +70,7 @@ class Law(ABC):
         if size is not None:
             raise CurvewiseError(
                 "rvs was called with ",
-                {"size": size},
+                Keyword("size", size),
                 ". One value is drawn at a time: leave size out and call it again.",
             )
         return self.drawer("rvs")(_generator(random_state))
@@ -89,7 +89,7 @@ def _generator(random_state: Any) -> np.random.Generator:
         return np.random.default_rng(random_state)
     raise CurvewiseError(
         "rvs was called with ",
-        {"random_state": random_state},
+        Keyword("random_state", random_state),
         ". Pass a numpy generator, a RandomState or a whole number from 0 on.",
     )
 

@@ -59,7 +59,7 @@ class Suggest:
         if step is not None and (log or not 0 < step < float("inf")):
             raise self._refusal(
                 name,
-                Message("has ", {"step": step}, " and ", {"log": log}),
+                Message("has ", Keyword("step", step), " and ", Keyword("log", log)),
                 "a step > 0, or log",
             )
 
@@ -82,7 +82,7 @@ class Suggest:
         if step != int(step) or step < 1 or (log and step != 1):
             raise self._refusal(
                 name,
-                Message("has ", {"step": step}, " and ", {"log": log}),
+                Message("has ", Keyword("step", step), " and ", Keyword("log", log)),
                 "a whole step >= 1, or log",
             )
 
@@ -145,11 +145,14 @@ class Suggest:
         try:
             value = law()(self._rng)
         except CurvewiseError as problem:
-            raise CurvewiseError(f"{inside(self._where, name)}: {problem}") from None
+            raise CurvewiseError(
+                f"{inside(self._where, name)}: ", problem.message
+            ) from None
         self._asked[name] = asked, value
         self.params[name] = plain(value, inside(self._where, name))
         return value
 
     def _refusal(self, name: str, what: str, remedy: str) -> CurvewiseError:
         place = inside(self._where, name)
-        return CurvewiseError(f"{place} {shortened(what, most=200)}. Pass {remedy}.")
+        told = what if isinstance(what, Message) else shortened(what, most=200)
+        return CurvewiseError(f"{place} ", told, f". Pass {remedy}.")

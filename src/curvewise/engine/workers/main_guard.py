@@ -26,7 +26,7 @@ def refuse_unguarded_scripts() -> None:
     """Raise if workers would run the calling script's own top level again."""
     starting = getattr(multiprocessing.current_process(), "_inheriting", False)
     if starting or _here["is a worker"]:
-        raise CurvewiseError(f"A worker was about to start workers. {_ADVICE}")
+        raise CurvewiseError("A worker was about to start workers. ", _ADVICE)
     path = getattr(sys.modules.get("__main__"), "__file__", None)
     line = _top_level_line(sys._getframe(), path)
     if path is None or line is None:
@@ -37,7 +37,8 @@ def refuse_unguarded_scripts() -> None:
         return
     if not any(_guards(node, line) for node in ast.walk(tree)):
         raise CurvewiseError(
-            f"{path}, line {line}, starts worker processes without a main guard. {_ADVICE}"
+            f"{path}, line {line}, starts worker processes without a main guard. ",
+            _ADVICE,
         )
 
 

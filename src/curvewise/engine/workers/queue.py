@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from curvewise.engine.experiment import Experiment
-from curvewise.errors import CurvewiseError, Keyword
+from curvewise.errors import CurvewiseError
 from curvewise.trials.columns import Core, Details, Ints
 
 SECONDS = 0.2  # that a batch of tiny trials should take
@@ -92,7 +92,7 @@ class Payload:
             raise CurvewiseError(
                 f"{culprit} cannot be sent to worker processes: {problem}. Make what it "
                 "needs inside the function, or pass ",
-                Keyword("executor", "serial"),
+                {"executor": "serial"},
                 ".",
             ) from problem
 

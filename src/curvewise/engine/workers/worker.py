@@ -18,7 +18,7 @@ from curvewise.engine.recording import Record, columns
 from curvewise.engine.workers.board import LOADING, Board, Notice, left_behind
 from curvewise.engine.workers.process import Done, Order, settle, work
 from curvewise.engine.workers.queue import Batch, Finished, Limits, Queue
-from curvewise.errors import CurvewiseError, Keyword
+from curvewise.errors import CurvewiseError
 
 _GRACE = 1.0  # seconds in which a pool notices that its process is gone
 _LOADING = 600.0  # seconds that a worker may take to load the experiment
@@ -128,7 +128,7 @@ class Worker:
                 raise CurvewiseError(
                     f"A worker cannot load the experiment: {done.refused}\nMake what it "
                     "needs importable there, or pass ",
-                    Keyword("executor", "serial"),
+                    {"executor": "serial"},
                     ".",
                 )
             self.jobs.popleft()

@@ -251,7 +251,7 @@ def _step_in(column: str) -> float:
         raise CurvewiseError(
             f"Column '{column}' is named as one of the steps, and does not end with "
             "a number, as epoch_10 and ",
-            {"n": 100},
+            Phrase("n=100"),
             " do.",
         )
     return step

@@ -166,7 +166,8 @@ def _with_others(found: Found, others: list[str]) -> Found:
     found = replace(found, remarks=(*found.remarks, remark))
     if isinstance(found, Runs) and not found.scalars.names:  # they may have the scores
         raise CurvewiseError(
-            f"{found.source} holds no scores. {remark}",
+            f"{found.source} holds no scores. ",
+            remark,
             fixes=[{"tool": other} for other in others],
         )
     if isinstance(found, Runs) and "folder" in others:

@@ -117,7 +117,7 @@ def _steps(asked: Asked, n: int, has_steps: bool) -> tuple[str | None, Floats]:
         raise CurvewiseError(
             f"params names {listed(asked.params)}. Name what steps count and where "
             "they are, such as ",
-            Keyword("params", {"frames": [1e6, 2e6]}),
+            {"params": {"frames": Verbatim("[1e6, 2e6]")}},
             ".",
         )
     ((name, values),) = asked.params.items()

@@ -10,7 +10,7 @@ import numpy as np
 
 from curvewise._text import count, step
 from curvewise.analyses._asking import refuse_crossed
-from curvewise.errors import CurvewiseError, Keyword, Message, Verbatim, listed
+from curvewise.errors import CurvewiseError, Keyword, Message, listed
 from curvewise.trials import Trials
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
@@ -242,11 +242,9 @@ def expression(part: Trials, trials: Trials) -> str:
 def _where(tasks: Sequence[str], names: Sequence[str], trials: Trials) -> str:
     options = []
     if len(tasks) < len(trials.tasks):
-        options.append(Message(Keyword("task", Verbatim(f"{_one_or_list(tasks)}"))))
+        options.append(f"task={_one_or_list(tasks)}")
     if len(names) < len(trials.algorithms):
-        options.append(
-            Message(Keyword("algorithm", Verbatim(f"{_one_or_list(names)}")))
-        )
+        options.append(f"algorithm={_one_or_list(names)}")
     return f"trials.where({', '.join(options)})"
 
 
@@ -288,7 +286,10 @@ def calls(
 
 def sentences(*parts: str) -> str:
     """Return the sentences that are there, in a row."""
-    return " ".join(filter(None, parts))
+    told = [part for part in parts if part]
+    return Message(
+        *(piece for part in told for piece in (" ", part)[part is told[0] :])
+    )
 
 
 def refused(trials: Trials) -> dict[str, str]:
@@ -296,5 +297,5 @@ def refused(trials: Trials) -> dict[str, str]:
     try:
         refuse_crossed(trials)
     except CurvewiseError as problem:
-        return {"why": str(problem), "add": _INDEPENDENT}
+        return {"why": problem.message, "add": _INDEPENDENT}
     return {}

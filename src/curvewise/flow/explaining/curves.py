@@ -8,7 +8,7 @@ import numpy as np
 from curvewise._text import count, step
 from curvewise.analyses._asking import crossed_factors
 from curvewise.analyses._line_asking import fewest_steps, lines_by_task
-from curvewise.errors import CurvewiseError, Keyword, Message, listed
+from curvewise.errors import CurvewiseError, Message, listed
 from curvewise.flow.explaining.answer import Question
 from curvewise.flow.explaining.asking import (
     Asked,
@@ -63,7 +63,11 @@ def difference_question(asked: Asked) -> Question:
     alone = _left_out(compared, asked.trials, "two runs")
     cannot = _cannot_be_significant(compared)
     meant = found.trials.metric(found.metric)
-    nobody = "" if meant.is_directed else f"Not who is ahead: {meant.assumption}."
+    nobody = (
+        ""
+        if meant.is_directed
+        else Message("Not who is ahead: ", meant.assumption, ".")
+    )
     why = sentences(in_part(found, asked, alone), cannot, nobody)
     made = calls(asked, found, "difference", _options(found))
     own = Settled(compared, found.metric, found.failed)
@@ -97,7 +101,7 @@ def plan_lines_question(asked: Asked) -> Question:
         strength=Message(
             "A pilot says little about the difference itself: state the smallest one "
             "that is worth finding, ",
-            Keyword("shift"),
+            {"shift": ...},
             ".",
         ),
         **calls(asked, found, "plan.lines", options, typed="plan"),

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from curvewise._answer import Provenance
-from curvewise.errors import Blocked, CurvewiseError, Message, as_keywords
+from curvewise.errors import Blocked, CurvewiseError, Message
 from curvewise.flow.explaining.answer import Explanation, Question
 from curvewise.flow.explaining.asking import Asked, subject
 from curvewise.flow.explaining.curves import difference_question, plan_lines_question
@@ -136,20 +136,26 @@ def _guarded(
             found  # for a reason that nothing gets past, or not told from these trials
         )
     first = next(iter(problems.values()))
-    remedies = [as_keywords(fix) for fix in first.fixes if "anyway" not in fix]
+    remedies = [fix for fix in first.fixes if "anyway" not in fix]
     is_final = len(remedies) == len(first.fixes)  # no answer whatever is said
     return replace(
         found,
         can="no",
         found="",
         strength="",
-        why=first.text if is_final else f"{first.text} {_ALL_THE_SAME}",
-        add=f"Read the results with {' or '.join(remedies)}." if remedies else "",
+        why=first.text if is_final else Message(first.text, " ", _ALL_THE_SAME),
+        add=_read_again(remedies),
         command="" if is_final else found.command and f"{found.command} --anyway",
-        python=""
-        if is_final
-        else Message(f"{found.python.removesuffix(')')}, ", {"anyway": True}, ")"),
+        python="" if is_final else f"{found.python.removesuffix(')')}, anyway=True)",
     )
+
+
+def _read_again(fixes: Sequence[Mapping[str, Any]]) -> str:
+    if not fixes:
+        return ""
+    first, *more = fixes
+    rest = (part for fix in more for part in (" or ", fix))
+    return Message("Read the results with ", first, *rest, ".")
 
 
 def _words(source: str | Path | Sequence[str], trials: Trials) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from curvewise._text import count
 from curvewise.analyses._asking import Sample, crossed_factors, samples, unit_of
 from curvewise.analyses._crossed import crossing
 from curvewise.analyses.robustness import tuned_pairs
-from curvewise.errors import CurvewiseError, Keyword, Message, Verbatim, listed
+from curvewise.errors import CurvewiseError, Message, Verbatim, listed
 from curvewise.flow.explaining.answer import Question
 from curvewise.flow.explaining.asking import (
     Asked,
@@ -37,9 +37,9 @@ from curvewise.trials.failures import Failed
 from curvewise.trials.ragged import to_texts
 
 _CROSS = Message(
-    "Cross what is drawn: Experiment(..., ",
-    {"cross": {"params": 10, "seed": 5}},
-    ") runs every draw of one with every draw of the other.",
+    "Cross what is drawn: ",
+    Phrase("Experiment(..., cross={'params': 10, 'seed': 5})"),
+    " runs every draw of one with every draw of the other.",
 )
 _RUN_TWO = "Run two trials or more of each algorithm, to judge from."
 _CLOSE = 0.05  # a half-width that most people call close enough
@@ -249,7 +249,7 @@ def plan_question(asked: Asked) -> Question:
         python=python(
             "plan.trials",
             repr(aim),
-            Message(Keyword("pilot", Verbatim(f"{chosen}"))),
+            f"pilot={chosen}",
             **named,
         ),
     )

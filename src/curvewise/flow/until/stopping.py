@@ -189,16 +189,20 @@ class _Promised:
 
     def _give_up(self, problem: CurvewiseError, worst: float) -> None:
         self._broken, self.said = True, ""
-        hint = ""
-        if "failed=" in str(problem):
+        hint: Part = ""
+        if any("failed" in fix for fix in problem.message.fixes):
             # 'worst' would be refused where the metric has no worst score.
             score = "worst" if math.isfinite(worst) else "0"
             hint = Message(
                 " As a text, that is ", {"until": f"{self._named} failed {score}"}, "."
             )
         warnings.warn(
-            f"Nobody can tell whether it is enough, and the run goes on to all "
-            f"{self._experiment.trials:,} trials of each: {problem}{hint}",
+            Message(
+                "Nobody can tell whether it is enough, and the run goes on to all "
+                f"{self._experiment.trials:,} trials of each: ",
+                problem.message,
+                hint,
+            ),
             CurvewiseWarning,
             stacklevel=5,  # whoever called run
         )

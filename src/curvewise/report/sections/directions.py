@@ -1,7 +1,7 @@
 """Which way is better? Asked for metrics of which nobody knows."""
 
 from curvewise._text import Cell
-from curvewise.errors import Message, as_keywords, as_words, listed
+from curvewise.errors import Message, as_keywords, as_words, listed, trials_where
 from curvewise.report.sections.parts import Block, Group, Section, Settings
 from curvewise.trials import Trials
 
@@ -53,7 +53,7 @@ def _unsaid(name: str) -> dict[str, Cell]:
 
 def _of_one_task(trials: Trials, name: str) -> dict[str, Cell]:
     first = trials.metric(name).by_task[0][0]
-    typed = Message("trials.where(", {"task": first}, ")")
+    typed = Message(trials_where(task=first), "")
     return {"metric": name, "command line": "", "Python": typed}
 
 

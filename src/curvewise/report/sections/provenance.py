@@ -8,7 +8,6 @@ import scipy
 from curvewise._text import Cell, count
 from curvewise._version import __version__
 from curvewise.analyses._asking import failed_score
-from curvewise.errors import Message
 from curvewise.report.sections.methods import PROVENANCE
 from curvewise.report.sections.parts import (
     SEED,
@@ -122,12 +121,9 @@ def _scored(trials: Trials, settings: Settings) -> str:
             continue
         verb = "counts" if n == 1 else "count"
         lines.append(
-            Message(
-                f"{count(n, 'trial')} without a finite {metric.label} {verb} with score "
-                f"{failed_score(metric, settings.failed)} (",
-                {"failed": settings.failed},
-                "); none was left out.",
-            )
+            f"{count(n, 'trial')} without a finite {metric.label} {verb} with score "
+            f"{failed_score(metric, settings.failed)} (failed={settings.failed!r}); none "
+            f"was left out."
         )
     if lines:
         return "\n".join(lines)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise._text import count
-from curvewise.errors import CurvewiseError, CurvewiseWarning, Keyword, Message
+from curvewise.errors import CurvewiseError, CurvewiseWarning, Message
 from curvewise.stats._sample import Floats, checked_scores, one_of
 
 Unit: TypeAlias = Literal["fraction", "percent", "loss"]
@@ -241,12 +241,12 @@ def _refuse_outside(values: Floats, unit: Unit) -> None:
     top = float(values.max())
     if unit == "fraction" and top > 1:
         hint = (
-            Message(Keyword("unit", "percent"))
+            Message({"unit": "percent"})
             if 2 <= top <= 100
-            else Message(Keyword("unit", "loss"), " for other losses")
+            else Message({"unit": "loss"}, " for other losses")
         )
         raise CurvewiseError(
-            f"An error is {top:g}, and fractions go from 0 to 1. Pass {hint}."
+            f"An error is {top:g}, and fractions go from 0 to 1. Pass ", hint, "."
         )
     if unit == "percent" and top > 100:
         raise CurvewiseError(

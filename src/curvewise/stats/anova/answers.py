@@ -358,10 +358,9 @@ class RandomizedAnova:
     def _published(self, effect: str) -> Floats:
         if self.null != "joint":
             raise CurvewiseError(
-                "The published rule is about F under shuffles of whole lines. Ask "
-                "randomized_anova(..., ",
-                {"null": "joint"},
-                ") for it.",
+                "The published rule is about F under shuffles of whole lines. Ask ",
+                Phrase("randomized_anova(..., null='joint')"),
+                " for it.",
             )
         return self.null_values(effect)
 

@@ -286,7 +286,7 @@ def _checked_tasks(tasks: Any) -> dict[str, Design]:
         try:
             design = checked_lines(lines, least_steps=1, least_lines=2)
         except CurvewiseError as error:
-            raise CurvewiseError(f"Task '{task}': {error}") from None
+            raise CurvewiseError(f"Task '{task}': ", error.message) from None
         if len(design.names) != 2:
             raise CurvewiseError(
                 f"Task '{task}' has lines of {len(design.names)} algorithms: "

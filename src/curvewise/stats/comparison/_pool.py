@@ -37,7 +37,7 @@ def _runs(task: str | int, scores: ArrayLike) -> Floats:
     try:
         return checked_scores(scores)
     except CurvewiseError as wrong:
-        raise CurvewiseError(f"Task {task!r}: {wrong}") from None
+        raise CurvewiseError(f"Task {task!r}: ", wrong.message) from None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -59,7 +59,7 @@ def _named(i: int, n: Any, own: Any, seen: Any, kept: Examples | None) -> CountT
     try:
         return count_table(n, own, trained_on=seen, examples=kept)
     except CurvewiseError as problem:
-        raise CurvewiseError(f"Curve number {i + 1}: {problem}") from None
+        raise CurvewiseError(f"Curve number {i + 1}: ", problem.message) from None
 
 
 def _each(values: Any, count: int, name: str) -> list[Any]:

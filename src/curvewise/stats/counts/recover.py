@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise.errors import CurvewiseError, Keyword, Message
+from curvewise.errors import CurvewiseError, Message
 from curvewise.stats._sample import Floats
 from curvewise.stats.counts._given import checked_counts
 
@@ -144,17 +144,7 @@ def recover_counts(
     if not fits.any():
         raise CurvewiseError(_nothing(n, positives, printed))
     if fits.sum() > MOST:
-        raise CurvewiseError(
-            _too_many(
-                Message(
-                    Keyword("positives"),
-                    ", ",
-                    Keyword("precision"),
-                    " or ",
-                    Keyword("recall"),
-                )
-            )
-        )
+        raise CurvewiseError(_too_many(_MORE))
     return RecoveredCounts(tp[fits], fp[fits], fn[fits], tn[fits])
 
 
@@ -201,9 +191,7 @@ def _false_positives(
     return _ranges(
         first,
         last,
-        Message(
-            Keyword("positives"), ", ", Keyword("precision"), " or ", Keyword("recall")
-        ),
+        _MORE,
     )
 
 
@@ -233,6 +221,9 @@ def _share(up: Ints, down: Ints) -> Floats:
     return np.divide(up, down, out=np.zeros(len(up)), where=down > 0)
 
 
+_MORE = Message({"positives": ...}, ", ", {"precision": ...}, " or ", {"recall": ...})
+
+
 def _nothing(
     n: int, positives: int | None, printed: dict[str, tuple[float, float]]
 ) -> str:
@@ -247,10 +238,11 @@ def _nothing(
     )
 
 
-def _too_many(remedy: str) -> str:
-    return (
-        f"More than {MOST:,} confusion matrices may agree with these numbers. Pass "
-        f"{remedy}, or more digits."
+def _too_many(remedy: str) -> Message:
+    return Message(
+        f"More than {MOST:,} confusion matrices may agree with these numbers. Pass ",
+        remedy,
+        ", or more digits.",
     )
 
 

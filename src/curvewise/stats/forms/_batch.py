@@ -22,10 +22,10 @@ from curvewise.stats.forms.form import Design, Form
 _HIGHEST = {"fraction": 1.0, "percent": 1.0, "loss": np.inf}
 _OUTSIDE = {
     "fraction": Message(
-        "errors are not between 0 and 1, as ", {"unit": "fraction"}, " says"
+        "errors are not between 0 and 1, as ", Keyword("unit", "fraction"), " says"
     ),
     "percent": Message(
-        "errors are not between 0 and 100, as ", {"unit": "percent"}, " says"
+        "errors are not between 0 and 100, as ", Keyword("unit", "percent"), " says"
     ),
     "loss": "errors are below 0",
 }

@@ -149,7 +149,7 @@ def stability(
         raise CurvewiseError(
             f"means go from {middle.min():g} to {middle.max():g}, which are no "
             "errors in ",
-            {"unit": unit},
+            Keyword("unit", unit),
             ". Pass another unit.",
         )
     curves = len(middle)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise._text import shown, step
-from curvewise.errors import CurvewiseError, Keyword, Message, Verbatim
+from curvewise.errors import CurvewiseError
 from curvewise.stats._curve.runs import Runs, Unit, checked_runs, scale_of
 from curvewise.stats._sample import Floats, one_of
 from curvewise.stats.learning._models import Model, known_model
@@ -85,10 +85,7 @@ class LeftOut:
             {
                 "model": name,
                 "R2": float(r2),
-                **{
-                    Message(Keyword("n", Verbatim(f"{n:g}"))): float(e)
-                    for n, e in zip(self.sizes, rmse, strict=True)
-                },
+                **{f"n={n:g}": float(e) for n, e in zip(self.sizes, rmse, strict=True)},
                 "average": float(average),
                 "p": math.nan
                 if name == self.models[0]

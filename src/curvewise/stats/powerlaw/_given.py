@@ -26,7 +26,7 @@ def checked_weights(weights: Any, method: Method) -> Weights:
     if method == "calibrated" and weights != "efficient":
         raise CurvewiseError(
             f"weights is {weights!r}, and ",
-            {"method": "calibrated"},
+            Keyword("method", "calibrated"),
             " judges exponents by their likelihood, which has efficient weights. Pass ",
             {"method": "paper"},
             " for others.",

@@ -136,7 +136,7 @@ class PowerLaw:
         if not 0 <= e_N <= bounds_of(unit)[1]:
             raise CurvewiseError(
                 f"e_N is {e_N!r}, which is no error in ",
-                {"unit": unit},
+                Keyword("unit", unit),
                 ". Pass another unit.",
             )
         eta = -beta_N / (2 * gamma) * float(N) ** -gamma

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, Verbatim, listed, shortened
+from curvewise.errors import CurvewiseError, listed, shortened
 from curvewise.exchange.per_run import numbers
 from curvewise.exchange.runs import Asked, Runs, Scalars
 from curvewise.exchange.tables import load
@@ -84,12 +84,12 @@ def read(table: pa.Table, name: str, asked: Asked) -> Runs:
 
 
 def _high_or_low(metrics: Sequence[str], name: str) -> CurvewiseError:
-    example = ", ".join(f"'{shortened(metric)}': 'lower'" for metric in metrics)
+    example = {shortened(metric): "lower" for metric in metrics}
     return CurvewiseError(
         f"Should {listed(metrics)} be high or low? {name} is a frame of "
         "Optuna's, which does not say, and Optuna minimizes unless told "
         "otherwise. Pass ",
-        {"metrics": {Verbatim(f"{example}")}},
+        {"metrics": example},
         ", or 'higher'; or read the study's storage, which knows.",
     )
 

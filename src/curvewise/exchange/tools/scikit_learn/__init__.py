@@ -306,7 +306,7 @@ def _asked_values(asked: Asked, n: int) -> tuple[str, list[Any]]:
         raise CurvewiseError(
             "validation_curve returns scores and not what was varied, and params "
             f"names {came}. Pass ",
-            {"params": {"gamma": values}},
+            {"params": {"gamma": Verbatim("values")}},
             f" with the {n} values that it had.",
         )
     ((name, values),) = asked.params.items()

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curvewise.errors import CurvewiseError, Keyword, shortened
+from curvewise.errors import CurvewiseError, shortened
 from curvewise.exchange.runs import Sheet
 
 _SOURCE = "confusion matrices"
@@ -31,9 +31,9 @@ def counted(found: Mapping[str, Any]) -> Sheet:
     if len(shapes) > 1:
         raise CurvewiseError(
             f"The confusion matrices have shapes {shortened(sorted(shapes))}. Pass "
-            "those of the same classes: confusion_matrix(..., ",
-            Keyword("labels"),
-            "classes) keeps the ones that a fold lacks.",
+            "those of the same classes: ",
+            Phrase("confusion_matrix(..., labels=classes)"),
+            " keeps the ones that a fold lacks.",
         )
     classes = len(rows[0][3])
     counts = np.array([matrix for *_, matrix in rows], np.int64)

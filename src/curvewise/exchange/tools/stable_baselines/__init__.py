@@ -286,12 +286,12 @@ def _few(remarks: list[str], most: int = 3) -> list[str]:
 
 def _not_read(unknown: list[str], known: list[str]) -> Iterator[str]:
     if unknown:
-        wanted = ", ".join(f"'{name}': 'higher'" for name in (*known, unknown[0]))
+        wanted = dict.fromkeys((*known, unknown[0]), "higher")
         yield (
             Message(
                 f"Nobody said what {listed(unknown)} mean, and they are not read. Name "
                 "all that you want, such as ",
-                {"metrics": {Verbatim(f"{wanted}")}},
+                {"metrics": wanted},
                 ".",
             )
         )
@@ -303,7 +303,7 @@ def _unseen(logs: Mapping[str, _Log], kinds: set[str], asked: Asked) -> Iterator
         yield (
             Message(
                 "Evaluations are counted by timesteps alone: with ",
-                {"step": asked.step},
+                Keyword("step", asked.step),
                 " they are not read.",
             )
         )

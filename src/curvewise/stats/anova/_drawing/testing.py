@@ -154,7 +154,7 @@ def _checked_sizes(design: Design, noise: Noise, interaction: Judged) -> None:
     if interaction == "max_t" and fewest < FEWEST:
         raise CurvewiseError(
             f"{few}: {fewest} lines, and ",
-            {"interaction": "max_t"},
+            Keyword("interaction", "max_t"),
             f" is judged by flips, which take {FEWEST} or more. Pass ",
             {"interaction": "ats"},
             ", or run more seeds.",

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.errors import CurvewiseError, Keyword, listed
+from curvewise.errors import CurvewiseError, listed
 from curvewise.stats._sample import Floats
 from curvewise.stats._student import unit_of
 
@@ -90,11 +90,9 @@ def checked_lines(
         told = ", ".join(f"'{name}' {n}" for name, n in list(steps.items())[:8])
         raise CurvewiseError(
             f"The lines have different numbers of steps: {told}. Bring them on "
-            "common steps first, as Trials.lines(metric, ",
-            Keyword("grid"),
-            ", ",
-            Keyword("fill"),
-            ") does.",
+            "common steps first, as ",
+            Phrase("Trials.lines(metric, grid=..., fill=...)"),
+            " does.",
         )
     k, sizes = steps[names[0]], tuple(len(table) for table in tables)
     if k < least_steps:
@@ -157,11 +155,9 @@ def checked_table(name: str, values: Any) -> Floats:
         raise CurvewiseError(
             f"{(~np.isfinite(table)).sum()} values of '{name}' are not finite, the "
             f"first in line {line}, step {step}. Give failed runs a score and fill "
-            "gaps, as Trials.lines(metric, ",
-            {"fill": ...},
-            ", ",
-            {"failed": ...},
-            ") does.",
+            "gaps, as ",
+            Phrase("Trials.lines(metric, fill=..., failed=...)"),
+            " does.",
         )
     if np.abs(table).max() > LARGEST:
         raise CurvewiseError(
