@@ -81,6 +81,7 @@ class Message(str):
     parts: tuple[Part, ...]
 
     def __new__(cls, *parts: Part) -> "Message":
+        """Put parts, and those of messages among them, one after the other."""
         flat: list[Part] = []
         for part in parts:
             flat += part.parts if isinstance(part, Message) else [part]

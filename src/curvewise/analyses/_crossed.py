@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from curvewise.analyses._asking import Sample
-from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.errors import CurvewiseError, Phrase, listed, unknown
 from curvewise.metrics import Floats
 from curvewise.trials import Trials
 from curvewise.trials.columns import Ints

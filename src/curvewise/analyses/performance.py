@@ -470,8 +470,8 @@ def _refuse_gaps(by_task: Mapping[str, Mapping[str, Sample]]) -> None:
         for name in names:
             if name not in own:
                 raise CurvewiseError(
-                    f"'{name}' has no trials on task '{task}', so all tasks cannot be summed "
-                    "up. Leave ",
+                    f"'{name}' has no trials on task '{task}', so all tasks cannot "
+                    "be summed up. Leave ",
                     Keyword("over_tasks"),
                     " out, or the algorithm.",
                 )

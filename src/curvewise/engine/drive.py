@@ -12,7 +12,7 @@ from curvewise.engine.workers.queue import (
     Queue,
     Stop,
 )
-from curvewise.errors import CurvewiseWarning, Message, listed, shortened
+from curvewise.errors import CurvewiseWarning, Message, Phrase, listed, shortened
 from curvewise.metrics import Metric, declared, is_quality
 from curvewise.trials import Trials
 from curvewise.trials.columns import Ints

@@ -223,9 +223,9 @@ def scaled(values: Any, metric: Metric, unit: Unit | None, run: Any) -> Any:
         warnings.warn(
             Message(
                 Keyword("unit", "percent"),
-                f", and {small.sum()} of {len(values)} values of '{metric.name}' are at "
-                f"most 1, such as {values[np.argmax(small)]:g}: taken as percent too. "
-                "Are fractions mixed in?",
+                f", and {small.sum()} of {len(values)} values of '{metric.name}' are "
+                f"at most 1, such as {values[np.argmax(small)]:g}: taken as percent "
+                "too. Are fractions mixed in?",
             ),
             CurvewiseWarning,
             stacklevel=6,

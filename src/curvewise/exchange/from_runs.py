@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from curvewise._text import count
 from curvewise._text import joined as listing
-from curvewise.errors import CurvewiseError, Verbatim, listed
+from curvewise.errors import CurvewiseError, Message, Verbatim, listed
 from curvewise.exchange.asking import assign_runs, choices, patterns
 from curvewise.exchange.columns import (
     codes,
@@ -94,7 +94,11 @@ def told(left_out: Sequence[LeftOut]) -> str:
     >>> told([LeftOut(2, "without scores"), LeftOut(1, "deleted", ("a",))])
     "Left out: 2 runs without scores; 1 run deleted (such as 'a')."
     """
-    return f"Left out: {'; '.join(map(str, left_out))}." if left_out else ""
+    if not left_out:
+        return ""
+    first, *more = (one.text for one in left_out)
+    rest = (part for text in more for part in ("; ", text))
+    return Message("Left out: ", first, *rest, ".")
 
 
 def with_labels(runs: Runs, labels: pa.Table, on: Any, name: str) -> Runs:

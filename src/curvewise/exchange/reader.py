@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, CurvewiseWarning, Keyword, unknown
+from curvewise.errors import CurvewiseError, CurvewiseWarning, Keyword, Message, unknown
 from curvewise.exchange import tools
 from curvewise.exchange.columns import (
     codes,

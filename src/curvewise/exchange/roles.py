@@ -620,9 +620,9 @@ def _refuse_text_scores(table: pa.Table, columns: Iterable[str]) -> None:
         if 2 * sum(map(_almost_number, cells)) >= max(len(cells), 1):
             odd = next((c for c in cells if not is_float(c)), cells[0])
             raise CurvewiseError(
-                f"Column '{column}' should hold scores but holds text, such as {odd!r}. "
-                "Write numbers with a decimal point and nothing else, and leave the cell "
-                "of a failed run empty; or pass ",
+                f"Column '{column}' should hold scores but holds text, such as "
+                f"{odd!r}. Write numbers with a decimal point and nothing else, and "
+                "leave the cell of a failed run empty; or pass ",
                 {"metrics": ...},
                 " without it.",
             )

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from curvewise._text import count
-from curvewise.errors import listed
+from curvewise.errors import Message, listed
 from curvewise.metrics import Direction, Floats, Metric
 from curvewise.trials.columns import Ints
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.errors import CurvewiseError, Phrase, listed, shortened
 from curvewise.exchange.head import COLUMN, column_types, head_of, parsed
 from curvewise.trials.names import ALGORITHM, TASK, every
 

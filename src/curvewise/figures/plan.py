@@ -79,8 +79,8 @@ def power_chart(answer: LinesPlan) -> Chart:
             "a larger one."
             if any(pair.plan.is_beyond for pair in answer.pairs)
             else Message(
-                "No pair of this pilot shows more than chance does, so there is no power "
-                "to draw. State the difference that is worth finding, with ",
+                "No pair of this pilot shows more than chance does, so there is no "
+                "power to draw. State the difference that is worth finding, with ",
                 {"shift": ...},
                 " or ",
                 {"stretch": ...},

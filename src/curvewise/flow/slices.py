@@ -14,7 +14,7 @@ from curvewise.analyses.slices import Slices, slices
 from curvewise.engine.experiment import Algorithm, Experiment
 from curvewise.engine.parts import VARIED
 from curvewise.engine.workers.queue import Executor
-from curvewise.errors import CurvewiseError, UnknownDirection, shortened
+from curvewise.errors import CurvewiseError, Phrase, UnknownDirection, shortened
 from curvewise.flow.executors import Name
 from curvewise.flow.running import run
 from curvewise.metrics import declared

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from curvewise.errors import (
     CurvewiseError,
+    Message,
     UnknownDirection,
     listed,
     shortened,
@@ -106,8 +107,8 @@ class Metric:
             ways = {one.direction for _, one in self.by_task}
             if None not in ways:
                 raise UnknownDirection(
-                    f"Which way '{name}' is better differs by task, and tasks are taken "
-                    "together here. Choose one with ",
+                    f"Which way '{name}' is better differs by task, and tasks are "
+                    "taken together here. Choose one with ",
                     trials_where(task=self.by_task[0][0]),
                     ".",
                 )

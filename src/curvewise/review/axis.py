@@ -1,6 +1,6 @@
 """The rule about the axis of replication: is every trial a run of its own?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -8,7 +8,15 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from curvewise._text import count
-from curvewise.errors import Keyword, Message, Verbatim, shortened
+from curvewise.errors import (
+    Keyword,
+    Message,
+    Phrase,
+    Verbatim,
+    as_keywords,
+    as_words,
+    shortened,
+)
 from curvewise.metrics import Floats
 from curvewise.review.finding import SCORES, Concern, Finding, Severity
 from curvewise.review.looking import chance, next_alike, some
@@ -57,7 +65,8 @@ _INFLATED = (
 
 def _as_curve(label: str) -> Message:
     return Message(
-        f"Read the results again with {label!r} along the curve and the run as the trial: ",
+        f"Read the results again with {label!r} along the curve and the run as the "
+        "trial: ",
         _read({"trial": Verbatim("<seed or run>"), "step": label}),
         ".",
     )
@@ -179,7 +188,10 @@ def _axis_finding(suspicion: Suspicion, labels: Parsed, where: str) -> Finding:
         if not words(suspicion.label) & WITHIN_A_RUN:
             severity, fixes = "tempers", []  # it may count the runs of a search
             brief = f"{n:,} trials may be steps of one run: only '{name}' differs"
-            do += f" If each '{name}' was a run from scratch, there is nothing to do."
+            scratch = (
+                f" If each '{name}' was a run from scratch, there is nothing to do."
+            )
+            do = Message(do, scratch)
     elif suspicion.kind == "stacked":
         what = f"{n:,} trials come from {count(runs, 'run')}; '{name}' tells them apart"
         fixes = [{"trial": [*suspicion.by_run], "step": suspicion.label}]
@@ -210,7 +222,7 @@ def _axis_finding(suspicion: Suspicion, labels: Parsed, where: str) -> Finding:
             "Folds or runs that share a seed or data are not independent: bands and p "
             "values that count each one are too good."
         )
-        do = (
+        do = Message(
             "Average within a group before comparing, or say in the text that "
             "intervals are for these groups only."
         )

@@ -24,8 +24,8 @@ def runs_that_are_not_independent(trials: Trials) -> Iterator[Finding]:
             "Runs of one setting share its hyperparameters. Counted as independent "
             "draws they make every interval too narrow.",
             Message(
-                "Nothing: answers take the mean of each setting. If every run was a draw "
-                "of its own, read them with ",
+                "Nothing: answers take the mean of each setting. If every run was a "
+                "draw of its own, read them with ",
                 {"cluster": []},
                 ".",
             ),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from curvewise.errors import listed, shortened
+from curvewise.errors import Message, listed, shortened
 from curvewise.review.finding import Finding
 from curvewise.trials import Trials
 from curvewise.trials.values import meaning, scored
@@ -33,7 +33,7 @@ def assumed_directions(trials: Trials) -> Iterator[Finding]:
     assumed = [m for m in metrics if m.direction and m.assumption]
     if assumed:
         first = assumed[0]
-        fix = {"metrics": {first.name: first.direction}}
+        said = {"metrics": {first.name: first.direction}}
         yield Finding(
             "assumed-direction",
             "notes",
@@ -42,5 +42,5 @@ def assumed_directions(trials: Trials) -> Iterator[Finding]:
             + (f"; and {len(assumed) - 4} more." if len(assumed) > 4 else "."),
             listed([m.name for m in assumed]),
             "Were it the other way round, the worst would be called the best.",
-            Message("Nothing, if it is right; ", fix, " says it for good."),
+            Message("Nothing, if it is right; ", said, " says it for good."),
         )

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from curvewise._text import joined
-from curvewise.errors import Blocked, listed
+from curvewise.errors import Blocked, Message, Part, listed
 from curvewise.review.axis import wrong_replication_axis
 from curvewise.review.curves import (
     constant_scores,
@@ -150,5 +150,7 @@ def _lines(
     lines += [Message("Caution: ", finding.brief, ".") for finding in tempering]
     if len(lines) > MOST_CAUTIONS:
         rest = len(lines) - MOST_CAUTIONS + 1
-        lines[MOST_CAUTIONS - 1 :] = [f"Caution: {rest} more objections; see check."]
+        lines[MOST_CAUTIONS - 1 :] = [
+            Message(f"Caution: {rest} more objections; see check.")
+        ]
     return tuple(lines)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from curvewise._text import shown
-from curvewise.errors import Message, Verbatim, listed, shortened, trials_where
+from curvewise.errors import Message, Phrase, Verbatim, listed, shortened, trials_where
 from curvewise.metrics import Floats, Metric
 from curvewise.review.finding import SCORES, Finding
 from curvewise.review.looking import broken, per_cell, per_trial, share, some

@@ -129,8 +129,9 @@ def _missing_cells(by_task: dict[str, list[Cell]]) -> Iterator[Finding]:
         some(sorted(absent)),
         "A mean or rank over tasks then compares algorithms on different tasks.",
         Message(
-            "Run them, or compare only on the tasks that all algorithms have: "
-            trials_where(task=[...]), ".",
+            "Run them, or compare only on the tasks that all algorithms have: ",
+            trials_where(task=[...]),
+            ".",
         ),
         "not every algorithm met every task: sums over tasks compare unlike ones",
         concerns=("performance", "difference"),

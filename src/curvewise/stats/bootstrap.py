@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise.errors import CurvewiseError, CurvewiseWarning, Message
+from curvewise.errors import CurvewiseError, CurvewiseWarning, Message, Phrase
 from curvewise.stats._enough import enough, is_few
 from curvewise.stats._sample import (
     Floats,

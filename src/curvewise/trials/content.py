@@ -113,8 +113,8 @@ def _all_metrics(parts: Sequence[Content]) -> dict[str, Metric]:
                 own = metric.on(task)
                 if told.setdefault(task, own) != own:
                     raise CurvewiseError(
-                        f"Metric '{name}' means {told[task]} in one set of trials and {own} in "
-                        "another. Read both with the same ",
+                        f"Metric '{name}' means {told[task]} in one set of trials "
+                        f"and {own} in another. Read both with the same ",
                         {"metrics": ...},
                         ".",
                     )

@@ -441,8 +441,8 @@ def _refuse_no_blocks(trials: "Trials", design: Design) -> None:
         fixes = [{part: name} for part, name in others if (name,) != design.block]
         raise CurvewiseError(
             what,
-            " should be shared by algorithms, and no two of them have the same value on a "
-            "task.",
+            " should be shared by algorithms, and no two of them have the same value "
+            "on a task.",
             fixes=[*fixes, {"block": []}],
         )
     if not set(design.block) <= set(design.cluster):

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise.errors import CurvewiseError, Message, Verbatim, listed, trials_where, unknown
+from curvewise.errors import (
+    CurvewiseError,
+    Keyword,
+    Message,
+    Verbatim,
+    listed,
+    trials_where,
+    unknown,
+)
 from curvewise.metrics import Floats, Metric
 from curvewise.trials.columns import Bools, Core, Ints
 from curvewise.trials.failures import (
@@ -335,8 +343,9 @@ def _one_task(trials: "Trials", metric: str) -> Metric:
     if len(trials.tasks) > 1:
         raise CurvewiseError(
             "An array can hold one task, and these trials are of "
-            f"{len(trials.tasks)}: {listed(trials.tasks)}. Choose one with "
-            trials_where(task=trials.tasks[0]), ".",
+            f"{len(trials.tasks)}: {listed(trials.tasks)}. Choose one with ",
+            trials_where(task=trials.tasks[0]),
+            ".",
         )
     return meaning(trials, metric)
 

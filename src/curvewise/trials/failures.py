@@ -40,8 +40,8 @@ def refuse_outside(values: Floats, meant: Metric) -> None:
         )
     )
     raise CurvewiseError(
-        f"{outside.sum()} of {len(values)} scores of '{meant.name}' are outside its range "
-        f"{low:g} to {high:g}, first {first:g}. ",
+        f"{outside.sum()} of {len(values)} scores of '{meant.name}' are outside its "
+        f"range {low:g} to {high:g}, first {first:g}. ",
         remedy,
     )
 

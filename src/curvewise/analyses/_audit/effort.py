@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 
 from curvewise._text import count
-from curvewise.errors import CurvewiseError, Message, Verbatim
+from curvewise.errors import CurvewiseError, Message, Verbatim, trials_where
 from curvewise.trials import Trials
 
 FEWEST = 20  # repetitions; of fewer nothing can be told

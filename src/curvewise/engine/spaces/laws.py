@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from curvewise.errors import CurvewiseError, shortened
+from curvewise.errors import CurvewiseError, Keyword, shortened
 from curvewise.trials.trial import Value, canonical
 
 Draw: TypeAlias = Callable[[np.random.Generator], Any]

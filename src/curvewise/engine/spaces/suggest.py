@@ -13,7 +13,7 @@ from curvewise.engine.spaces.distributions import (
     uniform,
 )
 from curvewise.engine.spaces.laws import Draw, below, inside, plain
-from curvewise.errors import CurvewiseError, Message, shortened
+from curvewise.errors import CurvewiseError, Keyword, Message, shortened
 from curvewise.trials.trial import Value
 
 

@@ -90,8 +90,8 @@ class Payload:
         except Exception as problem:
             culprit = _culprit(self.experiment, cloudpickle.dumps)
             raise CurvewiseError(
-                f"{culprit} cannot be sent to worker processes: {problem}. Make what it "
-                "needs inside the function, or pass ",
+                f"{culprit} cannot be sent to worker processes: {problem}. Make what "
+                "it needs inside the function, or pass ",
                 {"executor": "serial"},
                 ".",
             ) from problem

@@ -126,8 +126,8 @@ class Worker:
                 return
             if done.refused:
                 raise CurvewiseError(
-                    f"A worker cannot load the experiment: {done.refused}\nMake what it "
-                    "needs importable there, or pass ",
+                    f"A worker cannot load the experiment: {done.refused}\nMake what "
+                    "it needs importable there, or pass ",
                     {"executor": "serial"},
                     ".",
                 )

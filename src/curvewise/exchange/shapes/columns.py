@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.errors import CurvewiseError, Phrase, listed, unknown
 from curvewise.exchange.grouping import floats, is_number
 from curvewise.exchange.shapes.base import (
     Groups,

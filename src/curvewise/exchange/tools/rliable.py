@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curvewise.errors import CurvewiseError, Keyword, listed, shortened
+from curvewise.errors import CurvewiseError, Keyword, Verbatim, listed, shortened
 from curvewise.exchange.runs import Asked, Sheet
 from curvewise.metrics import Floats
 
@@ -107,8 +107,8 @@ def _steps(asked: Asked, n: int, has_steps: bool) -> tuple[str | None, Floats]:
                 Keyword("step"),
                 " and ",
                 Keyword("params"),
-                " are for arrays (run, task, step), and these have no steps. Leave them "
-                "out.",
+                " are for arrays (run, task, step), and these have no steps. Leave "
+                "them out.",
             )
         return None, counted
     if asked.params is None:

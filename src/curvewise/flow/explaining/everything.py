@@ -1,8 +1,9 @@
 """Every question, asked of a set of trials."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from curvewise._answer import Provenance
 from curvewise.errors import Blocked, CurvewiseError, Message

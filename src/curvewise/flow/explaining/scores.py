@@ -11,7 +11,7 @@ from curvewise._text import count
 from curvewise.analyses._asking import Sample, crossed_factors, samples, unit_of
 from curvewise.analyses._crossed import crossing
 from curvewise.analyses.robustness import tuned_pairs
-from curvewise.errors import CurvewiseError, Message, Verbatim, listed
+from curvewise.errors import CurvewiseError, Message, Phrase, Verbatim, listed
 from curvewise.flow.explaining.answer import Question
 from curvewise.flow.explaining.asking import (
     Asked,

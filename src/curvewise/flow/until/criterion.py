@@ -123,8 +123,8 @@ class Until:
         """Raise if a ranking has fewer than two algorithms to compare."""
         if self.is_ranking and algorithms < 2:
             raise CurvewiseError(
-                f"A ranking needs two algorithms, and there is {algorithms}. Add one, or "
-                "ask for a half-width, such as ",
+                f"A ranking needs two algorithms, and there is {algorithms}. Add "
+                "one, or ask for a half-width, such as ",
                 {"until": "cvar 0.5 +- 0.01"},
                 ".",
             )
@@ -150,14 +150,15 @@ class Until:
             # It would be the worst of those seen so far: another one at every look.
             raise CurvewiseError(
                 f"'{metric.name}' ranges from {metric.range[0]:g} to "
-                f"{metric.range[1]:g}, and has no worst score that is the same at every "
-                "look. Pass ",
+                f"{metric.range[1]:g}, and has no worst score that is the same at "
+                "every look. Pass ",
                 {"failed": Verbatim("<score of a failed run>")},
                 f"; as a text, '{replace(self, failed=0)}'.",
             )
         if self.is_ranking and self.margin is None and math.isinf(_length(metric)):
             raise CurvewiseError(
-                f"'{metric.name}' has no range that could say how close is close. Pass ",
+                f"'{metric.name}' has no range that could say how close is close. "
+                "Pass ",
                 {"margin": Verbatim("<difference that does not matter>")},
                 ".",
             )

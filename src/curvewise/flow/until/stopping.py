@@ -18,6 +18,7 @@ from curvewise.errors import (
     CurvewiseWarning,
     Keyword,
     Message,
+    Part,
     shortened,
 )
 from curvewise.flow.until.criterion import Until, until

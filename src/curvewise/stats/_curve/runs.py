@@ -178,8 +178,8 @@ def checked_means(values: Any, name: str, sizes: int, unit: Unit) -> Floats:
     if len(table) and unit == "fraction" and highest.min() > 1 and highest.max() <= 100:
         warnings.warn(
             Message(
-                "Every curve has an error above 1, which no fraction is; the largest is "
-                f"{highest.max():g}. If these are percentages, pass ",
+                "Every curve has an error above 1, which no fraction is; the largest "
+                f"is {highest.max():g}. If these are percentages, pass ",
                 {"unit": "percent"},
                 ".",
             ),

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Phrase
 from curvewise.stats._sample import Floats, checked_level, one_of, rank
 from curvewise.stats.anova._drawing.draws import exceeding, is_within, least
 from curvewise.stats.anova._drawing.effects import EFFECTS, Effect, place

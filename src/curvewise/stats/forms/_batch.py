@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from curvewise.errors import CurvewiseError, Message
+from curvewise.errors import CurvewiseError, Keyword, Message
 from curvewise.stats._curve.runs import (
     LARGEST_LOSS,
     Unit,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise._text import shown, step
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword
 from curvewise.stats._curve.runs import (
     LARGEST_LOSS,
     UNITS,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword
 from curvewise.stats._curve.runs import UNITS, Unit, scale_of
 from curvewise.stats._sample import (
     Floats,
@@ -284,8 +284,9 @@ class PowerLaw:
         if left[0] < 1:
             count = _region.parameters_in(known)
             raise CurvewiseError(
-                f"Errors at {len(self.sizes)} sizes and {count} parameters leave nothing "
-                "to judge the noise by, so there is no band. Pass more runs, or ",
+                f"Errors at {len(self.sizes)} sizes and {count} parameters leave "
+                "nothing to judge the noise by, so there is no band. Pass more runs, "
+                "or ",
                 {"terms": "linear"},
                 ".",
             )

@@ -310,9 +310,9 @@ def _by_step(value: Mapping[Any, Any], above: str, asked: Asked) -> list[Any] | 
                 return None
             trained = all(_is_training(map(str, one)) for one in value.values())
             raise CurvewiseError(
-                f"'{shortened(above)}' has scores under {listed(keys, most=3)}: steps of "
-                "one run, runs or classes? Write epoch_0 or seed_0 for 0 if they are the "
-                "former; ",
+                f"'{shortened(above)}' has scores under {listed(keys, most=3)}: "
+                "steps of one run, runs or classes? Write epoch_0 or seed_0 for 0 if "
+                "they are the former; ",
                 Keyword("step", "row"),
                 " says that they are steps.",
                 fixes=[{"step": ROWS}] if trained else (),

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.errors import CurvewiseError, Verbatim, listed, shortened
 from curvewise.exchange.runs import Asked, Runs, Sheet, joined_scalars
 from curvewise.exchange.tools.scikit_learn.counts import counted
 from curvewise.exchange.tools.scikit_learn.forms import (

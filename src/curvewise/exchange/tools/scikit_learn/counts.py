@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curvewise.errors import CurvewiseError, shortened
+from curvewise.errors import CurvewiseError, Phrase, shortened
 from curvewise.exchange.runs import Sheet
 
 _SOURCE = "confusion matrices"

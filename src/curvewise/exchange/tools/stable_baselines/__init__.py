@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, Message, Verbatim, listed, shortened
+from curvewise.errors import (
+    CurvewiseError,
+    Keyword,
+    Message,
+    listed,
+    shortened,
+)
 from curvewise.exchange.runs import Asked, LeftOut, Runs, joined_scalars
 from curvewise.exchange.tools.seeing import Seen
 from curvewise.exchange.tools.stable_baselines.files import (

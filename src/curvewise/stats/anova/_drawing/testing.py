@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from curvewise.errors import CurvewiseError, listed
+from curvewise.errors import CurvewiseError, Keyword, listed
 from curvewise.stats.anova._drawing.effects import EFFECTS, Effect
 from curvewise.stats.anova._drawing.making import flips_of, is_exact, shuffles_of
 from curvewise.stats.anova._drawing.piles import settle

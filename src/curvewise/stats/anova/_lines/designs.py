@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.errors import CurvewiseError, listed
+from curvewise.errors import CurvewiseError, Phrase, listed
 from curvewise.stats._sample import Floats
 from curvewise.stats._student import unit_of
 
