@@ -306,8 +306,10 @@ def as_words(
 
 
 def _word(value: object) -> str:
-    # What somebody is to fill in is no text yet that a shell could misread.
-    return str(value) if isinstance(value, Verbatim) else quote(str(value))
+    text = str(value)
+    # "<column>" is for a reader to fill in, and no text yet that a shell could misread.
+    is_blank = isinstance(value, Verbatim) or (text[:1], text[-1:]) == ("<", ">")
+    return text if is_blank else quote(text)
 
 
 def _entry_word(key: str, value: Any) -> str:

@@ -44,12 +44,16 @@ def option_names(ctx: click.Context | None) -> dict[str, str] | None:
     group = ctx and ctx.find_root().command
     if not isinstance(group, click.Group):
         return None
-    return _WORDS | {
-        param.name: param.opts[0]
+    options = [
+        param
         for command in group.commands.values()
         for param in command.params
-        if param.name and isinstance(param, click.Option)
-    }
+        if isinstance(param, click.Option)
+    ]
+    by_option = {one.opts[-1].strip("-").replace("-", "_"): one for one in options}
+    by_keyword = {one.name: one for one in options if one.name}
+    named = by_keyword | by_option
+    return _WORDS | {name: one.opts[-1] for name, one in named.items()}
 
 
 def in_shell(text: str, ctx: click.Context | None = None) -> str:

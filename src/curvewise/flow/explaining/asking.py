@@ -286,10 +286,8 @@ def calls(
 
 def sentences(*parts: str) -> str:
     """Return the sentences that are there, in a row."""
-    told = [part for part in parts if part]
-    return Message(
-        *(piece for part in told for piece in (" ", part)[part is told[0] :])
-    )
+    first, *more = [part for part in parts if part] or [""]
+    return Message(first, *(piece for part in more for piece in (" ", part)))
 
 
 def refused(trials: Trials) -> dict[str, str]:
