@@ -62,5 +62,6 @@ number from 2 to 9.
     if not is_whole(value, least, most):
         came = f"{what} is {shortened(repr(value))}{fact and f', and {fact}'}"
         end = "on" if most is None else f"to {most}"
-        raise CurvewiseError(f"{came}. Pass a whole number from {least} {end}.")
+        text = f"{came}. Pass a whole number from {least} {end}."
+        raise CurvewiseError(text, argument=what, value=value)
     return int(value)

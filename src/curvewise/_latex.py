@@ -179,7 +179,11 @@ def _named(rows: Sequence[Row], asked: Columns | None) -> dict[str, str]:
     if asked is None:
         return {name: name for name in there}
     if isinstance(asked, str):
-        raise CurvewiseError(f"columns is {asked!r}. Pass a list of names.")
+        raise CurvewiseError(
+            f"columns is {asked!r}. Pass a list of names.",
+            argument="columns",
+            value=asked,
+        )
     for name in asked:
         if name not in there:
             raise unknown("column", name, there)
@@ -243,6 +247,8 @@ def _checked_label(label: str) -> str:
     if not _LABEL.fullmatch(label):
         raise CurvewiseError(
             f"label is {label!r}. Pass letters, digits and : . - only, such as "
-            f"'tab:results'."
+            f"'tab:results'.",
+            argument="label",
+            value=label,
         )
     return label

@@ -2,7 +2,7 @@
 
 import json
 import pickle
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from shlex import quote
@@ -30,7 +30,7 @@ class Keyword:
 class Phrase:
     """Words that differ from dialect to dialect by more than how a keyword is written.
 
-    Without words of its own a shell reads those of Python, and a TOML file the shell's.
+    Where a dialect has no words of its own, those of Python stand.
     """
 
     python: str
@@ -105,9 +105,16 @@ class Message(str):
         """
         return "".join(_in_shell(part, names) for part in self.parts)
 
-    def as_toml(self) -> str:
-        """Return the message with its keywords as keys of a TOML file."""
-        return "".join(map(_in_toml, self.parts))
+    def as_toml(self, keys: Container[str] | None = None) -> str:
+        """Return the message with its keywords as keys of a TOML file.
+
+        Parameters
+        ----------
+        keys : container of str, optional
+            Those that the file may have; other keywords stay Python's. By default every
+            keyword is a key.
+        """
+        return "".join(_in_toml(part, keys) for part in self.parts)
 
     def first_sentence(self) -> "Message":
         """Return the first sentence, without its full stop."""
@@ -178,9 +185,15 @@ class CurvewiseError(ValueError):
         """
         return self.message.as_options(names)
 
-    def as_toml(self) -> str:
-        """Return the message with its fixes as keys of a TOML file."""
-        return self.message.as_toml()
+    def as_toml(self, keys: Container[str] | None = None) -> str:
+        """Return the message with its fixes as keys of a TOML file.
+
+        Parameters
+        ----------
+        keys : container of str, optional
+            Those that the file may have; other keywords stay Python's.
+        """
+        return self.message.as_toml(keys)
 
     def __reduce__(self) -> tuple[Any, ...]:
         told = (self.fixes, self.argument, _sendable(self.value))
@@ -228,11 +241,15 @@ def _in_shell(part: Part, names: Mapping[str, str] | None) -> str:
     return " ".join(as_words(fix, names))
 
 
-def _in_toml(part: Part) -> str:
+def _in_toml(part: Part, keys: Container[str] | None) -> str:
     if isinstance(part, Phrase):
-        return _in_shell(part, None) if part.toml is None else part.toml
+        return part.python if part.toml is None else part.toml
     fix = {part.name: part.value} if isinstance(part, Keyword) else part
-    return fix if isinstance(fix, str) else ", ".join(map(_entry, fix, fix.values()))
+    if isinstance(fix, str):
+        return fix
+    if keys is not None and not all(name in keys for name in fix):
+        return as_keywords(fix)  # an experiment is not described by this
+    return ", ".join(map(_entry, fix, fix.values()))
 
 
 def as_keywords(fix: Mapping[str, Any]) -> str:

@@ -81,7 +81,9 @@ def counted_by_task(trials: Trials, failed: Failed) -> dict[str, list[Counted]]:
     if failed not in ("raise", "worst"):
         raise CurvewiseError(
             f"failed is {failed!r}. Pass 'worst' to count every answer of a failed run as "
-            f"wrong, or 'raise': a matrix is no single score."
+            f"wrong, or 'raise': a matrix is no single score.",
+            argument="failed",
+            value=failed,
         )
     return {
         task: [

@@ -212,7 +212,9 @@ def asked_sizes(size: ArrayLike) -> Floats:
         or not (np.isfinite(sizes) & (sizes > 0)).all()
     ):
         raise CurvewiseError(
-            f"size is {size!r}. Pass one number of training examples, or several."
+            f"size is {size!r}. Pass one number of training examples, or several.",
+            argument="size",
+            value=size,
         )
     return sizes
 

@@ -168,7 +168,9 @@ def compared_at(
     if reference < smallest:
         raise CurvewiseError(
             f"size is {reference:g}, and the smallest size that all algorithms on '{task}' "
-            f"were trained on is {smallest:g}. Pass a size from there on."
+            f"were trained on is {smallest:g}. Pass a size from there on.",
+            argument="size",
+            value=reference,
         )
     return enough, reference
 

@@ -37,7 +37,9 @@ def tuned_pairs(
     if pairs is not None:
         if not isinstance(pairs, Mapping):
             raise CurvewiseError(
-                f"pairs is {pairs!r}. Pass a dict such as {{'svm': 'svm grid'}}."
+                f"pairs is {pairs!r}. Pass a dict such as {{'svm': 'svm grid'}}.",
+                argument="pairs",
+                value=pairs,
             )
         for name in (n for pair in pairs.items() for n in pair):
             if name not in names:

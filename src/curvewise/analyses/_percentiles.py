@@ -95,7 +95,9 @@ def _checked(percentiles: Sequence[float]) -> Floats:
     if asked.ndim != 1 or len(asked) == 0 or not ((asked >= 0) & (asked <= 100)).all():
         raise CurvewiseError(
             f"percentiles is {percentiles!r}. Pass numbers from 0 to 100, such as "
-            f"(1, 50, 95, 99)."
+            f"(1, 50, 95, 99).",
+            argument="percentiles",
+            value=percentiles,
         )
     return asked
 

@@ -86,7 +86,9 @@ def margin_of(margin: MarginAsked, metric: Metric) -> Margin:
         raise CurvewiseError(
             f"margin is {margin:g}, and {metric.name} goes from {metric.range[0]:g} to "
             f"{metric.range[1]:g}: nothing is worse by that. Pass a smaller one, or "
-            f"'{margin:g}%' for a share of the base's mean."
+            f"'{margin:g}%' for a share of the base's mean.",
+            argument="margin",
+            value=margin,
         )
     return Margin(float(margin), False, False)
 
@@ -105,5 +107,7 @@ def _share(text: str) -> float:
 def _wrong(margin: object) -> CurvewiseError:
     return CurvewiseError(
         f"margin is {margin!r}. Pass a number of 0 or more in units of the metric, or a "
-        f"share of the base's mean, such as '2%'."
+        f"share of the base's mean, such as '2%'.",
+        argument="margin",
+        value=margin,
     )

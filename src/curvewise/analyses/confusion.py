@@ -323,10 +323,18 @@ def confusion(
     one_of("target", target, TARGETS)
     checked_confidence(confidence)
     if size is not None and not (is_number(size) and size > 0):
-        raise CurvewiseError(f"size is {size!r}. Pass a number of training examples.")
+        raise CurvewiseError(
+            f"size is {size!r}. Pass a number of training examples.",
+            argument="size",
+            value=size,
+        )
     chosen = _metrics(metric)
     if classes is not None and not _is_row(classes):
-        raise CurvewiseError(f"classes is {classes!r}. Pass a list of names.")
+        raise CurvewiseError(
+            f"classes is {classes!r}. Pass a list of names.",
+            argument="classes",
+            value=classes,
+        )
     asked = CountAsked(
         settings_of(chosen, average, _place(positive, classes), beta),
         *(target, confidence, test_size, runs, method),
@@ -396,6 +404,8 @@ def _place(positive: int | str | None, classes: Sequence[str] | None) -> int | N
             f"names{known} with ",
             {"classes": [...]},
             ".",
+            argument="positive",
+            value=positive,
         )
     return names.index(str(positive))
 

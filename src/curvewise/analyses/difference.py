@@ -429,10 +429,16 @@ def _overall(
 def _check_margin(margin: float | None) -> None:
     if margin is not None and not (is_number(margin) and margin > 0):
         raise CurvewiseError(
-            f"margin is {margin!r}. Pass a difference above 0 that does not matter."
+            f"margin is {margin!r}. Pass a difference above 0 that does not matter.",
+            argument="margin",
+            value=margin,
         )
 
 
 def _check_windows(windows: int | None) -> None:
     if windows is not None and not (is_whole(windows) and windows >= 1):
-        raise CurvewiseError(f"windows is {windows!r}. Pass how many, 8 to 30 at best.")
+        raise CurvewiseError(
+            f"windows is {windows!r}. Pass how many, 8 to 30 at best.",
+            argument="windows",
+            value=windows,
+        )

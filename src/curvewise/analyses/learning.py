@@ -397,7 +397,11 @@ def learning(
     one_of("method", method, ("calibrated", "paper"))
     checked_confidence(confidence)
     if size is not None and not (is_number(size) and size > 0):
-        raise CurvewiseError(f"size is {size!r}. Pass a number of training examples.")
+        raise CurvewiseError(
+            f"size is {size!r}. Pass a number of training examples.",
+            argument="size",
+            value=size,
+        )
     name = metric_of(trials, metric)
     meant = trials.metric(name)
     cautions = gate(trials, "learning", metric=name, anyway=anyway)

@@ -482,11 +482,15 @@ def _check_threshold(threshold: Any, metric: Metric) -> None:
         return
     if isinstance(threshold, str) or not math.isfinite(threshold):
         raise CurvewiseError(
-            f"threshold is {threshold!r}. Pass a score worth reaching."
+            f"threshold is {threshold!r}. Pass a score worth reaching.",
+            argument="threshold",
+            value=threshold,
         )
     low, high = metric.range
     if not low <= threshold <= high:
         raise CurvewiseError(
             f"threshold is {threshold:g}, and '{metric.name}' goes from {low:g} to "
-            f"{high:g}. Pass a score that is possible."
+            f"{high:g}. Pass a score that is possible.",
+            argument="threshold",
+            value=threshold,
         )

@@ -371,5 +371,7 @@ def _check_margin(margin: float | None) -> None:
         isinstance(margin, str) or not 0 < margin < float("inf")
     ):
         raise CurvewiseError(
-            f"margin is {margin!r}. Pass a gain above 0 that is not worth the trouble."
+            f"margin is {margin!r}. Pass a gain above 0 that is not worth the trouble.",
+            argument="margin",
+            value=margin,
         )

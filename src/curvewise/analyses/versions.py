@@ -284,7 +284,11 @@ def compare_versions(
     checked_confidence(confidence)
     looks = whole(looks, "looks")
     if paired is not None and not isinstance(paired, bool):
-        raise CurvewiseError(f"paired is {paired!r}. Pass True or False, or nothing.")
+        raise CurvewiseError(
+            f"paired is {paired!r}. Pass True or False, or nothing.",
+            argument="paired",
+            value=paired,
+        )
     asked = margin_of(margin, meant)
     cautions = dict.fromkeys(
         line

@@ -91,12 +91,16 @@ def warnings_as_lines(*, of_toml: bool = False) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always", CurvewiseWarning)
         usual = warnings.showwarning
+        from curvewise.flow.toml_keys import PLAN, RUN
+
         names = option_names(click.get_current_context(silent=True))
 
         def show(message: Any, category: type[Warning], *rest: Any) -> None:
             if issubclass(category, CurvewiseWarning):
                 text = message.message
-                said = text.as_toml() if of_toml else text.as_options(names)
+                said = (
+                    text.as_toml({*PLAN, *RUN}) if of_toml else text.as_options(names)
+                )
                 sys.stderr.write(f"curvewise: {said}\n")
             else:
                 usual(message, category, *rest)

@@ -210,7 +210,9 @@ class Experiment:
         fill(self, "trials", number_of_trials(trials, self.cross))
         if not is_whole(seed, 0, 2**128 - 1):
             raise CurvewiseError(
-                f"seed is {seed!r}. Pass a whole number from 0 to 2**128 - 1."
+                f"seed is {seed!r}. Pass a whole number from 0 to 2**128 - 1.",
+                argument="seed",
+                value=seed,
             )
         fill(self, "seed", int(seed))
         fill(self, "vary", varied(vary))

@@ -99,7 +99,9 @@ def number_of_trials(trials: object, cross: Mapping[str, int]) -> int:
     number = whole(trials, "trials")
     if cross and number != product:
         raise CurvewiseError(
-            f"trials is {trials}, and {dict(cross)} crosses to {product}. Leave it out."
+            f"trials is {trials}, and {dict(cross)} crosses to {product}. Leave it out.",
+            argument="trials",
+            value=trials,
         )
     return number
 
@@ -109,7 +111,9 @@ def varied(vary: Iterable[str]) -> tuple[str, ...]:
     try:
         asked = {vary} if isinstance(vary, str) else set(vary)
     except TypeError:
-        raise CurvewiseError(f"vary is {vary!r}. Pass a list of {VARIED}.") from None
+        raise CurvewiseError(
+            f"vary is {vary!r}. Pass a list of {VARIED}.", argument="vary", value=vary
+        ) from None
     for role in asked:
         if role not in (*VARIED, "data"):
             raise unknown("role to vary", role, (*VARIED, "data"))

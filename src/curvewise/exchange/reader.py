@@ -106,7 +106,9 @@ def _read(
     """
     if unit not in (None, "fraction", "percent", "mixed"):
         raise CurvewiseError(
-            f"unit is {unit!r}. Pass 'fraction', 'percent' or 'mixed'."
+            f"unit is {unit!r}. Pass 'fraction', 'percent' or 'mixed'.",
+            argument="unit",
+            value=unit,
         )
     must_be_where(where)
     if stated.get("trial") in ("row", ["row"]):  # as a shell says it

@@ -61,7 +61,9 @@ def roles_of(
         raise CurvewiseError(
             f"roles is {shortened(repr(roles))}. Pass a pattern such as "
             f"'{{algorithm}}-{{task}}-s{{seed}}', a function from the name of a run to a "
-            f"dict, or a dict of what all runs share."
+            f"dict, or a dict of what all runs share.",
+            argument="roles",
+            value=roles,
         )
     kept = [i for i, one in enumerate(told) if one is not None]
     used = [{str(n): v for n, v in one.items()} for one in told if one is not None]

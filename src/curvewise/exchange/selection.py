@@ -22,7 +22,9 @@ def must_be_where(where: object) -> None:
     if where is not None and (not isinstance(where, Mapping) or not where):
         raise CurvewiseError(
             f"where is {shortened(where)}. Pass a dict from columns or labels to the value "
-            f"to keep, or to a list of values, such as {{'experiment': 'cifar'}}."
+            f"to keep, or to a list of values, such as {{'experiment': 'cifar'}}.",
+            argument="where",
+            value=where,
         )
 
 

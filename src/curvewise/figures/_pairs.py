@@ -73,7 +73,9 @@ def asked_pairs(
     """Return the pairs that were asked for, each the way round that it was."""
     if not (isinstance(pairs, tuple | list) and pairs and all(map(_is_pair, pairs))):
         raise CurvewiseError(
-            f"pairs is {pairs!r}. Pass pairs of names, such as [('a', 'b'), ('a', 'c')]."
+            f"pairs is {pairs!r}. Pass pairs of names, such as [('a', 'b'), ('a', 'c')].",
+            argument="pairs",
+            value=pairs,
         )
     return [
         ShownPair(answer.pair(one, other, found.task), one, other)

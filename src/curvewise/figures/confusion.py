@@ -242,7 +242,9 @@ def _far(found: CountTask, to: float | None) -> float:
         return _BEYOND * largest
     if not (is_number(to) and to >= largest):
         raise CurvewiseError(
-            f"to is {to!r}. Pass a size from the largest observed one up, {largest:g}."
+            f"to is {to!r}. Pass a size from the largest observed one up, {largest:g}.",
+            argument="to",
+            value=to,
         )
     return float(to)
 

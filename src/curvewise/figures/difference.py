@@ -124,7 +124,9 @@ def null_chart(
     found = _of(answer, task)
     if effect not in _TESTS:
         raise CurvewiseError(
-            f"effect is {effect!r}. Pass 'algorithm' (height) or 'interaction' (shape)."
+            f"effect is {effect!r}. Pass 'algorithm' (height) or 'interaction' (shape).",
+            argument="effect",
+            value=effect,
         )
     test = found.anova.tests[effect]
     both = {"shuffles": test.shuffles, "flips": test.flips}

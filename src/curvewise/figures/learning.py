@@ -77,7 +77,9 @@ def forecast_chart(
     largest = max(fit.largest for fit in found.fits)
     if to is not None and not (is_number(to) and to > largest):
         raise CurvewiseError(
-            f"to is {to!r}. Pass a size beyond the largest observed one, {step(largest)}."
+            f"to is {to!r}. Pass a size beyond the largest observed one, {step(largest)}.",
+            argument="to",
+            value=to,
         )
     far = _BEYOND * largest if to is None else float(to)
     series: list[Series] = []

@@ -155,7 +155,11 @@ def style(
     look = _look(name, columns)
     if height is not None:
         if not (is_number(height) and 0 < height < math.inf):
-            raise CurvewiseError(f"height is {height!r}. Pass inches, such as 2.2.")
+            raise CurvewiseError(
+                f"height is {height!r}. Pass inches, such as 2.2.",
+                argument="height",
+                value=height,
+            )
         look = replace(look, one=float(height), grows=False)
     token = _current.set(look)
     try:
@@ -170,7 +174,9 @@ def _look(name: Name, columns: int) -> Look:
         raise unknown("style", name, get_args(Name))
     if columns not in _COLUMNS or isinstance(columns, bool):
         raise CurvewiseError(
-            f"columns is {columns!r}. Pass 1 or 2: a paper has two of them."
+            f"columns is {columns!r}. Pass 1 or 2: a paper has two of them.",
+            argument="columns",
+            value=columns,
         )
     if name != "paper":
         if columns != 1:

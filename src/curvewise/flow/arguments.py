@@ -31,7 +31,11 @@ def _is_real(value: Any) -> bool:
 
 def _seconds(timeout: Any) -> float | None:
     if timeout is not None and not _is_real(timeout):
-        raise CurvewiseError(f"timeout is {timeout!r}. Pass seconds above 0.")
+        raise CurvewiseError(
+            f"timeout is {timeout!r}. Pass seconds above 0.",
+            argument="timeout",
+            value=timeout,
+        )
     return None if timeout is None else float(timeout)
 
 
@@ -49,7 +53,9 @@ def _bytes(memory: Any) -> int | None:
             number = None
     if not _is_real(number) or number < 1:
         raise CurvewiseError(
-            f"memory is {memory!r}. Pass bytes, or a text such as '2 GB'."
+            f"memory is {memory!r}. Pass bytes, or a text such as '2 GB'.",
+            argument="memory",
+            value=memory,
         )
     if not sys.platform.startswith("linux"):
         raise CurvewiseError(

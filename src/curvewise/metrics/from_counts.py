@@ -133,7 +133,11 @@ def f_beta(
     0.8536585365853658
     """
     if not (isinstance(beta, int | float) and 0 < beta < np.inf):
-        raise CurvewiseError(f"beta is {beta!r}. Pass a number above 0, such as 2.")
+        raise CurvewiseError(
+            f"beta is {beta!r}. Pass a number above 0, such as 2.",
+            argument="beta",
+            value=beta,
+        )
     b = float(beta) ** 2
     return _averaged(
         counts,
@@ -249,7 +253,9 @@ def _averaged(
         )
     if average not in (None, *get_args(Average)):
         raise CurvewiseError(
-            f"average is {average!r}. Pass one of {', '.join(get_args(Average))}."
+            f"average is {average!r}. Pass one of {', '.join(get_args(Average))}.",
+            argument="average",
+            value=average,
         )
     if average == "micro":
         sums = (part.sum(-1) for part in (tp, fp, fn, tn))
@@ -262,7 +268,9 @@ def _averaged(
     chosen = 1 if positive is None else positive
     if not (isinstance(chosen, int | np.integer) and 0 <= chosen < classes):
         raise CurvewiseError(
-            f"positive is {positive!r}. Pass the number of a class, 0 to {classes - 1}."
+            f"positive is {positive!r}. Pass the number of a class, 0 to {classes - 1}.",
+            argument="positive",
+            value=positive,
         )
     return np.asarray(rates[..., chosen])
 

@@ -41,6 +41,8 @@ def local_level(n: int, confidence: float) -> float:
             "1e-6 to 1 - 1e-9, or ",
             {"kind": "kolmogorov"},
             ".",
+            argument="confidence",
+            value=confidence,
         )
     if n <= EXACT_UP_TO:
         return exact(n, confidence)
@@ -102,6 +104,8 @@ def _interpolated(n: int, confidence: float) -> float:
             f"{most:g} beyond {EXACT_UP_TO:,}; or ",
             {"kind": "kolmogorov"},
             ".",
+            argument="n",
+            value=n,
         )
     by_size = lagrange(np.log(table.SIZES), math.log(n))
     scale = confidence_scale([*table.CONFIDENCES, confidence])

@@ -61,7 +61,9 @@ def shares(p: ArrayLike) -> Floats:
     except (TypeError, ValueError):
         share = np.array(np.nan)
     if not ((share >= 0) & (share <= 1)).all():
-        raise CurvewiseError(f"p is {p!r}. Pass shares between 0 and 1.")
+        raise CurvewiseError(
+            f"p is {p!r}. Pass shares between 0 and 1.", argument="p", value=p
+        )
     return share
 
 
@@ -84,7 +86,9 @@ def checked_alpha(alpha: Any) -> float:
     """Return where a distribution is cut; refuse what leaves a tail empty."""
     if not is_number(alpha) or not 0 < alpha < 1:
         raise CurvewiseError(
-            f"alpha is {alpha!r}. Pass a share strictly between 0 and 1."
+            f"alpha is {alpha!r}. Pass a share strictly between 0 and 1.",
+            argument="alpha",
+            value=alpha,
         )
     return float(alpha)
 
@@ -92,14 +96,22 @@ def checked_alpha(alpha: Any) -> float:
 def checked_confidence(confidence: Any) -> float:
     """Return a confidence; refuse what is none."""
     if not is_number(confidence) or not 0 < confidence < 1:
-        raise CurvewiseError(f"confidence is {confidence!r}. Pass one between 0 and 1.")
+        raise CurvewiseError(
+            f"confidence is {confidence!r}. Pass one between 0 and 1.",
+            argument="confidence",
+            value=confidence,
+        )
     return float(confidence)
 
 
 def checked_level(level: Any) -> float:
     """Return the level of a test; refuse what is none."""
     if not is_number(level) or not 0 < level < 1:
-        raise CurvewiseError(f"level is {level!r}. Pass one between 0 and 1.")
+        raise CurvewiseError(
+            f"level is {level!r}. Pass one between 0 and 1.",
+            argument="level",
+            value=level,
+        )
     return float(level)
 
 
@@ -112,7 +124,9 @@ def checked_support(support: Any, *samples: Floats) -> tuple[float, float]:
     if not low < high:
         raise CurvewiseError(
             f"support is {support!r}. Pass the least and the largest score that are "
-            f"possible, such as (0, 1)."
+            f"possible, such as (0, 1).",
+            argument="support",
+            value=support,
         )
     least = min((float(z.min()) for z in samples), default=low)
     most = max((float(z.max()) for z in samples), default=high)
@@ -127,21 +141,33 @@ def checked_support(support: Any, *samples: Floats) -> tuple[float, float]:
 def checked_size(n: Any, name: str = "n") -> int:
     """Return a number of trials; refuse what is none."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise CurvewiseError(f"{name} is {n!r}. Pass a number of trials, at least 1.")
+        raise CurvewiseError(
+            f"{name} is {n!r}. Pass a number of trials, at least 1.",
+            argument=name,
+            value=n,
+        )
     return int(n)
 
 
 def checked_half_width(half_width: Any) -> float:
     """Return a half-width; refuse what is none."""
     if not is_number(half_width) or half_width <= 0:
-        raise CurvewiseError(f"half_width is {half_width!r}. Pass one above 0.")
+        raise CurvewiseError(
+            f"half_width is {half_width!r}. Pass one above 0.",
+            argument="half_width",
+            value=half_width,
+        )
     return float(half_width)
 
 
 def checked_looks(looks: Any) -> int:
     """Return a number of looks; refuse what is none."""
     if isinstance(looks, bool) or not isinstance(looks, int | np.integer) or looks < 1:
-        raise CurvewiseError(f"looks is {looks!r}. Pass how many, at least 1.")
+        raise CurvewiseError(
+            f"looks is {looks!r}. Pass how many, at least 1.",
+            argument="looks",
+            value=looks,
+        )
     return int(looks)
 
 
@@ -151,20 +177,30 @@ def checked_chance(
     """Return a number of resamples; refuse too few, and what is no generator."""
     if not isinstance(rng, np.random.Generator):
         raise CurvewiseError(
-            f"rng is {rng!r}. Pass a numpy Generator, such as np.random.default_rng(1)."
+            f"rng is {rng!r}. Pass a numpy Generator, such as np.random.default_rng(1).",
+            argument="rng",
+            value=rng,
         )
     is_whole = isinstance(resamples, int | np.integer) and not isinstance(
         resamples, bool
     )
     if not is_whole or resamples < least:
-        raise CurvewiseError(f"{name} is {resamples!r}. Pass at least {least}.")
+        raise CurvewiseError(
+            f"{name} is {resamples!r}. Pass at least {least}.",
+            argument=name,
+            value=resamples,
+        )
     return int(resamples)
 
 
 def one_of(name: str, value: Any, known: Sequence[str]) -> None:
     """Refuse a word that is not known."""
     if value not in known:
-        raise CurvewiseError(f"{name} is {value!r}. Pass one of {', '.join(known)}.")
+        raise CurvewiseError(
+            f"{name} is {value!r}. Pass one of {', '.join(known)}.",
+            argument=name,
+            value=value,
+        )
 
 
 def is_number(value: Any) -> bool:

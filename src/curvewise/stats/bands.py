@@ -184,7 +184,9 @@ def _refuse_one_side(kind: str, confidence: float) -> None:
         )
     if confidence < 0.5:
         raise CurvewiseError(
-            f"confidence is {confidence!r}. On one side pass at least 0.5."
+            f"confidence is {confidence!r}. On one side pass at least 0.5.",
+            argument="confidence",
+            value=confidence,
         )
 
 

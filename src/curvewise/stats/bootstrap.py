@@ -225,7 +225,9 @@ def _resolved(statistic: Any) -> _Weighted | _Own:
             return _cvar(checked_alpha(alpha), tail)
     raise CurvewiseError(
         f"statistic is {statistic!r}. Pass 'mean', ('cvar', alpha), ('cvar', alpha, tail) "
-        f"or a function of scores and axis."
+        f"or a function of scores and axis.",
+        argument="statistic",
+        value=statistic,
     )
 
 

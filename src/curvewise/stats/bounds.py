@@ -363,7 +363,11 @@ def quantile_interval(
     """
     z = sorted_scores(scores)
     if np.ndim(p) != 0:
-        raise CurvewiseError(f"p is {p!r}. Pass one share, or take all from a band.")
+        raise CurvewiseError(
+            f"p is {p!r}. Pass one share, or take all from a band.",
+            argument="p",
+            value=p,
+        )
     share = float(shares(p))
     level = checked_confidence(confidence)
     low, high = checked_support(support, z)

@@ -209,6 +209,8 @@ def _checked(sizes: Any) -> tuple[int, ...]:
     if not 1 <= len(every) <= 65_536:
         raise CurvewiseError(
             f"sizes is {sizes!r}. Pass how many lines each algorithm has, such as "
-            f"[10, 10]."
+            f"[10, 10].",
+            argument="sizes",
+            value=sizes,
         )
     return tuple(checked_size(size, "a size") for size in every)

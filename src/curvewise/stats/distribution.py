@@ -66,7 +66,9 @@ def ecdf(scores: ArrayLike, at: ArrayLike) -> Floats:
     except (TypeError, ValueError):
         values = np.array(np.nan)
     if np.isnan(values).any():
-        raise CurvewiseError(f"at is {at!r}. Pass scores to look at.")
+        raise CurvewiseError(
+            f"at is {at!r}. Pass scores to look at.", argument="at", value=at
+        )
     return np.searchsorted(z, values, side="right") / len(z)
 
 
@@ -294,7 +296,11 @@ def threshold(scores: ArrayLike, z: float) -> Threshold:
     """
     values = sorted_scores(scores)
     if not isinstance(z, int | float | np.number) or not math.isfinite(z):
-        raise CurvewiseError(f"z is {z!r}. Pass a finite score, one worth reaching.")
+        raise CurvewiseError(
+            f"z is {z!r}. Pass a finite score, one worth reaching.",
+            argument="z",
+            value=z,
+        )
     reached = values >= z
     return Threshold(
         probability=float(reached.mean()),

@@ -192,7 +192,11 @@ def _weighted(
     a: ArrayLike, b: ArrayLike, weight: float, paired: bool
 ) -> tuple[Floats, Floats]:
     if not is_number(weight):
-        raise CurvewiseError(f"weight is {weight!r}. Pass a number, such as 0.95.")
+        raise CurvewiseError(
+            f"weight is {weight!r}. Pass a number, such as 0.95.",
+            argument="weight",
+            value=weight,
+        )
     x, y = two_samples(a, b, paired)
     return x, weight * y
 
@@ -288,7 +292,9 @@ def more_trials(
     """
     level, wanted = checked_confidence(confidence), _checked_power(power)
     if not is_number(room):
-        raise CurvewiseError(f"room is {room!r}. Pass a difference.")
+        raise CurvewiseError(
+            f"room is {room!r}. Pass a difference.", argument="room", value=room
+        )
     x, y = _weighted(a, b, weight, paired)
     if min(len(x), len(y)) < 2:
         raise CurvewiseError("One trial has no spread. Pass two or more of each.")
@@ -353,5 +359,9 @@ def _first(is_enough: Callable[[int], bool], most: int) -> int | None:
 
 def _checked_power(power: Any) -> float:
     if not is_number(power) or not 0 < power < 1:
-        raise CurvewiseError(f"power is {power!r}. Pass one between 0 and 1.")
+        raise CurvewiseError(
+            f"power is {power!r}. Pass one between 0 and 1.",
+            argument="power",
+            value=power,
+        )
     return float(power)

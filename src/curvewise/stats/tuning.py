@@ -159,7 +159,11 @@ def _checked_budgets(k: Any) -> Floats:
     except ValueError:  # lists of different lengths
         budget = np.array(None)
     if budget.dtype.kind not in "iuf":
-        raise CurvewiseError(f"k is {k!r}. Pass whole numbers of trials, from 1 on.")
+        raise CurvewiseError(
+            f"k is {k!r}. Pass whole numbers of trials, from 1 on.",
+            argument="k",
+            value=k,
+        )
     is_whole = (budget >= 1) & (budget == np.floor(budget)) & np.isfinite(budget)
     if not is_whole.all():
         odd = budget[~is_whole].flat[0]
@@ -170,7 +174,11 @@ def _checked_budgets(k: Any) -> Floats:
 def _share(q: Any, budget: Floats) -> Floats:
     """Return the share of single trials that the best of k reaches in a share q."""
     if isinstance(q, bool) or not isinstance(q, int | float) or not 0 < q < 1:
-        raise CurvewiseError(f"quantile is {q!r}. Pass a share between 0 and 1.")
+        raise CurvewiseError(
+            f"quantile is {q!r}. Pass a share between 0 and 1.",
+            argument="quantile",
+            value=q,
+        )
     share: Floats = np.exp(np.log(q) / budget)
     return share
 

@@ -45,7 +45,9 @@ def numbers(asked: Any) -> Ints:
     for number in wanted:
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
             raise CurvewiseError(
-                f"number is {number!r}. Pass a whole number or several of them."
+                f"number is {number!r}. Pass a whole number or several of them.",
+                argument="number",
+                value=number,
             )
     return np.array(wanted, np.int64)
 

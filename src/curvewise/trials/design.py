@@ -422,7 +422,9 @@ def _named(part: str, value: str | Iterable[str]) -> tuple[str, ...]:
     names = list(names) if isinstance(names, Iterable) else [names]
     if any(not isinstance(name, str) for name in names):
         raise CurvewiseError(
-            f"{part} is {value!r}. Pass the name of a label or param, or a list of them."
+            f"{part} is {value!r}. Pass the name of a label or param, or a list of them.",
+            argument=part,
+            value=value,
         )
     return tuple(dict.fromkeys(names))
 

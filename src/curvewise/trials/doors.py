@@ -154,7 +154,11 @@ def lines(
 ) -> Lines:
     """Return (line, step) arrays for each algorithm on common steps."""
     if fill not in ("error", "last", "linear"):
-        raise CurvewiseError(f"fill is {fill!r}. Pass 'error', 'last' or 'linear'.")
+        raise CurvewiseError(
+            f"fill is {fill!r}. Pass 'error', 'last' or 'linear'.",
+            argument="fill",
+            value=fill,
+        )
     meant = _one_task(trials, metric)
     values, known = flat_values(trials, metric)
     broken, score = broken_curves(trials, meant, values, known, failed)
@@ -268,7 +272,11 @@ def _at(trials: "Trials", metric: str, meant: Metric, at: At) -> Floats:
     if isinstance(at, str) and at in ("last", "mean", "best"):
         return _reduced(values, known, core.offsets, at, meant)
     if isinstance(at, bool) or not isinstance(at, int | float | np.number):
-        raise CurvewiseError(f"at is {at!r}. Pass 'last', 'mean', 'best' or a step.")
+        raise CurvewiseError(
+            f"at is {at!r}. Pass 'last', 'mean', 'best' or a step.",
+            argument="at",
+            value=at,
+        )
     if known.any() and not (known & (core.steps == at)).any():
         steps = np.unique(core.steps[known])
         near = steps[np.argsort(np.abs(steps - at))[:3]]

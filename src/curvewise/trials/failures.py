@@ -114,17 +114,23 @@ def declared_score(meant: Metric, failed: Failed) -> float | None:
     if isinstance(failed, str | bool):
         if failed not in ("raise", "worst"):
             raise CurvewiseError(
-                f"failed is {failed!r}. Pass 'raise', 'worst' or the score of a failed run."
+                f"failed is {failed!r}. Pass 'raise', 'worst' or the score of a failed run.",
+                argument="failed",
+                value=failed,
             )
         return meant.worst if failed == "worst" else None
     if not isinstance(failed, int | float | np.number) or not math.isfinite(failed):
         raise CurvewiseError(
-            f"failed is {failed!r}. Pass 'raise', 'worst' or a finite number."
+            f"failed is {failed!r}. Pass 'raise', 'worst' or a finite number.",
+            argument="failed",
+            value=failed,
         )
     low, high = meant.range
     if not low <= failed <= high:
         raise CurvewiseError(
             f"failed is {failed:g}, outside the range {low:g} to {high:g} of "
-            f"'{meant.name}'. Pass a score that a run can have."
+            f"'{meant.name}'. Pass a score that a run can have.",
+            argument="failed",
+            value=failed,
         )
     return float(failed)

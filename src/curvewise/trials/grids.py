@@ -42,13 +42,19 @@ def common_steps(
     if isinstance(grid, int | np.integer):
         _refuse_apart(first, end)
         if isinstance(grid, bool) or grid < 1:
-            raise CurvewiseError(f"grid is {grid}. Pass how many steps, at least 1.")
+            raise CurvewiseError(
+                f"grid is {grid}. Pass how many steps, at least 1.",
+                argument="grid",
+                value=grid,
+            )
         if first == end and grid > 1:
             short = sum(len(steps) == 1 for steps in curves)
             why = f", as {count(short, 'line')} of one step" if short else ""
             raise CurvewiseError(
                 f"grid is {grid}, and the lines share one step only, {step(first)}{why}. "
-                f"Choose lines that are curves, or pass the steps themselves."
+                f"Choose lines that are curves, or pass the steps themselves.",
+                argument="grid",
+                value=grid,
             )
         return np.linspace(first, end, int(grid)) if grid > 1 else np.array([end])
     return _stated(grid)
@@ -119,7 +125,9 @@ def _stated(grid: ArrayLike) -> Floats:
     increase = steps.ndim == 1 and len(steps) > 0 and (np.diff(steps) > 0).all()
     if not increase or not np.isfinite(steps).all():
         raise CurvewiseError(
-            f"grid is {shortened(grid)}. Pass how many steps, or steps that increase."
+            f"grid is {shortened(grid)}. Pass how many steps, or steps that increase.",
+            argument="grid",
+            value=grid,
         )
     return steps
 

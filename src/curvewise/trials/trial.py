@@ -236,11 +236,15 @@ def _has_bytes(text: str) -> bool:
 
 def _whole(value: object, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise CurvewiseError(f"{what} is {value!r}. Pass a whole number.")
+        raise CurvewiseError(
+            f"{what} is {value!r}. Pass a whole number.", argument=what, value=value
+        )
     if not -(2**63) <= value < 2**63:
         raise CurvewiseError(
             f"{what} is {value}, which 64 bits cannot hold. Pass a smaller one, and keep "
-            f"the large one in labels as text."
+            f"the large one in labels as text.",
+            argument=what,
+            value=value,
         )
     return int(value)
 
@@ -248,7 +252,11 @@ def _whole(value: object, what: str) -> int:
 def _real(value: object, what: str) -> float:
     if isinstance(value, int | float | np.integer | np.floating):
         return float(value)
-    raise CurvewiseError(f"{what} is {value!r}. Pass a number, NaN if unknown.")
+    raise CurvewiseError(
+        f"{what} is {value!r}. Pass a number, NaN if unknown.",
+        argument=what,
+        value=value,
+    )
 
 
 def _curve(values: ArrayLike, where: str) -> NDArray[np.float64]:

@@ -176,7 +176,11 @@ def frame(table: dict[str, Any], backend: Backend | None = None) -> "IntoDataFra
     import narwhals as nw
 
     if backend is not None and backend not in BACKENDS:
-        raise CurvewiseError(f"backend is {backend!r}. Pass one of {listed(BACKENDS)}.")
+        raise CurvewiseError(
+            f"backend is {backend!r}. Pass one of {listed(BACKENDS)}.",
+            argument="backend",
+            value=backend,
+        )
     for name in BACKENDS if backend is None else (backend,):
         try:
             library = importlib.import_module(name)

@@ -125,7 +125,9 @@ def _predict_labels(estimators: Mapping[str, Any]) -> bool | None:
     if not isinstance(estimators, Mapping) or not estimators:
         raise CurvewiseError(
             f"estimators is {shortened(estimators)}. Pass a dict from names to "
-            f"estimators, such as {{'svm': SVC()}}."
+            f"estimators, such as {{'svm': SVC()}}.",
+            argument="estimators",
+            value=estimators,
         )
     kinds: dict[bool, list[str]] = {True: [], False: []}
     for name, estimator in estimators.items():

@@ -110,7 +110,9 @@ def table_file(source: str | Path) -> Path:
     """Return where a table lies, given by path or by name."""
     if not isinstance(source, Path) and not is_name(source):
         raise CurvewiseError(
-            f"source is {shortened(source)}. Pass a Parquet file, or the name of one."
+            f"source is {shortened(source)}. Pass a Parquet file, or the name of one.",
+            argument="source",
+            value=source,
         )
     folder = Path(os.environ.get("CURVEWISE_DATA") or os.devnull) / _FOLDER
     for file in (Path(source), folder / f"{source}.parquet"):

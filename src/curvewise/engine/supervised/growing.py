@@ -111,14 +111,18 @@ def growing(
     if not callable(fit):
         raise CurvewiseError(
             f"fit is {shortened(fit)}, which cannot be called. Pass a function "
-            f"fit(params, X, y, rng) that returns predict(X)."
+            f"fit(params, X, y, rng) that returns predict(X).",
+            argument="fit",
+            value=fit,
         )
     if is_whole(validate, 2):
         validate = int(validate)
     elif validate not in ("test", "third"):
         raise CurvewiseError(
             f"validate is {validate!r}. Pass 'test', 'third', or a number of folds "
-            f"from 2 on."
+            f"from 2 on.",
+            argument="validate",
+            value=validate,
         )
     return Growing(fit, validate, bool(examples))
 

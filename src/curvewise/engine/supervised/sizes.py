@@ -183,7 +183,9 @@ def design_of(n: int, sizes: Sizes) -> Design:
     if not asked:
         raise CurvewiseError(
             f"sizes is {shortened(sizes)}. Pass increasing whole numbers, the name of a "
-            f"design such as 'doubling', or None for all the data."
+            f"design such as 'doubling', or None for all the data.",
+            argument="sizes",
+            value=sizes,
         )
     own = tuple(whole(size, "A size") for size in asked)
     models = sizes.values() if isinstance(sizes, Mapping) else ()
@@ -249,5 +251,7 @@ def held_size(n: int, test: float | int) -> int:
             return m
     raise CurvewiseError(
         f"test is {shortened(repr(test))}, and there are {count(n, 'example')}. Pass a "
-        f"share from 0 up to 1, such as 0.25, or a number of examples below {n}."
+        f"share from 0 up to 1, such as 0.25, or a number of examples below {n}.",
+        argument="test",
+        value=test,
     )

@@ -327,7 +327,9 @@ def _meaning(metric: str | Metric | None) -> Metric | None:
         return metric
     if not isinstance(metric, str):
         raise CurvewiseError(
-            f"metric is {shortened(repr(metric))}. Pass the name of a metric or a Metric."
+            f"metric is {shortened(repr(metric))}. Pass the name of a metric or a Metric.",
+            argument="metric",
+            value=metric,
         )
     return _known(metric)
 

@@ -26,7 +26,11 @@ def numbers(shaped: Shaped, name: str) -> Shaped | None:
     table, remarks = shaped.table, list(shaped.remarks)
     decimal = shaped.stated.pop("decimal", None)
     if decimal not in (None, ",", "."):
-        raise CurvewiseError(f"decimal is {decimal!r}. Pass ',' or '.'.")
+        raise CurvewiseError(
+            f"decimal is {decimal!r}. Pass ',' or '.'.",
+            argument="decimal",
+            value=decimal,
+        )
     for i, column in enumerate(table.column_names):
         cells = table.column(column)
         if not pa.types.is_string(cells.type):
@@ -147,7 +151,11 @@ def _as_floats(
 def must_be_names(own_names: object) -> None:
     """Raise for a way to compare names that there is not."""
     if own_names not in (None, "casefold", "exact"):
-        raise CurvewiseError(f"names is {own_names!r}. Pass 'casefold' or 'exact'.")
+        raise CurvewiseError(
+            f"names is {own_names!r}. Pass 'casefold' or 'exact'.",
+            argument="names",
+            value=own_names,
+        )
 
 
 def same_names(

@@ -316,7 +316,9 @@ def until(
         if not is_bare or any(value is not None for value in given):
             raise CurvewiseError(
                 f"until is {what!r}, and more beside it. Say all of it in the text, or "
-                f"pass one of {', '.join(QUESTIONS)} first."
+                f"pass one of {', '.join(QUESTIONS)} first.",
+                argument="until",
+                value=what,
             )
         return parsed(what)
     if what == "ranking":
@@ -326,6 +328,8 @@ def until(
                 f"half_width is {half_width!r}, and a ranking has none. Pass ",
                 {"margin": ...},
                 " for how close is close.",
+                argument="half_width",
+                value=half_width,
             )
         close = None if margin is None else _checked_margin(margin)
     else:
@@ -376,4 +380,6 @@ def _checked_margin(margin: Any) -> float:
     try:
         return checked_half_width(margin)
     except CurvewiseError:
-        raise CurvewiseError(f"margin is {margin!r}. Pass one above 0.") from None
+        raise CurvewiseError(
+            f"margin is {margin!r}. Pass one above 0.", argument="margin", value=margin
+        ) from None

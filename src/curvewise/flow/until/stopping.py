@@ -59,7 +59,9 @@ def criterion_of(given: Any, experiment: Experiment) -> Criterion | None:
     elif not callable(criterion):
         raise CurvewiseError(
             f"until is {shortened(repr(given))}. Pass curvewise.until(...), a text such "
-            f"as 'cvar 0.5 +- 0.01', or a function of the trials so far."
+            f"as 'cvar 0.5 +- 0.01', or a function of the trials so far.",
+            argument="until",
+            value=given,
         )
     return criterion
 

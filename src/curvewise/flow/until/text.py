@@ -111,7 +111,11 @@ def _number(word: str) -> float | None:
 
 
 def _mistake(text: str, what: str) -> CurvewiseError:
-    return CurvewiseError(f"until is {shortened(repr(text))}, and {what}. {GRAMMAR}")
+    return CurvewiseError(
+        f"until is {shortened(repr(text))}, and {what}. {GRAMMAR}",
+        argument="until",
+        value=text,
+    )
 
 
 def written(asked: "Until") -> str:

@@ -84,7 +84,11 @@ class Watcher:
         self._source, self._clock = Source(where), clock
         self._metric, self._at, self._failed = metric, _checked_at(at), failed
         if not (failed == "worst" or is_number(failed)):
-            raise CurvewiseError(f"failed is {failed!r}. Pass 'worst' or a number.")
+            raise CurvewiseError(
+                f"failed is {failed!r}. Pass 'worst' or a number.",
+                argument="failed",
+                value=failed,
+            )
         self._asked = until(asked) if isinstance(asked, str) else asked
         self._lock = threading.Lock()  # whoever holds it may look at the table
         self._took = 0.0
@@ -329,4 +333,6 @@ class Watcher:
 def _checked_at(at: At | None) -> At | None:
     if at in (None, "last", "mean", "best") or is_number(at):
         return at
-    raise CurvewiseError(f"at is {at!r}. Pass 'last', 'mean', 'best' or a step.")
+    raise CurvewiseError(
+        f"at is {at!r}. Pass 'last', 'mean', 'best' or a step.", argument="at", value=at
+    )

@@ -116,7 +116,11 @@ def checked_sizes(sizes: Any, name: str = "sizes") -> Floats:
     except (TypeError, ValueError):
         n = np.array([[np.nan]])
     if n.ndim != 1 or len(n) == 0:
-        raise CurvewiseError(f"{name} is {sizes!r}. Pass numbers of training examples.")
+        raise CurvewiseError(
+            f"{name} is {sizes!r}. Pass numbers of training examples.",
+            argument=name,
+            value=sizes,
+        )
     if not (np.isfinite(n) & (n > 0)).all():
         bad = n[~(np.isfinite(n) & (n > 0))][0]
         raise CurvewiseError(
@@ -135,7 +139,11 @@ def checked_one_size(size: Any, name: str) -> float:
     """Return one size; refuse several."""
     n = checked_sizes(size, name)
     if len(n) > 1:
-        raise CurvewiseError(f"{name} is {size!r}. Pass one number of examples.")
+        raise CurvewiseError(
+            f"{name} is {size!r}. Pass one number of examples.",
+            argument=name,
+            value=size,
+        )
     return float(n[0])
 
 

@@ -275,11 +275,17 @@ def lines_for_power(
 
 def _check_power(power: Any, level: float) -> None:
     if not is_number(power) or not 0 < power < 1:
-        raise CurvewiseError(f"power is {power!r}. Pass one between 0 and 1.")
+        raise CurvewiseError(
+            f"power is {power!r}. Pass one between 0 and 1.",
+            argument="power",
+            value=power,
+        )
     if power <= level:
         raise CurvewiseError(
             f"power is {power:g} and level {level:g}: chance alone finds as much. Pass a "
-            f"power above the level."
+            f"power above the level.",
+            argument="power",
+            value=power,
         )
 
 

@@ -194,19 +194,25 @@ def _points(stretch: Any, size: Any, pool: Pool) -> tuple[Floats, Indices]:
         if not is_number(value) or not 1e-6 <= value <= 1e6:
             raise CurvewiseError(
                 f"stretch is {value!r}. Pass what scores are multiplied by, above 0, such "
-                f"as 1.1."
+                f"as 1.1.",
+                argument="stretch",
+                value=value,
             )
     most = pool.lines // 2 if pool.disjoint else pool.lines
     for value in sizes.ravel().tolist():
         if isinstance(value, bool) or not isinstance(value, int) or value < 2:
             raise CurvewiseError(
-                f"size is {value!r}. Pass a number of lines, at least 2."
+                f"size is {value!r}. Pass a number of lines, at least 2.",
+                argument="size",
+                value=value,
             )
         if value > most:
             of_each = "different lines for both" if pool.disjoint else "lines"
             raise CurvewiseError(
                 f"size is {value}, and {pool.lines} lines have samples of {most} "
-                f"{of_each} at most. Pass a smaller size, or more lines."
+                f"{of_each} at most. Pass a smaller size, or more lines.",
+                argument="size",
+                value=value,
             )
     return stretches.astype(np.float64).ravel(), sizes.astype(np.int64).ravel()
 
@@ -218,6 +224,8 @@ def _checked_level(level: Any, null_draws: int) -> float:
         least = math.ceil((_AROUND + 1) / min(alpha, 1 - alpha))
         raise CurvewiseError(
             f"null_draws is {null_draws}, too few for the {2 * _AROUND + 1} sorted values "
-            f"around level {alpha:g}. Pass at least {least}."
+            f"around level {alpha:g}. Pass at least {least}.",
+            argument="null_draws",
+            value=null_draws,
         )
     return alpha

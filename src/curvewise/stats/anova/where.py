@@ -240,7 +240,9 @@ class Where:
             if band is None:
                 raise CurvewiseError(
                     f"margin is {margin:g} and band is None. Pass a band too: nothing "
-                    f"else says that a difference is gone."
+                    f"else says that a difference is gone.",
+                    argument="margin",
+                    value=margin,
                 )
         return words.afterwards(self, band, margin)
 
@@ -398,5 +400,7 @@ def _checked_margin(margin: Any) -> None:
     if not is_number(margin) or margin <= 0:
         raise CurvewiseError(
             f"margin is {margin!r}. Pass the largest difference that does not matter, "
-            f"above 0."
+            f"above 0.",
+            argument="margin",
+            value=margin,
         )

@@ -64,7 +64,11 @@ def holm(p: ArrayLike) -> Floats:
     except (TypeError, ValueError):
         raise CurvewiseError("p are no numbers. Pass one p-value per test.") from None
     if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
-        raise CurvewiseError(f"p is {p!r}. Pass one p-value between 0 and 1 per test.")
+        raise CurvewiseError(
+            f"p is {p!r}. Pass one p-value between 0 and 1 per test.",
+            argument="p",
+            value=p,
+        )
     order = np.argsort(values, kind="stable")
     steps = values[order] * np.arange(len(values), 0, -1)
     adjusted = np.empty_like(values)

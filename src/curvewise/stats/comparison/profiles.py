@@ -207,7 +207,9 @@ def _thresholds(at: ArrayLike) -> Floats:
     except (TypeError, ValueError):
         raise CurvewiseError("at are no numbers. Pass thresholds.") from None
     if thresholds.ndim != 1 or len(thresholds) == 0 or np.isnan(thresholds).any():
-        raise CurvewiseError(f"at is {at!r}. Pass thresholds, one or more.")
+        raise CurvewiseError(
+            f"at is {at!r}. Pass thresholds, one or more.", argument="at", value=at
+        )
     return thresholds
 
 

@@ -270,7 +270,11 @@ def _mean() -> _Statistic:
 
 def _gap(target: float) -> _Statistic:
     if not is_number(target):
-        raise CurvewiseError(f"target is {target!r}. Pass a score worth reaching.")
+        raise CurvewiseError(
+            f"target is {target!r}. Pass a score worth reaching.",
+            argument="target",
+            value=target,
+        )
     return _Statistic(
         f"mean shortfall from {target:g}, tasks weighing the same (optimality gap)",
         lambda z, weights: weights @ np.maximum(target - z, 0),

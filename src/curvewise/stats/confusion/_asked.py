@@ -86,7 +86,9 @@ def draws_for(confidence: float) -> int:
     if count > _MOST_DRAWS:
         raise CurvewiseError(
             f"confidence is {confidence!r}. So far out bands by draws are not known; pass "
-            f"0.999 at most."
+            f"0.999 at most.",
+            argument="confidence",
+            value=confidence,
         )
     return max(DRAWS, count)
 

@@ -181,7 +181,9 @@ def _listed_counts(counts: Any) -> list[Any]:
     except TypeError:
         raise CurvewiseError(
             f"counts is {counts!r}. Pass one confusion matrix, or one array of them, for "
-            f"each size."
+            f"each size.",
+            argument="counts",
+            value=counts,
         ) from None
 
 
@@ -249,7 +251,9 @@ def _refuse_totals(matrices: Sequence[Floats], test_size: float | None) -> None:
         return
     if not is_number(test_size) or test_size <= 0:
         raise CurvewiseError(
-            f"test_size is {test_size!r}. Pass how many examples each run was tested on."
+            f"test_size is {test_size!r}. Pass how many examples each run was tested on.",
+            argument="test_size",
+            value=test_size,
         )
     for k, own in enumerate(matrices):
         totals = own.sum((-2, -1))

@@ -52,7 +52,11 @@ def checked_examples(
 ) -> Examples:
     """Return examples in the order of sizes; refuse those of other counts."""
     if not isinstance(examples, Examples):
-        raise CurvewiseError(f"examples is {examples!r}. Pass Examples of the curve.")
+        raise CurvewiseError(
+            f"examples is {examples!r}. Pass Examples of the curve.",
+            argument="examples",
+            value=examples,
+        )
     truth, right, asked = _arrays(examples)
     shape = (len(order), right.shape[-1] if truth is None else len(truth))
     if right.shape != shape or asked.shape != shape:

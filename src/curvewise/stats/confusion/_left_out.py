@@ -167,7 +167,9 @@ def by_size(value: Any, name: str, known: Replications) -> Floats | None:
     if not (is_number(float(own.sum())) and (own >= 1).all()):
         raise CurvewiseError(
             f"{name} is {value!r}. Pass a number from 1 up, or one for each of the "
-            f"{sizes} sizes."
+            f"{sizes} sizes.",
+            argument=name,
+            value=value,
         )
     return own[known.order]
 

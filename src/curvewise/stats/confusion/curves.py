@@ -147,7 +147,11 @@ class ConfusionCurves:
         checked_confidence(confidence)
         for what, value in (("test_size", test_size), ("runs", runs)):
             if value is not None and not (is_number(value) and value >= 1):
-                raise CurvewiseError(f"{what} is {value!r}. Pass a number from 1 up.")
+                raise CurvewiseError(
+                    f"{what} is {value!r}. Pass a number from 1 up.",
+                    argument=what,
+                    value=value,
+                )
             if value is not None and target != "observed":
                 raise CurvewiseError(
                     f"{what} is of what will be measured. Pass ",
@@ -189,7 +193,9 @@ def _shares(table: CountTable, shares: ArrayLike | None) -> Floats:
     if own.shape != (table.classes,) or not (own >= 0).all() or own.sum() <= 0:
         raise CurvewiseError(
             f"shares is {shares!r}. Pass how often each of the {table.classes} classes "
-            f"occurs, numbers >= 0."
+            f"occurs, numbers >= 0.",
+            argument="shares",
+            value=shares,
         )
     return np.broadcast_to(own / own.sum(), table.shares.shape)
 

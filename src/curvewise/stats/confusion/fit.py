@@ -161,6 +161,8 @@ def _checked(method: Method) -> Method:
 def _strength(tau: float) -> float:
     if not (is_number(tau) and tau >= 0):
         raise CurvewiseError(
-            f"tau is {tau!r}. Pass a number from 0 up; 5 as published."
+            f"tau is {tau!r}. Pass a number from 0 up; 5 as published.",
+            argument="tau",
+            value=tau,
         )
     return float(tau)

@@ -286,7 +286,11 @@ def foresee_last(
     (('error', 'precision', 'recall', 'f1'), [0.2, 0.816, 0.775, 0.795])
     """
     if not (is_number(share) and 0 < share < 1):
-        raise CurvewiseError(f"share is {share!r}. Pass one between 0 and 1.")
+        raise CurvewiseError(
+            f"share is {share!r}. Pass one between 0 and 1.",
+            argument="share",
+            value=share,
+        )
     known = checked_replications(sizes, counts, trained_on, examples)
     last = len(known.sizes) - 1
     if last < 2:

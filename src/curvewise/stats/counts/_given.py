@@ -23,7 +23,9 @@ def checked_prior(prior: Any) -> float:
     if not is_number(prior) or not 0 < prior <= LARGEST:
         raise CurvewiseError(
             f"prior is {prior!r}. Pass one of {', '.join(PRIORS)}, or a number above 0: "
-            f"how many examples it adds to every cell."
+            f"how many examples it adds to every cell.",
+            argument="prior",
+            value=prior,
         )
     return float(prior)
 

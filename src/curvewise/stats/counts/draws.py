@@ -193,7 +193,9 @@ def _computing(
         return metric_of(metric, settings)
     if not callable(metric):
         raise CurvewiseError(
-            f"metric is {metric!r}. Pass its name, or a function of matrices."
+            f"metric is {metric!r}. Pass its name, or a function of matrices.",
+            argument="metric",
+            value=metric,
         )
     function: Callable[..., ArrayLike] = metric
     return lambda matrices: function(matrices, **settings)

@@ -95,7 +95,9 @@ def f_beta_interval(
     """
     if not is_number(beta) or not 0.1 <= beta <= 10:
         raise CurvewiseError(
-            f"beta is {beta!r}. Pass a number from .1 to 10, such as 2."
+            f"beta is {beta!r}. Pass a number from .1 to 10, such as 2.",
+            argument="beta",
+            value=beta,
         )
     if beta == 1:
         return f1_interval(tp, fp, fn, prior=prior, confidence=confidence)

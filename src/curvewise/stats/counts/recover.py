@@ -119,7 +119,9 @@ def recover_counts(
     n = _whole("test_size", test_size, 1)
     if positives is not None and _whole("positives", positives, 0) > n:
         raise CurvewiseError(
-            f"positives is {positives}, of {n} test examples. Pass how many of them are."
+            f"positives is {positives}, of {n} test examples. Pass how many of them are.",
+            argument="positives",
+            value=positives,
         )
     if digits is not None:
         _whole("digits", digits, 0)
@@ -276,7 +278,9 @@ def _rate(name: str, value: Any) -> float:
         rate = math.nan
     if isinstance(value, bool) or not 0 <= rate <= 1:
         raise CurvewiseError(
-            f"{name} is {value!r}. Pass it as printed, from 0 to 1; 82.6 % is '0.826'."
+            f"{name} is {value!r}. Pass it as printed, from 0 to 1; 82.6 % is '0.826'.",
+            argument=name,
+            value=value,
         )
     return rate
 
@@ -292,6 +296,8 @@ def _whole(name: str, value: Any, least: int) -> int:
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or value < least:
         raise CurvewiseError(
-            f"{name} is {value!r}. Pass a whole number, {least} or more."
+            f"{name} is {value!r}. Pass a whole number, {least} or more.",
+            argument=name,
+            value=value,
         )
     return int(value)

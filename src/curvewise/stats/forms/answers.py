@@ -63,7 +63,9 @@ class FittedForms:
         except (TypeError, ValueError):
             at = np.array(np.nan)
         if not (at > 0).all():
-            raise CurvewiseError(f"n is {n!r}. Pass numbers of training examples.")
+            raise CurvewiseError(
+                f"n is {n!r}. Pass numbers of training examples.", argument="n", value=n
+            )
         t = np.atleast_1d(at).ravel() / self._design.top
         shape = [k[:, None] for k in self._shape]
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

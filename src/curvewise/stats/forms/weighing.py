@@ -281,7 +281,9 @@ def _chosen(forms: Sequence[str | Form], sizes: int) -> tuple[Form, ...]:
         forms = [forms]
     elif not isinstance(forms, Iterable):
         raise CurvewiseError(
-            f"forms is {forms!r}. Pass names, such as {EXTRAPOLATING}."
+            f"forms is {forms!r}. Pass names, such as {EXTRAPOLATING}.",
+            argument="forms",
+            value=forms,
         )
     asked = [form_of("LAST1"), *(form_of(f) for f in forms)]
     each = tuple({form.name: form for form in asked}.values())

@@ -102,6 +102,8 @@ def _checked_seconds(seconds: Any, n: Floats) -> Floats:
     if found.shape != n.shape or not (np.isfinite(found) & (found > 0)).all():
         raise CurvewiseError(
             f"seconds is {seconds!r}. Pass the seconds of one run at each size, above 0, "
-            f"or a function of the size."
+            f"or a function of the size.",
+            argument="seconds",
+            value=seconds,
         )
     return found

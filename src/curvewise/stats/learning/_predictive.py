@@ -263,7 +263,9 @@ def checked_correlation(correlation: Any) -> float:
     if not is_number(correlation) or not -1 < correlation < 1:
         raise CurvewiseError(
             f"correlation is {correlation!r}. Pass that of the noise of the two curves, "
-            f"strictly between -1 and 1: `shared_noise` estimates it."
+            f"strictly between -1 and 1: `shared_noise` estimates it.",
+            argument="correlation",
+            value=correlation,
         )
     return float(correlation)
 

@@ -200,7 +200,11 @@ def _grid(one: Forecast, other: Forecast, sizes: ArrayLike | None) -> Floats:
         asked = not_below(checked_sizes(sizes), one, other)
         least, most = float(asked.min()), float(asked.max())
     if not least < most:
-        raise CurvewiseError(f"sizes is {sizes!r}. Pass two sizes to look between.")
+        raise CurvewiseError(
+            f"sizes is {sizes!r}. Pass two sizes to look between.",
+            argument="sizes",
+            value=sizes,
+        )
     return np.geomspace(least, most, _GRID)
 
 

@@ -246,7 +246,9 @@ def _checked_repeats(repeats: Any) -> Floats:
     is_whole = (found >= 1) & (found <= 1e9) & (found == np.round(found))
     if len(found) == 0 or not is_whole.all():
         raise CurvewiseError(
-            f"repeats is {repeats!r}. Pass whole numbers of runs, at least 1."
+            f"repeats is {repeats!r}. Pass whole numbers of runs, at least 1.",
+            argument="repeats",
+            value=repeats,
         )
     return found
 
@@ -255,7 +257,11 @@ def _checked_budget(budget: Any) -> float:
     if budget is None:
         return math.inf
     if not is_number(budget) or budget <= 0:
-        raise CurvewiseError(f"budget is {budget!r}. Pass seconds, above 0.")
+        raise CurvewiseError(
+            f"budget is {budget!r}. Pass seconds, above 0.",
+            argument="budget",
+            value=budget,
+        )
     return float(budget)
 
 

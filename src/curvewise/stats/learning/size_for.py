@@ -159,7 +159,9 @@ def size_for(
     if not is_number(largest) or not least < largest <= LARGEST_SIZE:
         raise CurvewiseError(
             f"largest is {largest!r}. Pass a size above {least:g}, up to "
-            f"{LARGEST_SIZE:g}."
+            f"{LARGEST_SIZE:g}.",
+            argument="largest",
+            value=largest,
         )
     sizes = np.geomspace(least, float(largest), _COARSE)
     tables = tables_between(curve, least, float(largest))
@@ -231,6 +233,8 @@ def _checked_error(error: Any, unit: str) -> float:
     if not is_number(error) or not 0 <= error <= most:
         raise CurvewiseError(
             f"error is {error!r}, and the unit of the curve is {unit!r}. Pass the error "
-            f"that is wanted in that unit."
+            f"that is wanted in that unit.",
+            argument="error",
+            value=error,
         )
     return float(error)

@@ -193,7 +193,11 @@ def average_rmse(rmse: ArrayLike) -> Floats:
     except (TypeError, ValueError):
         values = np.empty(0)
     if values.shape[-1] == 0:
-        raise CurvewiseError(f"rmse is {rmse!r}. Pass one number for each size.")
+        raise CurvewiseError(
+            f"rmse is {rmse!r}. Pass one number for each size.",
+            argument="rmse",
+            value=rmse,
+        )
     return np.asarray(np.mean(values, axis=-1))
 
 
@@ -226,7 +230,9 @@ def _predicted(fit: Model, runs: Runs) -> Floats:
 def _named(curves: Any) -> dict[str, Any]:
     if not isinstance(curves, Iterable):
         raise CurvewiseError(
-            f"curves is {curves!r}. Pass the errors of each learner, by name or in a list."
+            f"curves is {curves!r}. Pass the errors of each learner, by name or in a list.",
+            argument="curves",
+            value=curves,
         )
     named = (
         {str(k): v for k, v in curves.items()}
@@ -250,7 +256,9 @@ def _fits(models: Any, unit: Unit) -> dict[str, Model]:
         fits = {name: known_model(name, within) for name in models}
     if not fits or not all(callable(fit) for fit in fits.values()):
         raise CurvewiseError(
-            f"models is {models!r}. Pass names, or functions that fit a curve, by name."
+            f"models is {models!r}. Pass names, or functions that fit a curve, by name.",
+            argument="models",
+            value=models,
         )
     return fits
 

@@ -228,7 +228,9 @@ def trials_for_quantile(
     44
     """
     if not is_number(p) or not 0 < p < 1:
-        raise CurvewiseError(f"p is {p!r}. Pass a share strictly between 0 and 1.")
+        raise CurvewiseError(
+            f"p is {p!r}. Pass a share strictly between 0 and 1.", argument="p", value=p
+        )
     return trials_for(
         Functional("quantile", p), half_width, pilot=pilot, confidence=confidence
     )
@@ -259,7 +261,9 @@ def trials_for(
     """
     if not isinstance(functional, Functional):
         raise CurvewiseError(
-            f"functional is {functional!r}. Pass one, such as Functional('mean')."
+            f"functional is {functional!r}. Pass one, such as Functional('mean').",
+            argument="functional",
+            value=functional,
         )
     h = checked_half_width(half_width)
     level = checked_confidence(confidence)

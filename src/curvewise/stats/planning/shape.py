@@ -93,7 +93,9 @@ def trials_for_top(share: float, *, confidence: float = 0.95) -> int:
     if not is_number(share) or not 0 < share < 1:
         raise CurvewiseError(
             f"share is {share!r}. Pass one strictly between 0 and 1, such as 0.05 for the "
-            f"top 5 %."
+            f"top 5 %.",
+            argument="share",
+            value=share,
         )
     level = checked_confidence(confidence)
     # log1p: a share of 1e-9 is not lost in 1 - share. Up to rounding, met is met.

@@ -19,7 +19,9 @@ def checked_at(n: Any) -> Floats:
     """Return sizes as an array of any shape; infinity is one."""
     found = _positive(n, "n", "numbers of training examples")
     if (found < LEAST_SIZE).any():
-        raise CurvewiseError(f"n is {n!r}. Pass sizes from {LEAST_SIZE:g} on.")
+        raise CurvewiseError(
+            f"n is {n!r}. Pass sizes from {LEAST_SIZE:g} on.", argument="n", value=n
+        )
     return found
 
 
@@ -40,14 +42,18 @@ def checked_probabilities(p: Any) -> Floats:
     """Return probabilities as an array, shape (p,)."""
     found = np.atleast_1d(_numbers(p))
     if found.ndim != 1 or not ((found > 0) & (found < 1)).all():
-        raise CurvewiseError(f"p is {p!r}. Pass probabilities between 0 and 1.")
+        raise CurvewiseError(
+            f"p is {p!r}. Pass probabilities between 0 and 1.", argument="p", value=p
+        )
     return found
 
 
 def _positive(values: Any, name: str, what: str) -> Floats:
     found = _numbers(values)
     if not (found > 0).all():
-        raise CurvewiseError(f"{name} is {values!r}. Pass {what}, above 0.")
+        raise CurvewiseError(
+            f"{name} is {values!r}. Pass {what}, above 0.", argument=name, value=values
+        )
     return found
 
 

@@ -30,6 +30,8 @@ def checked_weights(weights: Any, method: Method) -> Weights:
             " judges exponents by their likelihood, which has efficient weights. Pass ",
             {"method": "paper"},
             " for others.",
+            argument="weights",
+            value=weights,
         )
     used: Weights = weights
     return used
@@ -49,7 +51,9 @@ def checked_floor(floor: Any, method: Method, unit: Unit, scale: float) -> float
     if not is_number(floor) or floor <= 0:
         raise CurvewiseError(
             f"noise_floor is {floor!r}. Pass a variance above 0, in the unit of the errors "
-            f"squared."
+            f"squared.",
+            argument="noise_floor",
+            value=floor,
         )
     return float(floor) / scale**2
 
@@ -59,7 +63,11 @@ def checked_reference(size: Any, sizes: Floats) -> float:
     if size is None:
         return float(sizes[-1])
     if not is_number(size) or size <= 0:
-        raise CurvewiseError(f"size is {size!r}. Pass a number of training examples.")
+        raise CurvewiseError(
+            f"size is {size!r}. Pass a number of training examples.",
+            argument="size",
+            value=size,
+        )
     return float(size)
 
 

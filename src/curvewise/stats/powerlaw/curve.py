@@ -131,13 +131,17 @@ class PowerLaw:
             )
         if not _STEEPEST <= gamma < 0:
             raise CurvewiseError(
-                f"gamma is {gamma!r}. Pass an exponent below 0, and not below {_STEEPEST}."
+                f"gamma is {gamma!r}. Pass an exponent below 0, and not below {_STEEPEST}.",
+                argument="gamma",
+                value=gamma,
             )
         if not 0 <= e_N <= bounds_of(unit)[1]:
             raise CurvewiseError(
                 f"e_N is {e_N!r}, which is no error in ",
                 Keyword("unit", unit),
                 ". Pass another unit.",
+                argument="e_N",
+                value=e_N,
             )
         eta = -beta_N / (2 * gamma) * float(N) ** -gamma
         return cls(e_N + beta_N / (2 * gamma), eta, 0.0, float(gamma), float(N), unit)

@@ -53,7 +53,9 @@ def light_fit(
     is_whole = isinstance(largest, int | np.integer) and not isinstance(largest, bool)
     if not is_whole or largest < 2:
         raise CurvewiseError(
-            f"largest is {largest!r}. Pass how many sizes, at least 2."
+            f"largest is {largest!r}. Pass how many sizes, at least 2.",
+            argument="largest",
+            value=largest,
         )
     if len(n) < largest:
         raise CurvewiseError(

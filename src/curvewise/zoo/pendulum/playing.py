@@ -110,7 +110,9 @@ def _stretch(data: Episodes, points: int | None) -> int:
     if data.number % points:
         raise CurvewiseError(
             f"points is {points}, and {data.number} episodes cannot be cut into as many "
-            f"stretches of the same length. Pass a divisor of {data.number}."
+            f"stretches of the same length. Pass a divisor of {data.number}.",
+            argument="points",
+            value=points,
         )
     return data.number // points
 

@@ -135,7 +135,9 @@ def td_learner(
     """
     rate, explore = _share(rate, "rate"), _share(explore, "explore")
     if play not in ("greedy", "random"):
-        raise CurvewiseError(f"play is {play!r}. Pass 'greedy' or 'random'.")
+        raise CurvewiseError(
+            f"play is {play!r}. Pass 'greedy' or 'random'.", argument="play", value=play
+        )
     if play == "random":
         explore, learns_from_exploring = 1.0, True
     run = TdLearner(explore, learns_from_exploring, symmetric)
@@ -208,5 +210,9 @@ def _share(value: Any, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         value = np.nan
     if not 0 <= value <= 1:
-        raise CurvewiseError(f"{name} is {value!r}. Pass a number from 0 to 1.")
+        raise CurvewiseError(
+            f"{name} is {value!r}. Pass a number from 0 to 1.",
+            argument=name,
+            value=value,
+        )
     return float(value)

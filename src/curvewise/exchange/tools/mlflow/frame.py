@@ -37,6 +37,8 @@ def read(table: pa.Table, name: str, asked: Asked) -> Runs:
             "last score of each run. Leave out ",
             Keyword("step"),
             ", or read MLflow's store itself.",
+            argument="step",
+            value=asked.step,
         )
     start = _milliseconds(table, "start_time")
     order = np.argsort([t or 0 for t in start], kind="stable")

@@ -101,7 +101,9 @@ def by_the_clock(asked: Asked) -> bool:
     if asked.step not in (None, *_CLOCKS):
         raise CurvewiseError(
             f"step is {asked.step!r}. MLflow counts by {listed(_CLOCKS)}; the second is "
-            f"the time since a run began."
+            f"the time since a run began.",
+            argument="step",
+            value=asked.step,
         )
     return asked.step == "seconds"
 

@@ -164,6 +164,8 @@ def checked_steps(steps: ArrayLike | None, k: int) -> Floats:
     if at.shape != (k,) or not np.isfinite(at).all() or not (np.diff(at) > 0).all():
         raise CurvewiseError(
             f"steps is {steps!r}. Pass {k} ascending numbers, one for each step of the "
-            f"lines."
+            f"lines.",
+            argument="steps",
+            value=steps,
         )
     return at

@@ -36,7 +36,9 @@ def checked_edges(steps: int, windows: WindowsLike) -> Edges:
         raise CurvewiseError(
             f"windows is {windows!r}. Pass how many, or two or more ascending edges that "
             f"are places of steps, from 0 to {steps}: the first step of each window, and "
-            f"where the last ends."
+            f"where the last ends.",
+            argument="windows",
+            value=windows,
         )
     return edges.astype(np.int64)
 
@@ -52,5 +54,9 @@ def averaged(values: Floats, edges: Edges) -> Floats:
 def _checked_count(name: str, value: Any) -> int:
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or value < 1:
-        raise CurvewiseError(f"{name} is {value!r}. Pass how many, at least 1.")
+        raise CurvewiseError(
+            f"{name} is {value!r}. Pass how many, at least 1.",
+            argument=name,
+            value=value,
+        )
     return int(value)

@@ -64,7 +64,9 @@ def checked_effect(shift: Any, stretch: Any, effect: str) -> bool:
         if not is_number(shift) or shift <= 0:
             raise CurvewiseError(
                 f"shift is {shift!r}. Pass the size of a difference in units of the "
-                f"scores, above 0; it is planned for in either direction."
+                f"scores, above 0; it is planned for in either direction.",
+                argument="shift",
+                value=shift,
             )
         if effect == "interaction":
             raise CurvewiseError(
@@ -78,7 +80,9 @@ def checked_effect(shift: Any, stretch: Any, effect: str) -> bool:
     elif not is_number(stretch) or stretch <= 0 or stretch == 1:
         raise CurvewiseError(
             f"stretch is {stretch!r}. Pass what scores are multiplied by, above 0 and "
-            f"not 1, such as 1.1."
+            f"not 1, such as 1.1.",
+            argument="stretch",
+            value=stretch,
         )
     return True
 
@@ -90,7 +94,9 @@ def checked_sizes(sizes: Any, least: int) -> list[int] | None:
     tried = np.unique(np.atleast_1d(np.asarray(sizes)))
     if tried.dtype.kind not in "iu" or tried.size == 0 or tried[0] < 2:
         raise CurvewiseError(
-            f"sizes is {sizes!r}. Pass numbers of lines, each at least 2."
+            f"sizes is {sizes!r}. Pass numbers of lines, each at least 2.",
+            argument="sizes",
+            value=sizes,
         )
     if tried[-1] < least:
         raise CurvewiseError(

@@ -38,7 +38,9 @@ def known_confidence(confidence: Any) -> float:
     if not 0.5 <= level <= 0.99:
         raise CurvewiseError(
             f"confidence is {confidence!r}. Pass one from 0.5 to 0.99: real curves are too "
-            f"few to say more."
+            f"few to say more.",
+            argument="confidence",
+            value=confidence,
         )
     return level
 

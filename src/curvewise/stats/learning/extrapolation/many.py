@@ -159,6 +159,8 @@ def _checked_counts(counts: Any, sizes: int) -> Floats:
     is_count = (found >= 1) & (found <= _MANY)
     if found.shape not in {(), (sizes,)} or not is_count.all():
         raise CurvewiseError(
-            f"counts is {counts!r}. Pass the number of runs, or one for each size."
+            f"counts is {counts!r}. Pass the number of runs, or one for each size.",
+            argument="counts",
+            value=counts,
         )
     return found
