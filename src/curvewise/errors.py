@@ -120,15 +120,16 @@ class Message(str):
         """Return the first sentence, without its full stop."""
         kept: list[Part] = []
         for part in self.parts:
-            begins, end, _ = (
-                part.partition(". ") if isinstance(part, str) else (part,) * 3
-            )
-            kept.append(begins)
-            if isinstance(part, str) and end:
+            if isinstance(part, str) and ". " in part:
+                kept.append(part.partition(". ")[0])
                 break
-        if isinstance(kept[-1], str):
-            kept[-1] = kept[-1].rstrip(".")
-        return Message(*kept)
+            kept.append(part)
+        return Message(*kept).rstrip(".")
+
+    def rstrip(self, chars: str | None = None, /) -> "Message":
+        """Return the message without some signs at its end, as of a text."""
+        *first, last = self.parts or ("",)
+        return Message(*first, last.rstrip(chars) if isinstance(last, str) else last)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Message, self.parts
@@ -415,4 +416,6 @@ def shortened(name: object, most: int = 60) -> str:
     'aaaa…'
     """
     text = " ".join(str(name).split())
+    if isinstance(name, Message) and text == name and len(text) <= most:
+        return name  # with its parts
     return text if len(text) <= most else text[: most - 1] + "…"

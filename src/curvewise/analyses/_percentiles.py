@@ -106,7 +106,8 @@ def _only(names: Sequence[str], asked: str | None, kind: str) -> str:
     if asked is None:
         if len(names) != 1:
             raise CurvewiseError(
-                f"Which {kind}? These trials have {listed(names) or 'none'}. Pass {kind}=."
+                f"Which {kind}? These trials have {listed(names) or 'none'}.",
+                fixes=[{kind: ...}],
             )
         return names[0]
     if asked not in names:

@@ -165,8 +165,10 @@ def _must_be_named(runs: Runs, role: str, column: str | None) -> None:
         raise CurvewiseError(
             f"{len(without)} of {count(table.num_rows, 'run')} have nothing in '{column}', "
             f"which names the {role}, such as {listed(without, most=2)}. Choose the runs "
-            f"that have it, or name another label with {role}=. In Python, a function of "
-            f"names of runs may return None for one to leave out.",
+            f"that have it, or name another label with ",
+            {role: ...},
+            ". In Python, a function of "
+            "names of runs may return None for one to leave out.",
             fixes=_with_label(runs, column) or choices(runs) or patterns(runs),
         )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from curvewise import store
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, Keyword
 from curvewise.trials import Trials
 
 if TYPE_CHECKING:
@@ -142,11 +142,13 @@ def read(
         source = Path(source).expanduser()
     if tool is None and store.is_store(source) and not _is_foreign(source):
         told = stated.pop("metrics") if isinstance(metrics, Mapping) else None
-        given = [f"{name}=" for name, value in stated.items() if value is not None]
-        given = [name for name in given if name != "where="]
+        given = [name for name, value in stated.items() if value is not None]
+        given = [name for name in given if name != "where"]
         if given:
             raise CurvewiseError(
-                f"{source} is a store, which knows its columns. Leave out {given[0]}."
+                f"{source} is a store, which knows its columns. Leave out ",
+                Keyword(given[0]),
+                ".",
             )
         trials = store.read(cast("str | Path", source))
         if told is not None:

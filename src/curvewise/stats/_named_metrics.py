@@ -22,7 +22,7 @@ def metric_of(name: str, settings: dict[str, Any]) -> Callable[[Floats], Floats]
     needed = {"f_beta": "beta", "cost": "costs"}.get(name)
     if needed is not None and needed not in settings:
         raise CurvewiseError(
-            f"'{name}' needs {needed}=. Pass it with the metric's name."
+            f"'{name}' needs ", {needed: ...}, ". Pass it with the metric's name."
         )
     function = METRICS[name]
     strange = sorted(set(settings) - set(signature(function).parameters))

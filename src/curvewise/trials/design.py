@@ -355,9 +355,15 @@ def joined(parts: Sequence[Design]) -> Design:
             continue
         stated = {value for value, how, _ in each if how == "stated"}
         if len(stated) > 1:
-            both = " and ".join(sorted(f"{part}={list(value)}" for value in stated))
+            one, *others = sorted(map(list, stated), key=repr)
+            more = (
+                said for other in others for said in (" and ", Keyword(part, other))
+            )
             raise CurvewiseError(
-                f"These sets of trials were read with {both}. Read them alike."
+                "These sets of trials were read with ",
+                Keyword(part, one),
+                *more,
+                ". Read them alike.",
             )
         found = {value for value, how, _ in each if how == "inferred" and value}
         if part == "cluster" and stated and found - stated:

@@ -114,7 +114,8 @@ def declared_score(meant: Metric, failed: Failed) -> float | None:
     if isinstance(failed, str | bool):
         if failed not in ("raise", "worst"):
             raise CurvewiseError(
-                f"failed is {failed!r}. Pass 'raise', 'worst' or the score of a failed run.",
+                f"failed is {failed!r}. Pass 'raise', 'worst' or the score of a failed "
+                "run.",
                 argument="failed",
                 value=failed,
             )

@@ -130,13 +130,13 @@ def _measured(trials: Trials, metric: str) -> Trials:
 
 def _tried(part: Trials, metric: str, probe: Probe) -> tuple[str | None, Failed]:
     """Return what stands against it, and what a failure has to score."""
-    problem = "There are no such trials."
+    problem: str = "There are no such trials."
     failures: tuple[Failed, ...] = ("raise", "worst")
     for failed in failures if len(part) else ():
         try:
             probe(part, metric, failed)
         except CurvewiseError as found:
-            problem = str(found)
+            problem = found.message
         else:
             return None, failed
     return problem, "raise"
@@ -178,7 +178,7 @@ def in_part(settled: Settled, asked: Asked, what: str = "") -> str:
     """Return what was left out, and why; empty where nothing was."""
     missing = [t for t in asked.trials.tasks if t not in settled.trials.tasks]
     lost = f"Not on {listed(missing, 4)}." if missing else ""
-    return " ".join(filter(None, [lost, settled.problem or what]))
+    return sentences(lost, settled.problem or what)
 
 
 def fewest(trials: Trials) -> int:

@@ -265,7 +265,7 @@ def _no_pilot(asked: Asked, why: str) -> Question:
     return Question(
         *_PLAN,
         "no",
-        why=f"{why} Without a pilot, numbers are for the worst distribution.",
+        why=sentences(why, "Without a pilot, numbers are for the worst distribution."),
         add="" if is_asked else _RUN_TWO,
         command=command(bare, "plan", {"half_width": _CLOSE}),
         python=python("plan.trials", str(_CLOSE)),

@@ -636,8 +636,9 @@ def _left_out(unread: Sequence[tuple[str, Exception]]) -> tuple[LeftOut, ...]:
     if not unread:
         return ()
     file, reason = unread[0]
-    why = f"that cannot be read, first '{shortened(file)}': {shortened(_why(reason), 200)}"
-    return (LeftOut(len(unread), why.rstrip("."), what="file"),)
+    first = f"that cannot be read, first '{shortened(file)}': "
+    why = Message(first, shortened(_why(reason), 200)).rstrip(".")
+    return (LeftOut(len(unread), why, what="file"),)
 
 
 def _remarks(
@@ -678,8 +679,8 @@ def _nothing(seen: Seen, unread: Sequence[tuple[str, Exception]]) -> CurvewiseEr
     if unread:
         file, reason = unread[0]
         return CurvewiseError(
-            f"{seen.path} holds no scores that can be read: {shortened(file)}: "
-            f"{_why(reason)}",
+            f"{seen.path} holds no scores that can be read: {shortened(file)}: ",
+            _why(reason),
             fixes=getattr(reason, "fixes", ()),
         )
     return CurvewiseError(

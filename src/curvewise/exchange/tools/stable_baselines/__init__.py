@@ -206,20 +206,20 @@ def _curves(
         try:
             found.append(episodes_of(seen.place(file)))
         except CurvewiseError as problem:
-            unread.append((file, str(problem)))
+            unread.append((file, problem.message))
     if found:
         yield _together(found, clock)
     try:
         if log.evaluations and clock == "timesteps":
             yield evaluations_of(seen.place(log.evaluations))
     except CurvewiseError as problem:
-        unread.append((log.evaluations or "", str(problem)))
+        unread.append((log.evaluations or "", problem.message))
     if log.progress and kinds == {"progress"}:
         by = _TIMESTEPS if clock == "timesteps" else clock
         try:
             yield progress_of(seen.place(log.progress), by)
         except CurvewiseError as problem:
-            unread.append((log.progress, str(problem)))
+            unread.append((log.progress, problem.message))
 
 
 def _together(found: list[Episodes], clock: str) -> Curves:
@@ -279,7 +279,8 @@ def _table(rows: list[dict[str, Any]]) -> pa.Table:
 def _left_out(unread: list[tuple[str, str]]) -> tuple[LeftOut, ...]:
     if not unread:
         return ()
-    why = f"that cannot be read, first: {shortened(unread[0][1].rstrip('.'), 200)}"
+    what = shortened(unread[0][1].rstrip("."), 200)
+    why = Message("that cannot be read, first: ", what)
     return (LeftOut(len(unread), why, what="file"),)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, shortened
+from curvewise.errors import CurvewiseError, Message, shortened
 from curvewise.exchange.runs import Asked, LeftOut, Runs
 from curvewise.exchange.tables import load
 from curvewise.exchange.tools.seeing import Seen
@@ -77,7 +77,7 @@ def _exported(seen: Seen, unread: list[tuple[str, str]]) -> Iterator[History]:
         try:
             table, _ = load(seen.place(file))
         except CurvewiseError as problem:
-            unread.append((file, str(problem)))
+            unread.append((file, problem.message))
             continue
         parts.setdefault(_run_of(file, seen), []).append(table)
     for run, tables in parts.items():
@@ -114,5 +114,6 @@ def _has_history(path: Path) -> bool:
 def _left_out(unread: list[tuple[str, str]]) -> tuple[LeftOut, ...]:
     if not unread:
         return ()
-    why = f"that cannot be read, first: {shortened(unread[0][1].rstrip('.'), 200)}"
+    what = shortened(unread[0][1].rstrip("."), 200)
+    why = Message("that cannot be read, first: ", what)
     return (LeftOut(len(unread), why),)

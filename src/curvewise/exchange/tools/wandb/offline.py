@@ -67,7 +67,7 @@ def offline_runs(
         try:
             read = _of_file(path)
         except CurvewiseError as problem:
-            unread.append((name, str(problem)))
+            unread.append((name, problem.message))
             continue
         if not read.labels:
             unread.append((name, f"{name} holds no record: its run died too early"))
