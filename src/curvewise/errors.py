@@ -298,6 +298,9 @@ def as_words(
     ['--where', 'seed=0', '--where', 'seed=1']
     >>> as_words({"trial": [], "anyway": True})
     ['--trial', 'row', '--anyway']
+    >>> as_words({"paired": False})
+    ['--no-paired']
+
     >>> as_words({"step": ..., "failed": Verbatim("<score>"), "metrics": [...]})
     ['--step', '--failed', '<score>', '--metrics', 'NAME']
     >>> as_words({"pairs": {"svm": Verbatim("<its tuned one>")}}, {"pairs": "--pair"})
@@ -308,6 +311,8 @@ def as_words(
         option = (names or {}).get(name, f"--{name.replace('_', '-')}")
         if value is True or value is ...:
             words.append(option)
+        elif value is False:
+            words.append(option.replace("--", "--no-", 1))
         elif isinstance(value, Mapping):
             for key, one in value.items():
                 for each in one if isinstance(one, list | tuple) else [one]:
@@ -349,8 +354,13 @@ def _entry(name: str, value: Any) -> str:
     if isinstance(value, Mapping):
         return f"[{name}], and below it {', '.join(map(_entry, value, value.values()))}"
     meant = value.as_text if isinstance(value, _Meaning) else value
-    is_as_it_is = isinstance(meant, Verbatim)
-    return f"{name} = {meant if is_as_it_is else json.dumps(meant, ensure_ascii=False)}"
+    if not isinstance(meant, Verbatim):
+        meant = json.dumps(meant, ensure_ascii=False, default=_unsaid)
+    return f"{name} = {meant}"
+
+
+def _unsaid(value: object) -> str:
+    return "NAME" if value is ... else str(value)
 
 
 class UnknownDirection(CurvewiseError):  # noqa: N818  a question, not a mistake
