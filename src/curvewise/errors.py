@@ -1,7 +1,5 @@
 """What curvewise raises: one error, one warning, and how they name the fix."""
 
-import json
-import pickle
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -213,6 +211,8 @@ def _again(
 
 def _sendable(value: object) -> object:
     """Return a value, or what it looks like if it cannot leave this process."""
+    import pickle
+
     try:
         pickle.dumps(value)
     except Exception:  # whatever a class of the user's own raises
@@ -349,6 +349,8 @@ def _entry(name: str, value: Any) -> str:
     >>> _entry("retries", 3), _entry("memory", ...), _entry("cross", {"seed": 5})
     ('retries = 3', 'memory', '[cross], and below it seed = 5')
     """
+    import json
+
     if value is ...:
         return name
     if isinstance(value, Mapping):

@@ -20,7 +20,7 @@ from curvewise.analyses._line_pilots import lines_plan
 from curvewise.analyses._line_plan import LinesPlan, PairPlan
 from curvewise.analyses._score_plan import CellPlan, ScorePlan, sign_of, support_of
 from curvewise.analyses._telling import Telling
-from curvewise.errors import CurvewiseError, Keyword, Verbatim
+from curvewise.errors import CurvewiseError, Keyword, Phrase, Verbatim
 from curvewise.metrics import Floats, Metric, find
 from curvewise.review.gate import gate
 from curvewise.stats.anova.planning import Effect
@@ -135,7 +135,7 @@ def trials(
         if pilot is not None or metric is not None:
             raise CurvewiseError(
                 "A band takes as many trials whatever the scores. Leave ",
-                Keyword("pilot"),
+                Phrase("pilot=", "SOURCE"),
                 " and ",
                 Keyword("metric"),
                 " out, or pass ",
