@@ -23,6 +23,8 @@ from curvewise.stats.learning._predictive import (
 from curvewise.stats.learning._search import first_at
 from curvewise.stats.learning.forecast import Forecast
 
+__all__ = ["SizeFor", "size_for"]
+
 _COARSE = 121  # sizes on the first look, in equal ratios
 _FAR = 16.0  # an answer so many times beyond the data rests on the form of the curve
 

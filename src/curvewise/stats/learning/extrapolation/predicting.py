@@ -21,6 +21,8 @@ from curvewise.stats.learning.extrapolation.answer import (
 )
 from curvewise.stats.learning.shape import shape
 
+__all__ = ["extrapolate"]
+
 FEWEST = 3
 
 
