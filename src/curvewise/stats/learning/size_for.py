@@ -26,6 +26,8 @@ from curvewise.stats.learning.forecast import Forecast
 __all__ = ["SizeFor", "size_for"]
 
 _COARSE = 121  # sizes on the first look, in equal ratios
+_DRAWN = 161
+_BEYOND = 1000.0  # times the largest size that was seen: how far chances are drawn
 _FAR = 16.0  # an answer so many times beyond the data rests on the form of the curve
 
 
@@ -51,6 +53,8 @@ class SizeFor:
         The smallest size with an observed mean that is already so low; NaN if none is.
     forecast : Forecast
     concerns : tuple of str
+    sizes, chances : ndarray
+        The probability that the mean error is so low, to be drawn.
     """
 
     error: float
@@ -61,6 +65,8 @@ class SizeFor:
     seen_at: float
     forecast: Forecast
     concerns: tuple[str, ...]
+    sizes: Floats
+    chances: Floats
 
     def chance(self, n: ArrayLike) -> Floats:
         """Return P(the mean error at n is at most the error wanted), for each size."""
@@ -180,6 +186,8 @@ def size_for(
         reached = max(reached, float(_upto(at_last, wanted)[0]))
     is_seen = np.asarray(curve.means) <= wanted
     seen_at = float(np.asarray(curve.sizes)[is_seen][0]) if is_seen.any() else math.nan
+    far = min(_BEYOND * float(curve.sizes[-1]), float(largest))
+    drawn = np.geomspace(least, far, _DRAWN)
     interval = Interval(
         low,
         high,
@@ -196,6 +204,8 @@ def size_for(
         seen_at,
         curve,
         tuple(_concerns(curve, middle, low)),
+        drawn,
+        _upto(quantile_table(curve, drawn), wanted),
     )
 
 
