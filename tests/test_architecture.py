@@ -109,9 +109,8 @@ def signatures():
         lines += [
             f"{module}.{n}{_called(v)}"
             for n, v in sorted(vars(home).items())
-            if callable(v)
-            and getattr(v, "__module__", "") == home.__name__
-            and n[0] != "_"
+            if callable(v) and getattr(v, "__module__", "") == home.__name__
+            if n in getattr(home, "__all__", [n]) and n[0] != "_"
         ]
     return "\n".join(lines) + "\n"
 
@@ -121,7 +120,9 @@ def _short(module):
 
 
 def _is_open(module):
-    return module.startswith(("analyses.", "stats.")) and "._" not in module
+    """Whether users are invited: a statistic or an analysis that lists its names."""
+    home = import_module(f"curvewise.{module}")
+    return module.startswith(("analyses.", "stats.")) and hasattr(home, "__all__")
 
 
 def _inherited(owner, name):
@@ -193,9 +194,10 @@ def test_every_function_and_class_says_what_it_is():
 
 def test_every_statistic_shows_itself_in_a_doctest():
     for name in modules():
-        if name.startswith("curvewise.stats.") and "._" not in name:
+        if _is_open(_short(name)) and name.startswith("curvewise.stats."):
+            offered = import_module(name).__all__
             for member, value in own_members(name).items():
-                if inspect.isfunction(value):
+                if inspect.isfunction(value) and member in offered:
                     assert ">>>" in inspect.getdoc(value), f"{name}.{member}"
 
 
@@ -242,9 +244,11 @@ def random_functions():
     for name in modules():
         if "._" in name:  # what a private module draws, its callers are held to
             continue
-        for member, value in vars(import_module(name)).items():
+        module = import_module(name)
+        offered = getattr(module, "__all__", vars(module))
+        for member, value in vars(module).items():
             own = getattr(value, "__module__", "") == name and member[0] != "_"
-            if own and inspect.isfunction(value):
+            if own and member in offered and inspect.isfunction(value):
                 parameters = inspect.signature(value).parameters
                 for source in ("rng", "seed"):
                     if source in parameters:

@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from curvewise._text import count, joined, step
 from curvewise.analyses._curve_fits import CurveFit, CurveTask
+from curvewise.analyses._curve_questions import Advice
 from curvewise.analyses._curve_tables import point_of, size_cell
 from curvewise.analyses._curve_telling import advised
 from curvewise.analyses._curve_words import with_more_data
@@ -148,20 +149,28 @@ def would_change(answer: "Learning") -> str:
     return " ".join(filter(None, [_next(answer), _open(answer), _rests_on(answer)]))
 
 
-def _next(answer: "Learning") -> str:
+def most_telling(
+    found: Sequence[CurveTask], unit: Literal["fraction", "loss"], confidence: float
+) -> Advice | None:
     """Return the run that tells most of what four times the data would bring."""
-    found = leads(answer)
-    one = max(found, key=lambda lead: _width(answer, lead))
-    fit = one.leader
-    to = float(fit.law.extrapolation_limit)
+    one = max(map(_lead, found), key=lambda lead: _width(lead, confidence))
+    to = float(one.leader.law.extrapolation_limit)
     try:
         # Examples are counted: how long they take is not known of all.
-        advice = advised(one.found, to, None, None, answer.scale.unit, is_known=False)
+        advice = advised(one.found, to, None, None, unit, is_known=False)
     except CurvewiseError:  # so few runs that nothing is known of their noise
+        return None
+    return next(own for own in advice if own.algorithm == one.leader.algorithm)
+
+
+def _next(answer: "Learning") -> str:
+    if answer.advice is None:
         return ""
-    run = next(own.run for own in advice if own.algorithm == fit.algorithm)
-    name = short_names(one.found.algorithms)[fit.algorithm]
-    on = "" if len(found) == 1 else f" on {short_names(answer.tasks)[one.found.task]}"
+    own, run = answer.of(answer.advice.task), answer.advice.run
+    to = answer.curve(answer.advice.algorithm, own.task).law.extrapolation_limit
+    name = short_names(own.algorithms)[answer.advice.algorithm]
+    several = len(answer.found) > 1
+    on = f" on {short_names(answer.tasks)[own.task]}" if several else ""
     return (
         f"Of what could be trained next, {count(run.best.repeats, 'more run')} of "
         f"{name}{on} with {size_cell(run.best.size)} examples would tell most: the "
@@ -170,9 +179,9 @@ def _next(answer: "Learning") -> str:
     )
 
 
-def _width(answer: "Learning", one: ErrorLead) -> float:
+def _width(one: ErrorLead, confidence: float) -> float:
     to = one.leader.law.extrapolation_limit
-    return point_of(one.leader.forecast.interval(to, answer.confidence)).half_width
+    return point_of(one.leader.forecast.interval(to, confidence)).half_width
 
 
 def _open(answer: "Learning") -> str:

@@ -80,6 +80,9 @@ class Learning(Answer):
     found : tuple of CurveTask
     left_out : tuple of str
         Tasks on which nobody was trained on three sizes.
+    advice : Advice, optional
+        The run that would tell most of what four times the data would bring; None of runs
+        so few that nothing is known of their noise.
     provenance : Provenance
     """
 
@@ -89,6 +92,7 @@ class Learning(Answer):
     failed_score: str
     found: tuple[CurveTask, ...]
     left_out: tuple[str, ...]
+    advice: Advice | None
     provenance: Provenance
 
     @property
@@ -426,6 +430,7 @@ def learning(
         failed_score(meant, failed),
         found,
         tuple(task for task in by_task if task not in enough),
+        headlines.most_telling(found, scale.unit, confidence),
         Provenance.of(
             trials,
             "learning",

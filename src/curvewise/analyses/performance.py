@@ -49,6 +49,8 @@ from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
 
+__all__ = ["Performance", "performance"]
+
 _MOST_PAIRS = 10  # that a reader looks at one by one
 
 

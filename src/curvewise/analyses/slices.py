@@ -25,6 +25,8 @@ from curvewise.trials import Trials
 from curvewise.trials.doors import At
 from curvewise.trials.failures import Failed
 
+__all__ = ["MeanCurve", "Slice", "Slices", "slices"]
+
 _GRID = 200  # steps, where the curves of the trials do not share theirs
 
 

@@ -27,7 +27,6 @@ _POINTS = 161
 _SHARES = (-0.02, 1.02)  # of probabilities: lines at 0 and 1 are seen
 _BEYOND = 10.0  # times the largest size: how far a forecast is drawn
 _BELOW = 5.0  # times below the lowest error: how far down logarithms are drawn
-_FAR = 1000.0  # and how far the chance of reaching an error is
 _MOST_LETTERS = 30  # of an algorithm in the name of a pair
 _IN_LEGEND = 16  # and in a legend that says more of it
 
@@ -122,10 +121,9 @@ def size_for_chart(answer: SizesNeeded, task: str | None = None) -> Chart:
     own = answer.of(task)
     series = []
     for one in own:
-        sizes = one.size.forecast.sizes
-        n = np.geomspace(sizes[0], min(_FAR * sizes[-1], one.size.largest), _POINTS)
+        n = one.size.sizes
         series.append(
-            Series(one.algorithm, n, one.size.chance(n), *no_band(n))  # pointwise
+            Series(one.algorithm, n, one.size.chances, *no_band(n))  # pointwise
         )
     largest = max(float(one.size.forecast.sizes[-1]) for one in own)
     likely = {one.name: float(one.y.max()) for one in series}

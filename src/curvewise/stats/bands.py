@@ -23,6 +23,8 @@ from curvewise.stats._words import estimand, looks, percent
 from curvewise.stats.distribution import quantile
 from curvewise.stats.interval import Interval
 
+__all__ = ["Band", "cdf_band", "half_width", "local_level", "tail_kind"]
+
 Kind: TypeAlias = Literal["kolmogorov", "dkw", "equal_local_levels", "anytime"]
 Side: TypeAlias = Literal["both", "lower", "upper"]
 Support: TypeAlias = tuple[float, float]

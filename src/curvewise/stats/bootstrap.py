@@ -24,6 +24,8 @@ from curvewise.stats._words import estimand
 from curvewise.stats.distribution import quantile
 from curvewise.stats.interval import TAILS, Interval, Tail
 
+__all__ = ["bootstrap_interval"]
+
 Statistic: TypeAlias = (
     Literal["mean"]
     | tuple[Literal["cvar"], float]

@@ -19,6 +19,14 @@ from curvewise.stats._labels import (
 )
 from curvewise.stats._sample import checked_chance, checked_level, checked_size
 
+__all__ = [
+    "all_deals",
+    "assignments",
+    "lines_to_reach",
+    "number_of_deals",
+    "random_deals",
+]
+
 
 def assignments(algorithms: int, lines: int) -> int:
     r"""Return in how many ways lines can be dealt to m algorithms, l to each.

@@ -34,6 +34,8 @@ from curvewise.stats.interval import (
     Tail,
 )
 
+__all__ = ["Functional", "flipped"]
+
 ENOUGH = TOGETHER  # trials in the tail, for asymptotic intervals that hold together
 
 

@@ -6,6 +6,8 @@ from typing import Literal, TypeAlias
 
 from curvewise.stats._sample import Floats
 
+__all__ = ["CurveBand", "Interval"]
+
 Method: TypeAlias = Literal["asymptotic", "guaranteed"]
 METHODS = ("asymptotic", "guaranteed")
 Statistic: TypeAlias = Literal["mean", "cvar", "quantile"]

@@ -15,6 +15,8 @@ from curvewise.stats._words import APART, cannot_tell, percent
 from curvewise.stats.comparison._common import few, two_samples
 from curvewise.stats.interval import Interval
 
+__all__ = ["CautiousDifference", "Scale", "cautious_difference", "more_trials"]
+
 _ROUNDING = 1e-12  # of the largest score
 # Beyond, one trial makes all the skewness: with more taken out, limits hold no more often,
 # and some are many times as wide. Measured at 5, 10 and 20 trials.

@@ -13,6 +13,8 @@ from curvewise.stats._sample import Floats, sorted_scores
 from curvewise.stats.bands import ANYWHERE, Kind, Support, cdf_band
 from curvewise.stats.interval import CurveBand
 
+__all__ = ["best_of", "tuning_curve"]
+
 _BATCH = 1 << 16  # levels raised to powers at once; more of them leave the cache
 _NOTHING = -50.0  # logarithm of a level that adds nothing to a sum of scores
 

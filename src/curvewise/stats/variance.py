@@ -15,6 +15,8 @@ from curvewise.stats._enough import enough
 from curvewise.stats._sample import Floats, checked_chance, checked_confidence
 from curvewise.stats.interval import Interval
 
+__all__ = ["Components", "components", "share_intervals"]
+
 Source: TypeAlias = tuple[str, ...]
 
 _ROUNDING = 8 * np.finfo(np.float64).eps  # a few units in the last place

@@ -16,6 +16,8 @@ from curvewise.stats.anova.table import Anova
 from curvewise.stats.deals import lines_to_reach
 from curvewise.stats.interval import Interval
 
+__all__ = ["Draws", "EffectTest", "RandomizedAnova"]
+
 Null: TypeAlias = Literal["separate", "joint"]
 Noise: TypeAlias = Literal["unequal", "equal"]
 Decision: TypeAlias = Literal["rejected", "not rejected", "undecided", "cannot reject"]

@@ -13,6 +13,8 @@ from curvewise.stats.anova._lines.at_steps import flipped_f, lines_at
 from curvewise.stats.anova._lines.edges import WindowsLike
 from curvewise.stats.interval import CurveBand
 
+__all__ = ["difference_band"]
+
 
 def difference_band(
     one: ArrayLike,

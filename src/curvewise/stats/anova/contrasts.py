@@ -30,6 +30,8 @@ from curvewise.stats.anova._lines.flips import (
 )
 from curvewise.stats.interval import Interval
 
+__all__ = ["LineContrast", "contrast"]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LineContrast:

@@ -6,6 +6,8 @@ from curvewise.stats._sample import Floats
 from curvewise.stats.anova._lines.apart import apart
 from curvewise.stats.anova._lines.designs import LinesLike, checked_lines, compact
 
+__all__ = ["greenhouse_geisser", "noise_ratio", "step_correlation"]
+
 
 def step_correlation(lines: LinesLike, *, pooled: bool = True) -> Floats:
     r"""Return how lines of an algorithm hang together from step to step.

@@ -14,6 +14,8 @@ from curvewise.stats.anova._noncentral import of_t
 from curvewise.stats.comparison import probability_of_improvement
 from curvewise.stats.interval import Interval
 
+__all__ = ["EffectSizes", "effect_sizes"]
+
 _NO_SPREAD = "lines of an algorithm all have the same mean"
 
 

@@ -14,6 +14,8 @@ from curvewise.stats.anova._lines.flips import batches, random_signs
 from curvewise.stats.anova._lines.welch import floored
 from curvewise.stats.interval import CurveBand
 
+__all__ = ["mean_band"]
+
 FEWEST = 5  # lines: of four there are eight different flips
 
 

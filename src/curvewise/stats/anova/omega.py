@@ -12,6 +12,8 @@ from curvewise.stats.anova._lines.designs import LinesLike, checked_lines
 from curvewise.stats.anova._noncentral import of_f
 from curvewise.stats.interval import Interval
 
+__all__ = ["Explained", "explained"]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explained:

@@ -17,6 +17,8 @@ from curvewise.stats.anova.answers import Noise, RandomizedAnova
 from curvewise.stats.comparison.family import holm
 from curvewise.stats.deals import lines_to_reach
 
+__all__ = ["Pair", "all_pairs", "pair_of"]
+
 Adjustment: TypeAlias = Literal["holm", "closed"]
 ADJUSTMENTS = ("holm", "closed")
 MOST_CLOSED = 6  # algorithms: 57 sets of them, and 202 ways for some to be equal

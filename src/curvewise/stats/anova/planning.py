@@ -35,6 +35,8 @@ from curvewise.stats.anova._planning.power_curve import Asked
 from curvewise.stats.deals import lines_to_reach
 from curvewise.stats.interval import Interval
 
+__all__ = ["LinesForPower", "lines_for_power", "refuse_pilot"]
+
 Effect: TypeAlias = Literal["algorithm", "interaction", "either"]
 Noise: TypeAlias = Literal["unequal", "equal"]
 Ints: TypeAlias = NDArray[np.int64]

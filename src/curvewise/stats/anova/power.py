@@ -13,6 +13,8 @@ from curvewise.stats._sample import Floats, checked_chance, checked_level, is_nu
 from curvewise.stats.anova._lines.flips import batches
 from curvewise.stats.anova._planning.stretched import Indices, Pool, both_f
 
+__all__ = ["StretchPower", "stretch_power"]
+
 _AROUND = 10  # sorted values on each side that the critical value is averaged with
 
 

@@ -16,6 +16,8 @@ from curvewise.stats.anova._lines.designs import LinesLike, checked_lines
 from curvewise.stats.anova.answers import Noise, Null, RandomizedAnova
 from curvewise.stats.anova.table import two_way
 
+__all__ = ["randomized_anova"]
+
 
 def randomized_anova(
     lines: LinesLike,

@@ -23,6 +23,8 @@ from curvewise.stats.anova._lines.designs import (
 from curvewise.stats.anova._lines.flips import BATCH
 from curvewise.stats.deals import random_deals
 
+__all__ = ["EffectShares", "effect_shares"]
+
 Of: TypeAlias = Literal["total", "interaction"]
 OF = ("total", "interaction")
 _SMALLEST = 1e-150  # differences of which squares are still numbers

@@ -11,6 +11,8 @@ from curvewise.stats._sample import one_of
 from curvewise.stats._student import unit_of
 from curvewise.stats.anova._lines.designs import Design, LinesLike, checked_lines
 
+__all__ = ["Anova", "two_way"]
+
 _WITH_F = ("interaction", "algorithm", "training")
 ROWS = (*_WITH_F, "error", "total")
 _SHOWN = ("Interaction", "Algorithm", "Training", "error", "total")

@@ -30,6 +30,8 @@ from curvewise.stats.anova._lines.designs import (
 )
 from curvewise.stats.anova._lines.flips import FEWEST
 
+__all__ = ["OverTasks", "TaskTest", "over_tasks"]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TaskTest:

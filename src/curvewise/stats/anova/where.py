@@ -25,6 +25,8 @@ from curvewise.stats.anova._lines.designs import LinesLike
 from curvewise.stats.anova._lines.edges import WindowsLike
 from curvewise.stats.interval import CurveBand
 
+__all__ = ["Where", "where_different"]
+
 _MOST_OF_IT = 0.9  # of what one line can carry at most
 _FEW_LINES, _MANY_WINDOWS = 5, 100  # where the level was seen to fail
 

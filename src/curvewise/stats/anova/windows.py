@@ -7,6 +7,8 @@ from curvewise.stats._sample import Floats
 from curvewise.stats.anova._lines.designs import LinesLike, checked_lines
 from curvewise.stats.anova._lines.edges import WindowsLike, averaged, checked_edges
 
+__all__ = ["window_edges", "window_means"]
+
 
 def window_edges(steps: int, windows: WindowsLike) -> NDArray[np.int64]:
     r"""Return where windows begin, and where the last of them ends.

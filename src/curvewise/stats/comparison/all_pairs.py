@@ -15,6 +15,8 @@ from curvewise.stats.comparison.improvement import probability_of_improvement
 from curvewise.stats.functionals import Functional
 from curvewise.stats.interval import Interval
 
+__all__ = ["all_differences", "all_improvements"]
+
 
 def all_differences(
     samples: Sequence[Floats],

@@ -14,6 +14,8 @@ from curvewise.stats.comparison._common import few, two_samples
 from curvewise.stats.comparison._pool import percentile
 from curvewise.stats.interval import Interval
 
+__all__ = ["dominance"]
+
 _BATCH = 1 << 20  # numbers held at a time
 
 

@@ -30,6 +30,8 @@ from curvewise.stats.comparison.family import shared_confidence
 from curvewise.stats.functionals import Functional
 from curvewise.stats.interval import METHODS, Interval, Method, Statistic, Tail
 
+__all__ = ["difference", "has_few"]
+
 _ROUNDING = 1e-9
 
 

@@ -6,6 +6,8 @@ from numpy.typing import ArrayLike
 from curvewise.errors import CurvewiseError
 from curvewise.stats._sample import Floats, checked_confidence, checked_size
 
+__all__ = ["holm", "shared_confidence"]
+
 
 def shared_confidence(confidence: float, members: int) -> float:
     r"""Return the confidence that each of several intervals needs.

@@ -15,6 +15,8 @@ from curvewise.stats.comparison._wins import (
 )
 from curvewise.stats.interval import METHODS, Interval, Method
 
+__all__ = ["probability_of_improvement"]
+
 
 def probability_of_improvement(
     a: ArrayLike,

@@ -22,6 +22,8 @@ from curvewise.stats.comparison._wins import (
 )
 from curvewise.stats.interval import METHODS, Interval, Method
 
+__all__ = ["improvement_over_tasks"]
+
 
 def improvement_over_tasks(
     a: Scores,

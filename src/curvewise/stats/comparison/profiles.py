@@ -21,6 +21,8 @@ from curvewise.stats.comparison._wins import convex
 from curvewise.stats.comparison.family import shared_confidence
 from curvewise.stats.interval import METHODS, CurveBand, Method
 
+__all__ = ["performance_profile", "performance_profile_bootstrap"]
+
 
 def performance_profile(
     scores: Scores,

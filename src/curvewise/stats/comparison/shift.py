@@ -14,6 +14,8 @@ from curvewise.stats.comparison.family import shared_confidence
 from curvewise.stats.distribution import quantile
 from curvewise.stats.interval import CurveBand
 
+__all__ = ["Settled", "quantile_shift", "where_better"]
+
 
 def quantile_shift(
     a: ArrayLike,

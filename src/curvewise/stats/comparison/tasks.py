@@ -25,6 +25,18 @@ from curvewise.stats._words import asymptotic, cannot_tell
 from curvewise.stats.comparison._pool import Pool, Scores, percentile
 from curvewise.stats.interval import Interval
 
+__all__ = [
+    "iqm",
+    "iqm_bootstrap",
+    "iqm_interval",
+    "mean_over_tasks",
+    "mean_over_tasks_bootstrap",
+    "mean_over_tasks_interval",
+    "optimality_gap",
+    "optimality_gap_bootstrap",
+    "optimality_gap_interval",
+]
+
 
 def iqm(scores: Scores) -> float:
     r"""Return the interquartile mean over tasks and runs.

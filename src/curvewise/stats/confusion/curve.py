@@ -15,6 +15,8 @@ from curvewise.stats.confusion._data import CountTable
 from curvewise.stats.confusion.curves import ConfusionCurves, CountBands
 from curvewise.stats.interval import CurveBand
 
+__all__ = ["ConfusionCurve"]
+
 _ESTIMANDS: dict[Target, str] = {
     "mean": "{} averaged over training sets of that size, on all that could be tested",
     "observed": "{} that the mean over {runs} shows, tested {tested}",

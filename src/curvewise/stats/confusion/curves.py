@@ -30,6 +30,8 @@ from curvewise.stats.confusion._paper import PaperFit
 from curvewise.stats.confusion._rates import matrices
 from curvewise.stats.confusion._shares import draw_shares
 
+__all__ = ["ConfusionCurves", "CountBands"]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountBands:

@@ -17,6 +17,8 @@ from curvewise.stats.confusion._paper import fit_paper
 from curvewise.stats.confusion.curve import ConfusionCurve
 from curvewise.stats.confusion.curves import ConfusionCurves
 
+__all__ = ["fit_confusion_curve", "fit_confusion_curves"]
+
 Method: TypeAlias = Literal["drift", "calibrated", "paper"]
 METHODS = ("drift", "calibrated", "paper")
 

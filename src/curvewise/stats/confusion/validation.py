@@ -24,6 +24,8 @@ from curvewise.stats.confusion._left_out import (
     true_values,
 )
 
+__all__ = ["ForeseenSizes", "foresee_last", "leave_one_size_out"]
+
 PAPERS = ("error", "precision", "recall", "f1")
 _SURE = 0.95  # of the intervals for shares of replications
 

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from curvewise.stats._sample import Floats
 
+__all__ = ["CountIntervals"]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountIntervals:

@@ -18,6 +18,8 @@ from curvewise.stats.counts._given import (
 from curvewise.stats.counts._posterior import guarantee
 from curvewise.stats.counts.answers import CountIntervals
 
+__all__ = ["draw_matrices", "metric_interval"]
+
 NUMBERS = 1 << 20  # gammas drawn at once
 FEWEST = 100
 

@@ -12,6 +12,8 @@ from curvewise.stats.counts._posterior import Rate, intervals
 from curvewise.stats.counts._quantiles import beta_ends
 from curvewise.stats.counts.answers import CountIntervals
 
+__all__ = ["f1_density", "f1_interval", "f_beta_interval"]
+
 
 def f1_interval(
     tp: ArrayLike,

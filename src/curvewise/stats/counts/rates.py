@@ -24,6 +24,15 @@ from curvewise.stats.counts._posterior import Rate, intervals
 from curvewise.stats.counts._quantiles import beta_ends
 from curvewise.stats.counts.answers import CountIntervals
 
+__all__ = [
+    "accuracy_interval",
+    "error_interval",
+    "jaccard_interval",
+    "precision_interval",
+    "recall_interval",
+    "specificity_interval",
+]
+
 
 def error_interval(
     tp: ArrayLike,

@@ -11,6 +11,8 @@ from curvewise.errors import CurvewiseError, Message
 from curvewise.stats._sample import Floats
 from curvewise.stats.counts._given import checked_counts
 
+__all__ = ["RecoveredCounts", "counts_matrix", "recover_counts"]
+
 Ints: TypeAlias = NDArray[np.int64]
 Number: TypeAlias = float | str
 

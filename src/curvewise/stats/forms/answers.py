@@ -11,6 +11,8 @@ from curvewise.stats._curve.runs import Unit, scale_of
 from curvewise.stats._sample import Floats
 from curvewise.stats.forms.form import Design, Form
 
+__all__ = ["FittedForm", "FittedForms"]
+
 # The noise of a mean is at least .0003 (of the mean error, for losses): few sizes are
 # often met to the last digit by luck, which is no reason to believe a form for sure.
 _LEAST_VARIANCE = 1e-7

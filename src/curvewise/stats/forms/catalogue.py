@@ -6,6 +6,8 @@ from curvewise.errors import unknown
 from curvewise.stats.forms import _shapes as s
 from curvewise.stats.forms.form import Form
 
+__all__ = ["form_of"]
+
 _ENTRIES = (
     Form(
         "LAST1",

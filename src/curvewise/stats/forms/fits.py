@@ -14,6 +14,8 @@ from curvewise.stats.forms.answers import FittedForm, FittedForms
 from curvewise.stats.forms.catalogue import form_of
 from curvewise.stats.forms.form import Form
 
+__all__ = ["fit_form", "fit_forms"]
+
 
 def fit_form(
     sizes: ArrayLike,

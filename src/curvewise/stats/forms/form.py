@@ -8,6 +8,8 @@ import numpy as np
 
 from curvewise.stats._sample import Floats
 
+__all__ = ["Design", "Form"]
+
 Solves: TypeAlias = Literal["both", "amplitude", "offset", "last"]
 
 

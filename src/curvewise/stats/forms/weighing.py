@@ -18,6 +18,16 @@ from curvewise.stats.forms.answers import FittedForm, FittedForms
 from curvewise.stats.forms.catalogue import form_of
 from curvewise.stats.forms.form import Form
 
+__all__ = [
+    "FormMix",
+    "FormRow",
+    "WeighedForms",
+    "average_each",
+    "average_forms",
+    "select_each",
+    "select_form",
+]
+
 By: TypeAlias = Literal["likelihood", "backtest"]
 BYS = ("likelihood", "backtest")
 EXTRAPOLATING = ("LAST1", "POW2", "POW3", "POW4", "EXP3", "WBL4", "MMF4", "VAP3")

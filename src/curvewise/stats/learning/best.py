@@ -21,6 +21,8 @@ from curvewise.stats.learning._predictive import (
 )
 from curvewise.stats.learning.forecast import Forecast
 
+__all__ = ["chance_best"]
+
 
 def chance_best(forecasts: Sequence[Forecast], n: ArrayLike) -> Floats:
     r"""Return how likely each of several learners has the lowest mean error at sizes n.

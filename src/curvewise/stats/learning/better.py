@@ -18,6 +18,8 @@ from curvewise.stats.learning._predictive import (
 )
 from curvewise.stats.learning.forecast import Forecast
 
+__all__ = ["chance_better", "shared_noise"]
+
 
 def chance_better(
     a: Forecast, b: Forecast, n: ArrayLike, *, correlation: float = 0.0

@@ -25,6 +25,8 @@ from curvewise.stats.learning._predictive import (
 )
 from curvewise.stats.learning.forecast import Forecast
 
+__all__ = ["Crossing", "Stretch", "crossing"]
+
 _GRID = 121
 _BEYOND = 10.0  # times the largest size that was tried
 _WHO = {"a": "the first is better", "b": "the second is better", None: "neither is"}

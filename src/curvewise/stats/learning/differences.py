@@ -24,6 +24,8 @@ from curvewise.stats.learning._predictive import (
 if TYPE_CHECKING:
     from curvewise.stats.powerlaw import PowerLaw
 
+__all__ = ["SummaryDifference", "compare_summaries"]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SummaryDifference:

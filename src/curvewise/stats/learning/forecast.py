@@ -6,6 +6,8 @@ from numpy.typing import ArrayLike
 
 from curvewise.stats._sample import Floats
 
+__all__ = ["Forecast"]
+
 
 @runtime_checkable
 class Forecast(Protocol):

@@ -24,6 +24,8 @@ from curvewise.stats.learning._predictive import (
 from curvewise.stats.learning._search import first_at
 from curvewise.stats.learning.forecast import Forecast
 
+__all__ = ["Multiplier", "data_multiplier", "point_multiplier"]
+
 _GRID = 65
 _MOST = 1e6  # times the data
 

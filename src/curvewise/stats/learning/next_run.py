@@ -27,6 +27,8 @@ from curvewise.stats.learning._information import (
     variance_at,
 )
 
+__all__ = ["NextRun", "Suggestion", "next_run"]
+
 _REACH = 1.959963984540054  # standard errors of a 95 % interval
 
 

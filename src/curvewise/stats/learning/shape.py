@@ -12,6 +12,8 @@ from curvewise.stats._curve.runs import Runs, Unit, checked_runs, scale_of
 from curvewise.stats._sample import Floats, checked_level
 from curvewise.stats.learning._contrasts import Judged, judged
 
+__all__ = ["Departure", "Shape", "shape"]
+
 _MOST = 3  # places that a sentence names
 
 

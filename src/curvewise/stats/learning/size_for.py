@@ -23,7 +23,11 @@ from curvewise.stats.learning._predictive import (
 from curvewise.stats.learning._search import first_at
 from curvewise.stats.learning.forecast import Forecast
 
+__all__ = ["SizeFor", "size_for"]
+
 _COARSE = 121  # sizes on the first look, in equal ratios
+_DRAWN = 161
+_BEYOND = 1000.0  # times the largest size that was seen: how far chances are drawn
 _FAR = 16.0  # an answer so many times beyond the data rests on the form of the curve
 
 
@@ -49,6 +53,8 @@ class SizeFor:
         The smallest size with an observed mean that is already so low; NaN if none is.
     forecast : Forecast
     concerns : tuple of str
+    sizes, chances : ndarray
+        The probability that the mean error is so low, to be drawn.
     """
 
     error: float
@@ -59,6 +65,8 @@ class SizeFor:
     seen_at: float
     forecast: Forecast
     concerns: tuple[str, ...]
+    sizes: Floats
+    chances: Floats
 
     def chance(self, n: ArrayLike) -> Floats:
         """Return P(the mean error at n is at most the error wanted), for each size."""
@@ -180,6 +188,8 @@ def size_for(
         reached = max(reached, float(_upto(at_last, wanted)[0]))
     is_seen = np.asarray(curve.means) <= wanted
     seen_at = float(np.asarray(curve.sizes)[is_seen][0]) if is_seen.any() else math.nan
+    far = min(_BEYOND * float(curve.sizes[-1]), float(largest))
+    drawn = np.geomspace(least, far, _DRAWN)
     interval = Interval(
         low,
         high,
@@ -196,6 +206,8 @@ def size_for(
         seen_at,
         curve,
         tuple(_concerns(curve, middle, low)),
+        drawn,
+        _upto(quantile_table(curve, drawn), wanted),
     )
 
 

@@ -17,6 +17,8 @@ from curvewise.stats._curve.runs import (
 )
 from curvewise.stats._sample import Floats, checked_chance, one_of
 
+__all__ = ["Stability", "stability"]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stability:

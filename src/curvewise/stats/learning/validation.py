@@ -14,6 +14,8 @@ from curvewise.stats._curve.runs import Runs, Unit, checked_runs, scale_of
 from curvewise.stats._sample import Floats, one_of
 from curvewise.stats.learning._models import Model, known_model
 
+__all__ = ["LeftOut", "average_rmse", "leave_one_size_out"]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LeftOut:

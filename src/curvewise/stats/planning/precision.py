@@ -29,6 +29,14 @@ from curvewise.stats.planning._pilots import (
 from curvewise.stats.planning.shape import trials_for_band
 from curvewise.stats.planning.widths import asymptotic_width, guaranteed_width
 
+__all__ = [
+    "Need",
+    "trials_for",
+    "trials_for_cvar",
+    "trials_for_mean",
+    "trials_for_quantile",
+]
+
 
 @dataclass(frozen=True, slots=True)
 class Need:

@@ -13,6 +13,8 @@ from curvewise.stats._sample import (
 from curvewise.stats.bands import Kind, Side
 from curvewise.stats.planning._pilots import smallest
 
+__all__ = ["trials_for_band", "trials_for_top"]
+
 
 def trials_for_band(
     half_width: float,

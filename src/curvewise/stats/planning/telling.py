@@ -8,6 +8,8 @@ from curvewise.stats._sample import checked_confidence, checked_looks, checked_s
 from curvewise.stats.comparison.family import shared_confidence
 from curvewise.stats.planning.shape import trials_for_band
 
+__all__ = ["LooksCost", "Told", "looks_cost", "planned_looks", "what_trials_tell"]
+
 
 @dataclass(frozen=True, slots=True)
 class Told:

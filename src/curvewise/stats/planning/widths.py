@@ -20,6 +20,8 @@ from curvewise.stats.bands import ANYWHERE, KINDS, Band, Kind, Support
 from curvewise.stats.functionals import Functional
 from curvewise.stats.planning._levels import band_levels
 
+__all__ = ["asymptotic_width", "guaranteed_width"]
+
 
 def guaranteed_width(
     functional: Functional,

@@ -17,6 +17,8 @@ from curvewise.stats.powerlaw._given import (
 from curvewise.stats.powerlaw._many import fit_observed
 from curvewise.stats.powerlaw.curves import PowerLaws
 
+__all__ = ["fit_power_laws"]
+
 
 def fit_power_laws(
     sizes: ArrayLike,

@@ -14,6 +14,8 @@ from curvewise.stats.powerlaw._data import Observed
 from curvewise.stats.powerlaw._many import fit_observed
 from curvewise.stats.powerlaw.curve import PowerLaw
 
+__all__ = ["bootstrap_band"]
+
 
 def bootstrap_band(
     law: PowerLaw,

@@ -30,6 +30,8 @@ from curvewise.stats.powerlaw._draw import draw_curves
 from curvewise.stats.powerlaw._mixture import Mixture
 from curvewise.stats.powerlaw.draws import PowerLawDraws
 
+__all__ = ["PowerLaw"]
+
 Side: TypeAlias = Literal["both", "lower", "upper"]
 _STEEPEST = -20  # beyond, powers of sizes overflow
 SIDES = ("both", "lower", "upper")

@@ -24,6 +24,8 @@ from curvewise.stats.powerlaw._checks import (
 from curvewise.stats.powerlaw._data import Fitted, Method, Observed, Terms, Weights
 from curvewise.stats.powerlaw.curve import PowerLaw
 
+__all__ = ["PowerLaws"]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PowerLaws:

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 from curvewise.stats._sample import Floats
 from curvewise.stats.powerlaw._checks import checked_places
 
+__all__ = ["PowerLawDraws"]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PowerLawDraws:

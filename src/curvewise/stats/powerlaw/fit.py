@@ -27,6 +27,8 @@ from curvewise.stats.powerlaw._given import (
 from curvewise.stats.powerlaw._shared import shared_shift, without_shift
 from curvewise.stats.powerlaw.curve import PowerLaw
 
+__all__ = ["fit_power_law"]
+
 
 def fit_power_law(
     sizes: ArrayLike,

@@ -11,6 +11,8 @@ from curvewise.stats.powerlaw._data import Method
 from curvewise.stats.powerlaw.curve import PowerLaw
 from curvewise.stats.powerlaw.fit import fit_power_law
 
+__all__ = ["light_fit"]
+
 
 def light_fit(
     sizes: ArrayLike,

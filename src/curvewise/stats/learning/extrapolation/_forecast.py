@@ -1,6 +1,6 @@
 """From means at sizes to predictions, and to what their uncertainty is made of."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,11 +33,19 @@ class Observed:
         From 0 to 1.
     squares : ndarray, shape (curve, size), optional
         Squared standard errors of the means.
+    end : Average, optional
+        The fit that is best at the largest size, once it was made.
     """
 
     sizes: Floats
     errors: Floats
     squares: Floats | None
+    end: Average | None = None
+
+    def fitted(self) -> "Observed":
+        """Return the same with its fit, which every question beyond the sizes needs."""
+        last = self.sizes[-1:]
+        return replace(self, end=_fit(self, basis(self.sizes / last), last))
 
     @property
     def rise(self) -> Floats:
@@ -89,7 +97,7 @@ def outlook(seen: Observed, to: Floats, top: float = 1.0) -> Outlook:
     """
     curves, last = len(seen.errors), seen.sizes[-1:]
     phi = basis(seen.sizes / last)
-    end = _fit(seen, phi, last)
+    end = _fit(seen, phi, last) if seen.end is None else seen.end
     level = np.repeat(end.at(np.ones((len(phi), 1)))[0], len(to), axis=1)
     middle, spread = end.at(basis(np.maximum(to / last, 1.0)))
     middle = np.clip(middle, 0.0, top)

@@ -25,6 +25,8 @@ from curvewise.stats.learning.extrapolation._band import (
 from curvewise.stats.learning.extrapolation._forecast import Observed, outlook
 from curvewise.stats.learning.shape import Shape
 
+__all__ = ["Extrapolation", "Extrapolations"]
+
 ESTIMAND = "the mean error over runs at each size"
 
 

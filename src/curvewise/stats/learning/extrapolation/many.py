@@ -33,6 +33,8 @@ from curvewise.stats.learning.extrapolation.answer import (
 )
 from curvewise.stats.learning.extrapolation.predicting import FEWEST
 
+__all__ = ["extrapolate_many"]
+
 _MANY = 1e9  # runs, where nobody says how many: standard errors as they are
 
 

@@ -21,6 +21,8 @@ from curvewise.stats.learning.extrapolation.answer import (
 )
 from curvewise.stats.learning.shape import shape
 
+__all__ = ["extrapolate"]
+
 FEWEST = 3
 
 
@@ -113,7 +115,7 @@ def extrapolate(
     # Scaled first: the square of a tiny loss would be 0.
     within = Runs(given.sizes, tuple(e / inside for e in given.errors), None)
     squares = smooth_squares(within.variances[None, :], given.counts[None, :])
-    seen = Observed(given.sizes, means[None, :] / inside, squares)
+    seen = Observed(given.sizes, means[None, :] / inside, squares).fitted()
     top = highest(unit)
     ahead = outlook(seen, n, top)
     scale = scale_of(unit) * inside
