@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from curvewise.errors import unknown
 
 if TYPE_CHECKING:
-    from curvewise.papers.study import Paper
+    from curvewise_papers.study import Paper
+
 
 __all__ = ["PAPERS", "find"]
 
@@ -24,5 +25,5 @@ def find(name: str) -> "Paper":
     """
     if name not in PAPERS:
         raise unknown("paper", name, PAPERS)
-    paper: Paper = import_module(f"curvewise.papers.{name}").PAPER
+    paper: Paper = import_module(f"curvewise_papers.{name}").PAPER
     return paper

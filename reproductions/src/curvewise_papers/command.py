@@ -8,11 +8,11 @@ import click
 
 from curvewise.cli.showing import as_json, one_thread, warnings_as_lines
 
-_WIDE = 96  # letters in a line
-
 if TYPE_CHECKING:
-    from curvewise.papers.reproducing import Reproduction
-    from curvewise.papers.study import Paper, Study
+    from curvewise_papers.study import Paper, Reproduction, Study
+
+
+_WIDE = 96  # letters in a line
 
 
 @click.command()
@@ -87,7 +87,7 @@ def paper(name: str, as_json: bool, **options: Any) -> None:
 
 
 def _list() -> None:
-    from curvewise.papers import PAPERS, find
+    from curvewise_papers import PAPERS, find
 
     for each in PAPERS:
         own = find(each)
@@ -112,8 +112,8 @@ def _show(
     as_json: bool,
     **options: Any,
 ) -> None:
-    from curvewise.papers import find
     from curvewise.report.page import refuse_to_replace
+    from curvewise_papers import find
 
     own = find(name)
     studies = tuple(map(own.study, chosen)) or own.studies
@@ -124,7 +124,7 @@ def _show(
         found.append(one)
         click.echo(_as_json(one) if as_json else _told(own, one))
     if report is not None:
-        from curvewise.papers.page import write
+        from curvewise_papers.page import write
 
         click.echo(f"\nwrote {write(own, found, report)}", err=as_json)
 
@@ -140,7 +140,7 @@ def _reproduced(
     kept: Path | None,
     quiet: bool,
 ) -> Any:
-    from curvewise.papers import reproducing
+    from curvewise_papers import study as reproducing
 
     if kept is not None:
         return reproducing.kept(own, studies, kept)

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError
-from curvewise.zoo.tabular import standardised, table_file, table_of
 from curvewise.zoo.tasks import SEEDS
+from curvewise_papers.tasks import standardised, table_file, table_of
 
 Floats: TypeAlias = NDArray[np.float64]
 Layers: TypeAlias = tuple[tuple[Floats, Floats], ...]
@@ -30,7 +30,7 @@ class Source:
     Parameters
     ----------
     table : str
-        A table of `curvewise.zoo.tabular`.
+        A table of `curvewise_papers.tasks`.
     labels : tuple, optional
         Only its examples of these.
     by : {"labels", "inputs"}

@@ -1,7 +1,7 @@
 """Hoiem et al. (2021): learning curves in three numbers, and what they are used for."""
 
-from curvewise.papers.hoiem2021 import comparisons, table3, validation
-from curvewise.papers.study import Paper
+from curvewise_papers.hoiem2021 import comparisons, table3, validation
+from curvewise_papers.study import Paper
 
 __all__ = ["PAPER"]
 

@@ -1,19 +1,398 @@
 """Study `comparisons`: Figures 3 to 8 in form, with networks on half of the letters."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 
-from curvewise.papers.claim import Claim
-from curvewise.papers.hoiem2021 import comparisons_figures
-from curvewise.papers.hoiem2021.comparing import compared, members
-from curvewise.papers.hoiem2021.halves import Half, halves, shown, sure
-from curvewise.papers.hoiem2021.running import lacks_tables, run_halves
-from curvewise.papers.printed import printed
-from curvewise.papers.results import Results
-from curvewise.papers.study import Runner, Study
+from curvewise.analyses.learning import learning
+from curvewise.figures.series import Chart, Mark, Series, no_band
+from curvewise.metrics import Floats
+from curvewise.stats.interval import Interval
+from curvewise.stats.learning import data_multiplier
+from curvewise.stats.powerlaw import fit_power_law
+from curvewise.trials import Trials
+from curvewise_papers.claims import Claim
+from curvewise_papers.hoiem2021.curves import Rows, columns, lacks_tables, run_halves
+from curvewise_papers.study import Figure, Results, Runner, Study, Table, printed
+
+# What is compared in which figure of the paper: curves, and pairs of them, of which the
+# second is taken from the first.
+GROUPS: dict[str, tuple[tuple[str, str], ...]] = {
+    "Figure 3": (
+        *(("logistic", "scratch"), ("tree", "scratch"), ("forest", "scratch")),
+        *(("SVM", "scratch"), ("forest", "tree")),
+    ),
+    "Figure 4, from scratch": (
+        *(("scratch, momentum", "scratch"), ("scratch, SGD", "scratch")),
+        ("scratch, SGD", "scratch, momentum"),
+    ),
+    "Figure 4, pre-trained": (
+        *(("tuned, momentum", "tuned"), ("tuned, SGD", "tuned")),
+        ("tuned, SGD", "tuned, momentum"),
+    ),
+    "Figure 5": (
+        *(("tuned", "scratch"), ("frozen", "random, frozen"), ("tuned", "frozen")),
+    ),
+    "Figure 6": (
+        *(("tuned", "inputs, tuned"), ("inputs, tuned", "satellite, tuned")),
+        *(("satellite, tuned", "scratch"), ("inputs, tuned", "scratch")),
+    ),
+    "Figure 7a": (
+        *(("2 layers, tuned", "tuned"), ("3 layers, tuned", "2 layers, tuned")),
+        ("3 layers, tuned", "tuned"),
+    ),
+    "Figure 7b": (
+        *(("wide, tuned", "tuned"), ("wide, 2 layers, tuned", "2 layers, tuned")),
+    ),
+    "Figure 7c": (
+        *(("6 tuned", "tuned"), ("3 layers, tuned", "6 tuned")),
+        *(("wide, tuned", "6 tuned"), ("wide, 2 layers, tuned", "6 tuned")),
+    ),
+    "Figure 7d": (
+        *(("2 layers, frozen", "frozen"), ("3 layers, frozen", "2 layers, frozen")),
+        ("3 layers, frozen", "frozen"),
+    ),
+    "Figure 7e": (
+        *(("wide, frozen", "frozen"), ("wide, 2 layers, frozen", "2 layers, frozen")),
+    ),
+    "Figure 8": (
+        *(("scratch, jittered", "scratch"), ("tuned, jittered", "tuned")),
+        ("frozen, jittered", "frozen"),
+    ),
+}
+_POINTS = 100  # percentage points of 1
+_PART = 4  # what a curve is worth in data is asked at N over this
+
+
+def compared(trials: Mapping[str, Trials]) -> dict[str, Table]:
+    """Return curves, pairs and means of all halves of the letters."""
+    curves: Rows = []
+    pairs: Rows = []
+    means: Rows = []
+    for half, own in trials.items():
+        curves += _curves(half, own)
+        means += _means(half, own)
+        for figure, wanted in GROUPS.items():
+            pairs += _pairs(half, figure, own, wanted)
+    return {"curves": columns(curves), "pairs": columns(pairs), "means": columns(means)}
+
+
+def _curves(half: str, trials: Trials) -> Rows:
+    rows: Rows = []
+    for name in trials.algorithms:
+        (told,) = learning(trials.where(algorithm=name), "error").rows()
+        row: dict[str, Any] = {"half": half, "algorithm": name}
+        for key in ("error", "reliance", "asymptote"):
+            for end in (key, f"{key}_lower", f"{key}_upper"):
+                row[end] = _POINTS * _number(told[end])
+        for end in ("exponent", "exponent_lower", "exponent_upper"):
+            row[end] = _number(told[end])
+        rows.append(row)
+    return rows
+
+
+def members(figure: str) -> tuple[str, ...]:
+    """Return the curves of a figure, each once.
+
+    >>> members("Figure 5")
+    ('tuned', 'scratch', 'frozen', 'random, frozen')
+    """
+    return tuple(dict.fromkeys(name for pair in GROUPS[figure] for name in pair))
+
+
+def _pairs(
+    half: str, figure: str, trials: Trials, wanted: Sequence[tuple[str, str]]
+) -> Rows:
+    here = [name for name in members(figure) if name in trials.algorithms]
+    if len(here) < 2:
+        return []
+    (found,) = learning(trials.where(algorithm=here), "error").found
+    told = {(pair.one, pair.other): pair for pair in found.pairs}
+    fits = {fit.algorithm: fit for fit in found.fits}
+    rows: Rows = []
+    for one, other in wanted:
+        if one not in fits or other not in fits:
+            continue
+        is_turned = (one, other) not in told
+        pair = told[(other, one) if is_turned else (one, other)]
+        # Within what was tried, where power laws are held by the data.
+        times = data_multiplier(fits[one].law, fits[other].law, found.size / _PART)
+        cross = pair.crossing.at[0] if pair.crossing.at else None
+        rows.append(
+            {
+                "half": half,
+                "figure": figure,
+                "first": one,
+                "second": other,
+                **_ends("error", pair.error, is_turned),
+                **_ends("reliance", pair.reliance, is_turned),
+                "crossing": math.nan if cross is None else float(cross.value),
+                "times": float(times.value[0]),
+                "times_lower": float(times.lower[0]),
+                "times_upper": float(times.upper[0]),
+            }
+        )
+    return rows
+
+
+def _ends(name: str, told: Interval, is_turned: bool) -> dict[str, float]:
+    """Return a difference and its interval in points, the other way round if asked for."""
+    low, middle, high = (_POINTS * x for x in (told.lower, told.value, told.upper))
+    if is_turned:
+        low, middle, high = -high, -middle, -low
+    return {name: middle, f"{name}_lower": low, f"{name}_upper": high}
+
+
+def _means(half: str, trials: Trials) -> Rows:
+    rows: Rows = []
+    for name, points in trials.points("error").items():
+        for n in np.unique(points.size):
+            errors = _POINTS * points.value[points.size == n]
+            sd = float(errors.std(ddof=1)) if len(errors) > 1 else math.nan
+            rows.append(
+                {
+                    "half": half,
+                    "algorithm": name,
+                    "size": int(n),
+                    "models": len(errors),
+                    "error": float(errors.mean()),
+                    "sd": sd,
+                }
+            )
+    return rows
+
+
+def _number(cell: Any) -> float:
+    return math.nan if cell is None else float(cell)
+
+
+# --- what the tables say of each half of the letters -------------------------------------
+
+
+_COLUMNS = tuple(
+    f"{name}{end}"
+    for name in ("error", "reliance", "times")
+    for end in ("", "_lower", "_upper")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """What was found on one half of the letters.
+
+    Parameters
+    ----------
+    name : str
+    error, reliance : dict of str to float
+        At N, in percentage points, by algorithm.
+    means, sds : dict of str to ndarray
+        By size.
+    pairs : dict of (str, str) to dict of str to float
+    """
+
+    name: str
+    error: dict[str, float]
+    reliance: dict[str, float]
+    means: dict[str, Floats]
+    sds: dict[str, Floats]
+    pairs: dict[tuple[str, str], dict[str, float]]
+
+    def has(self, *names: str) -> bool:
+        """Return whether all of these were run."""
+        return all(name in self.error for name in names)
+
+
+def halves(tables: Mapping[str, Table]) -> list[Half]:
+    """Return what the tables say of each half."""
+    curves, means, pairs = (tables[name] for name in ("curves", "means", "pairs"))
+    found = []
+    for half in dict.fromkeys(curves["half"]):
+        here = np.flatnonzero(np.asarray(curves["half"], dtype=str) == half)
+        own = np.flatnonzero(np.asarray(means["half"], dtype=str) == half)
+        names = np.asarray(means["algorithm"], dtype=str)[own]
+        by_size = {
+            column: {
+                str(name): np.asarray(means[column], np.float64)[own[names == name]]
+                for name in dict.fromkeys(names.tolist())
+            }
+            for column in ("error", "sd")
+        }
+        at_largest = {
+            key: {str(curves["algorithm"][i]): float(curves[key][i]) for i in here}
+            for key in ("error", "reliance")
+        }
+        found.append(
+            Half(
+                str(half),
+                at_largest["error"],
+                at_largest["reliance"],
+                by_size["error"],
+                by_size["sd"],
+                {
+                    (str(pairs["first"][i]), str(pairs["second"][i])): {
+                        key: float(pairs[key][i]) for key in _COLUMNS
+                    }
+                    for i in range(len(pairs["half"]))
+                    if pairs["half"][i] == half
+                },
+            )
+        )
+    return found
+
+
+def shown(found: Sequence[Half], names: Sequence[str], what: str = "error") -> str:
+    """Return numbers of some curves at N on each half, in words."""
+    parts = []
+    for half in found:
+        values = getattr(half, what)
+        told = ", ".join(f"{n} {values[n]:.2f}" for n in names if n in values)
+        parts.append(f"{half.name}: {told}")
+    word = "Error" if what == "error" else "Data-reliance"
+    return f"{word} at N: {'; '.join(parts)}."
+
+
+def sure(found: Sequence[Half], figure: str, what: str = "error") -> str:
+    """Return in words how many differences of a figure are more than noise."""
+    told = [
+        half.pairs[pair]
+        for half in found
+        for pair in GROUPS[figure]
+        if pair in half.pairs
+    ]
+    number = sum(not p[f"{what}_lower"] <= 0 <= p[f"{what}_upper"] for p in told)
+    word = "error" if what == "error" else "data-reliance"
+    return f"Differences in {word} whose interval excludes 0: {number} of {len(told)}."
+
+
+# --- figures: curves against n^-1/2, and pairs in words ----------------------------------
+
+
+_TITLES = {
+    "Figure 3": "families of learners",
+    "Figure 4, from scratch": "optimisers, from scratch",
+    "Figure 4, pre-trained": "optimisers, pre-trained",
+    "Figure 5": "pre-training and fine-tuning",
+    "Figure 6": "sources of pre-training",
+    "Figure 7a": "depth, fine-tuned",
+    "Figure 7b": "width, fine-tuned",
+    "Figure 7c": "six networks, or a larger one",
+    "Figure 7d": "depth, last layer only",
+    "Figure 7e": "width, last layer only",
+    "Figure 8": "jittered copies",
+}
+_BANDS = 4
+_PAPER = {
+    "Figure 3": "In the paper each advance of architecture up to ResNet lowers error and "
+    "data-reliance.",
+    "Figure 4, from scratch": "In the paper Ranger is best and SGD without momentum worst.",
+    "Figure 4, pre-trained": "In the paper all optimisers do alike.",
+    "Figure 5": "In the paper pre-training lowers error and data-reliance.",
+    "Figure 6": "In the paper ImageNet is best, then MOCO, then Places, random far behind.",
+    "Figure 7a": "In the paper deeper is better, with no more data-reliance.",
+    "Figure 7b": "In the paper wider is better, with about the same data-reliance.",
+    "Figure 7c": "In the paper larger networks beat six small ones.",
+    "Figure 7d": "In the paper deeper is better.",
+    "Figure 7e": "In the paper wider is no better, with less data-reliance.",
+    "Figure 8": "In the paper augmentation is worth about 1.8 times the data.",
+}
+
+
+def figures(results: Results) -> Sequence[Figure]:
+    """Return one figure for each comparison, a panel for each half of the letters."""
+    pairs = results.tables["pairs"]
+    names = dict.fromkeys(results.tables["curves"]["half"])
+    trials = {str(h): results.trials[str(h).replace(" ", "-").lower()] for h in names}
+    found = []
+    for figure in GROUPS:
+        charts = tuple(
+            chart
+            for half, own in trials.items()
+            if (chart := _chart(half, own, figure))
+        )
+        if charts:
+            slug = figure.lower().replace(", ", "-").replace(" ", "-")
+            title = f"{figure.split(',')[0]}: {_TITLES[figure]}"
+            says = f"{_PAPER[figure]} {_told(pairs, figure)}"
+            found.append(Figure(slug, title, charts, says, columns=2))
+    return found
+
+
+def _chart(half: str, trials: Trials, figure: str) -> Chart | None:
+    here = [name for name in members(figure) if name in trials.algorithms]
+    if len(here) < 2:
+        return None
+    lines, dots = [], []
+    limit, ticks = 0.0, np.empty(0)
+    found = trials.where(algorithm=here).points("error")
+    for look, name in enumerate(here):
+        points = found[name]
+        sizes = np.unique(points.size)
+        errors = [100 * points.value[points.size == n] for n in sizes]
+        law = fit_power_law(sizes, errors, unit="percent")
+        limit, ticks = law.extrapolation_limit, sizes
+        n = np.geomspace(sizes[0], limit, 60)
+        band = law.band(n)
+        # More than four bands leave no room for a legend.
+        ends = (band.lower, band.upper) if len(here) <= _BANDS else no_band(n)
+        told = f"{name}: {law.e_N:.1f}, {law.beta_N:.1f}, {law.gamma:.2f}"
+        lines.append(Series(told, n, band.value, *ends, look))
+        means = np.array([e.mean() for e in errors])
+        dots.append(
+            Series(
+                f"{name}, observed", sizes, means, *no_band(sizes), look, is_dots=True
+            )
+        )
+    return Chart(
+        title=half,
+        x_label="training examples, drawn at n^(-1/2)",
+        y_label="error in percent",
+        series=(*lines, *dots),
+        caption="Circles: mean error of the models of a size. Curves: power laws with 95 % "
+        "bands, where there are four at most; in the legend error and data-reliance at N, "
+        "and the exponent. Dashed: four times the data.",
+        axis="root",
+        shape="line",
+        marks=(Mark(limit, "4 times the data"),),
+        ticks=(float(ticks[0]), limit, *(float(n) for n in ticks[:0:-1])),
+        y_range=(0.0, 1.1 * max(float(one.y.max()) for one in dots)),
+    )
+
+
+def _told(pairs: Table, figure: str) -> str:
+    """Return pairs of one figure in words: differences at N, crossing, worth in data."""
+    parts = []
+    for i in range(len(pairs["figure"])):
+        if pairs["figure"][i] != figure:
+            continue
+        row = {key: pairs[key][i] for key in pairs}
+        text = (
+            f"{row['half']}, {row['first']} less {row['second']}: error "
+            f"{_range(row, 'error')}, data-reliance {_range(row, 'reliance')}"
+        )
+        if math.isfinite(row["crossing"]):
+            text += f", they cross at {row['crossing']:,.0f}"
+        if math.isfinite(row["times"]) and row["times"] > 0:
+            text += (
+                f", worth {row['times']:.2g} times the data at N/4 "
+                f"({row['times_lower']:.2g} to {row['times_upper']:.2g})"
+            )
+        parts.append(text)
+    if not parts:
+        return ""
+    return f"Ours, at N and with 95 % intervals, in points: {'; '.join(parts)}."
+
+
+def _range(row: Table, name: str) -> str:
+    low, middle, high = (row[f"{name}{end}"] for end in ("_lower", "", "_upper"))
+    return f"{middle:+.2f} [{low:+.2f}, {high:+.2f}]"
+
+
+# --- the study ---------------------------------------------------------------------------
+
 
 _TABLE = "Figures 3 to 8 in words, counted over both halves of the letters"
 _LARGER = ("3 layers, tuned", "wide, tuned", "wide, 2 layers, tuned")
@@ -326,6 +705,6 @@ STUDY = Study(
     },
     run,
     claims,
-    comparisons_figures.figures,
+    figures,
     lacks_tables,
 )

@@ -1,8 +1,8 @@
 """Jordan, Cohen and Thomas (2018): algorithms judged by the distribution of scores."""
 
-from curvewise.papers.jordan2018.classification import STUDY as CLASSIFICATION
-from curvewise.papers.jordan2018.pendulum import STUDY as PENDULUM
-from curvewise.papers.study import Paper
+from curvewise_papers.jordan2018.classification import STUDY as CLASSIFICATION
+from curvewise_papers.jordan2018.pendulum import STUDY as PENDULUM
+from curvewise_papers.study import Paper
 
 __all__ = ["PAPER"]
 

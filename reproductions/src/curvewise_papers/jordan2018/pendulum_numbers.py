@@ -1,16 +1,285 @@
-"""What is kept of the pendulum, as numbers: ours, and those in print."""
+"""Actor-critic and PPO on the pendulum: what is run, and what is kept of it as numbers."""
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from curvewise.analyses.slices import Slices
+from curvewise.engine.experiment import Algorithm, Experiment
+from curvewise.flow.slices import quantile_slices
 from curvewise.metrics import Floats
-from curvewise.papers.jordan2018.pendulum_running import told
-from curvewise.papers.printed import printed
-from curvewise.papers.results import Results, Table
 from curvewise.stats.distribution import quantile
+from curvewise.stats.functionals import Functional
+from curvewise.trials import Trials
+from curvewise_papers.pendulum import (
+    Pendulum,
+    actor_critic,
+    pendulum_task,
+    ppo,
+    return_metric,
+)
+from curvewise_papers.study import Results, Runner, Scale, Table, printed
+
+EPISODES, STEPS = 250, 2000
+PERCENTILES = (1, 50, 95, 99)
+AROUND = tuple(98.55 + 0.1 * i for i in range(9))  # ranks 986 to 994 of 1,000
+SEED = 20180
+_POINTS = 25  # stretches of ten episodes: Table 2 for other numbers of episodes
+_FEW = 1000  # trials, below which percentiles around the 99th are the same trial
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many trials there are.
+
+    Parameters
+    ----------
+    actor_critic, ppo : int
+        With hyperparameters drawn at random.
+    actor_critic_slice, ppo_slice : int
+        Of the hyperparameters at each percentile.
+    around : int
+        Of PPO's at each percentile around the 99th; none if there are few trials.
+    actor_critic_torque, ppo_torque : int
+        With a motor that is weaker, and with one that is stronger.
+    """
+
+    actor_critic: int
+    ppo: int
+    actor_critic_slice: int
+    ppo_slice: int
+    around: int
+    actor_critic_torque: int
+    ppo_torque: int
+
+
+SIZES: Mapping[Scale, Size] = {
+    "quick": Size(300, 60, 20, 15, 0, 40, 10),
+    "kept": Size(10_000, 1_000, 250, 250, 20, 400, 100),
+    "full": Size(3_041_685, 17_415, 1_000, 1_000, 100, 1_000, 200),
+}
+TORQUES = (4.0, 6.0)  # a fifth less and a fifth more than the usual one
+
+
+def run(runner: Runner) -> Results:
+    """Run both learners, then the hyperparameters at four percentiles of each again."""
+    return run_size(runner, SIZES[runner.scale])
+
+
+def run_size(
+    runner: Runner, size: Size, episodes: int = EPISODES, steps: int = STEPS
+) -> Results:
+    """Run as many trials as `size` says.
+
+    Parameters
+    ----------
+    runner : Runner
+    size : Size
+    episodes, steps : int
+        Less than the usual ones are for tests; episodes in tens.
+    """
+    parts = _Parts(runner, episodes, steps)
+    searches = {
+        "actor-critic": parts.search("actor-critic", size.actor_critic),
+        "ppo": parts.search("ppo", size.ppo),
+    }
+    each = {"actor-critic": size.actor_critic_slice, "ppo": size.ppo_slice}
+    found = [
+        parts.slices(trials, name, each[name], PERCENTILES)
+        for name, trials in searches.items()
+    ]
+    tables: dict[str, Table] = {n: _kept(trials) for n, trials in searches.items()}
+    tables["episodes"] = _by_episodes(searches)
+    tables["speed"] = _speed(searches, episodes * steps)
+    tables |= _of_slices(found)
+    if size.around and size.ppo >= _FEW:
+        around = parts.slices(searches["ppo"], "ppo", size.around, AROUND, "-around")
+        tables["around"] = _reruns([around])
+    each = {"actor-critic": size.actor_critic_torque, "ppo": size.ppo_torque}
+    tables["torques"] = _columns(
+        [
+            {"algorithm": name, "torque": torque, "trials": n, **told(scores)}
+            for name, n in each.items()
+            for torque in TORQUES
+            for scores in [
+                parts.search(name, n, torque).scores("return", at="mean")[name]
+            ]
+        ]
+    )
+    return Results(tables=tables)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The experiments, on episodes of one length."""
+
+    runner: Runner
+    episodes: int
+    steps: int
+
+    def _experiment(
+        self, algorithm: Algorithm, trials: int, pendulum: Pendulum | None = None
+    ) -> Experiment:
+        task = pendulum_task(self.episodes, steps=self.steps, pendulum=pendulum)
+        metrics = (return_metric(self.steps),)
+        return Experiment(task, algorithm, trials, SEED, metrics=metrics)
+
+    def search(self, name: str, trials: int, torque: float | None = None) -> Trials:
+        """Run trials with hyperparameters drawn at random; the same for each torque."""
+        learner = _learner(name, min(_POINTS, self.episodes))
+        if torque is None:
+            return self.runner.trials(self._experiment(learner, trials), name)
+        experiment = self._experiment(learner, trials, Pendulum(torque=torque))
+        return self.runner.trials(experiment, f"{name}-torque-{torque:g}")
+
+    def slices(
+        self,
+        trials: Trials,
+        name: str,
+        each: int,
+        percentiles: Sequence[float],
+        what: str = "",
+    ) -> Slices:
+        """Run the hyperparameters at percentiles again, and keep every episode."""
+        return quantile_slices(
+            trials,
+            self._experiment(_learner(name, None), len(trials)),
+            metric="return",
+            at="mean",
+            percentiles=percentiles,
+            trials_each=each,
+            # Another scale has another trial at each percentile.
+            store=self.runner.store(f"{name}-slices{what}-{self.runner.scale}"),
+            **self.runner.options,
+        )
+
+
+def _learner(name: str, points: int | None) -> Algorithm:
+    make = actor_critic if name == "actor-critic" else ppo
+    return make(points=points, name=name)
+
+
+# --- small tables ------------------------------------------------------------------------
+
+
+def _kept(trials: Trials) -> Table:
+    """Return scores and hyperparameters of all trials."""
+    (name,) = trials.algorithms
+    params = [trial.params for trial in trials]
+    columns: dict[str, Any] = {
+        metric: trials.scores(metric, at="mean")[name].astype(np.float32)
+        for metric in ("return", "diverged")
+    }
+    for key in params[0]:
+        values = np.array([own[key] for own in params])
+        kind = np.int16 if values.dtype.kind == "i" else np.float32
+        columns[key] = values.astype(kind)
+    return columns
+
+
+def _by_episodes(searches: Mapping[str, Trials]) -> Table:
+    """Return mean and tails, had a trial had fewer episodes."""
+    rows: list[dict[str, Any]] = []
+    for name, trials in searches.items():
+        lines = trials.lines("return")
+        curves = lines[name]
+        until = np.cumsum(curves, axis=1) / np.arange(1, curves.shape[1] + 1)
+        for episodes, scores in zip(lines.steps, until.T, strict=True):
+            rows.append({"algorithm": name, "episodes": int(episodes), **told(scores)})
+    return _columns(rows)
+
+
+def told(scores: Floats) -> dict[str, float]:
+    """Return mean, and mean of the best and the worst half, with standard errors."""
+    out = {}
+    for key, of in _NUMBERS.items():
+        parts = of.contributions(scores)
+        out[key] = float(parts.mean())
+        out[f"{key}_error"] = float(parts.std(ddof=1) / np.sqrt(len(parts)))
+    return out
+
+
+_NUMBERS = {
+    "mean": Functional("mean"),
+    "best": Functional("cvar", 0.5),
+    "worst": Functional("cvar", 0.5, "lower"),
+}
+
+
+def _speed(searches: Mapping[str, Trials], steps: int) -> Table:
+    rows: list[dict[str, Any]] = []
+    for name, trials in searches.items():
+        seconds = float(np.nanmean(trials.details().seconds))
+        rows.append(
+            {
+                "algorithm": name,
+                "trials": len(trials),
+                "seconds": seconds,
+                "steps_per_second": steps / seconds,
+            }
+        )
+    return _columns(rows)
+
+
+def _of_slices(found: Sequence[Slices]) -> dict[str, Table]:
+    chosen: list[dict[str, Any]] = []
+    curves: list[dict[str, Any]] = []
+    for answer in found:
+        for one in answer.slices:
+            key = {"algorithm": answer.algorithm, "percentile": one.chosen.percentile}
+            told = {"number": one.chosen.number, "score": one.chosen.score}
+            chosen.append(
+                {**key, **told, "params": json.dumps(dict(one.chosen.params))}
+            )
+            if one.curve is not None:
+                curve = zip(one.curve.steps, one.curve.mean, one.curve.sd, strict=True)
+                curves += [
+                    {**key, "episode": int(at), "mean": mean, "sd": sd}
+                    for at, mean, sd in curve
+                ]
+    return {
+        "slices": _columns(chosen),
+        "curves": _columns(curves),
+        "reruns": _reruns(found),
+    }
+
+
+def _reruns(found: Sequence[Slices]) -> Table:
+    """Return the scores of all reruns, each slice from the worst to the best."""
+    rows: list[dict[str, Any]] = []
+    for answer in found:
+        diverged = answer.trials.scores("diverged", at="mean")
+        scores = answer.trials.scores("return", at="mean")
+        for one in answer.slices:
+            name, percentile = one.chosen.name, round(one.chosen.percentile, 2)
+            key = {"algorithm": answer.algorithm, "percentile": percentile}
+            rows += [
+                {**key, "return": score, "diverged": share}
+                for score, share in _sorted(scores[name], diverged[name])
+            ]
+    return _columns(rows)
+
+
+def _sorted(scores: Floats, shares: Floats) -> Iterator[tuple[float, float]]:
+    order = np.argsort(scores, kind="stable")
+    return zip(scores[order].tolist(), shares[order].tolist(), strict=True)
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return rows as columns, floats with half of their digits."""
+    out = {key: np.array([row[key] for row in rows]) for key in rows[0]}
+    return {
+        key: values.astype(np.float32) if values.dtype == np.float64 else values
+        for key, values in out.items()
+    }
+
+
+# --- numbers: ours, and those in print ---------------------------------------------------
+
 
 LABELS = {"actor-critic": "Actor-Critic", "ppo": "PPO"}
 HALVES = {"mean": "mean", "best": "CVaR .5", "worst": "worse half"}

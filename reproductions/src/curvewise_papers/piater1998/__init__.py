@@ -1,7 +1,7 @@
 """Piater and Cohen (1998): a randomised analysis of variance of learning curves."""
 
-from curvewise.papers.piater1998 import arithmetic, levels, power, tables
-from curvewise.papers.study import Paper
+from curvewise_papers.piater1998 import arithmetic, power, tables
+from curvewise_papers.study import Paper
 
 __all__ = ["PAPER"]
 
@@ -11,5 +11,5 @@ PAPER = Paper(
     "variance asks the right question, and its textbook answers it wrongly, because points "
     "of one curve hang together. The paper shuffles whole curves instead, on learners of "
     "tic-tac-toe. `curvewise.difference` goes on from there.",
-    (arithmetic.STUDY, tables.STUDY, power.STUDY, levels.STUDY),
+    (arithmetic.STUDY, tables.STUDY, power.POWER, power.LEVELS),
 )

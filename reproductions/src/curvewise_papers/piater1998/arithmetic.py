@@ -8,8 +8,10 @@ import numpy as np
 
 from curvewise.figures.series import Chart, Series, no_band
 from curvewise.metrics import Floats
-from curvewise.papers.claim import Claim
-from curvewise.papers.piater1998.printed_tables import (
+from curvewise.stats.anova import Anova, two_way
+from curvewise.stats.deals import assignments
+from curvewise_papers.claims import Claim
+from curvewise_papers.piater1998.tables import (
     EFFECTS,
     ROWS,
     TABLES,
@@ -20,10 +22,7 @@ from curvewise.papers.piater1998.printed_tables import (
     text,
     third_side,
 )
-from curvewise.papers.results import Results
-from curvewise.papers.study import Figure, Runner, Study
-from curvewise.stats.anova import Anova, two_way
-from curvewise.stats.deals import assignments
+from curvewise_papers.study import Figure, Results, Runner, Study
 
 _HALF = 0.005  # of the last digit of a sum of squares
 _ROUNDED = "the rounding of what is printed."

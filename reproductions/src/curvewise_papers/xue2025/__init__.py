@@ -1,7 +1,7 @@
 """Xue, Wang, Cao, Yang and Li (2025): learning curves from confusion matrices."""
 
-from curvewise.papers.study import Paper, Study
-from curvewise.papers.xue2025 import arithmetic, figures, judge, tables
+from curvewise_papers.study import Paper, Study
+from curvewise_papers.xue2025 import arithmetic, figures, forecasts, tables
 
 __all__ = ["PAPER"]
 
@@ -44,7 +44,7 @@ _TABLES = Study(
         "kept": "13 minutes on 16 cores, then 13 on one for the fits",
         "full": "22 core-hours, nearly all of it forests and networks",
     },
-    judge.run,
+    forecasts.run,
     tables.claims,
     figures.figures,
 )

@@ -6,14 +6,12 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from curvewise.papers.claim import Claim
-from curvewise.papers.printed import printed
-from curvewise.papers.results import Results
-from curvewise.papers.study import Figure, Runner
-from curvewise.papers.xue2025.answers import METRICS
-from curvewise.papers.xue2025.bands import printed_f1, widest
-from curvewise.papers.xue2025.said import LEARNERS, WORDS, wins_of
 from curvewise.stats import counts
+from curvewise_papers.claims import Claim
+from curvewise_papers.study import Figure, Results, Runner, printed
+from curvewise_papers.xue2025.blocks import METRICS
+from curvewise_papers.xue2025.forecasts import printed_f1, widest
+from curvewise_papers.xue2025.tables import LEARNERS, WORDS, wins_of
 
 MATRICES = ((40, 12, 9, 60, 1.0), (5, 3, 2, 3, 1.0), (200, 30, 40, 157, 0.5))
 _IMAGES = (

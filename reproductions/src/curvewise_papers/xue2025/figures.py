@@ -6,12 +6,9 @@ from typing import Any
 import numpy as np
 
 from curvewise.figures.series import Chart, Series, no_band
-from curvewise.papers.printed import printed
-from curvewise.papers.results import Results
-from curvewise.papers.study import Figure
-from curvewise.papers.xue2025.blocks import SIZES
-from curvewise.papers.xue2025.curves import SHOWN, TESTED, VALIDATED
-from curvewise.papers.xue2025.foresee import (
+from curvewise_papers.study import Figure, Results, printed
+from curvewise_papers.xue2025.blocks import SIZES
+from curvewise_papers.xue2025.forecasts import (
     CALIBRATED,
     CORRECTED,
     DRIFT,
@@ -19,10 +16,12 @@ from curvewise.papers.xue2025.foresee import (
     POW3,
     POW3_CORRECTED,
     PRINTED,
+    SHOWN,
+    TESTED,
+    VALIDATED,
     Floats,
 )
-from curvewise.papers.xue2025.kept import Kept
-from curvewise.papers.xue2025.said import WORDS
+from curvewise_papers.xue2025.tables import WORDS, Kept
 
 # Each method has one look in all figures.
 LOOKS = {

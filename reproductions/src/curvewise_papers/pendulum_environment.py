@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from curvewise.errors import CurvewiseError
-from curvewise.zoo.pendulum.dynamics import Pendulum
+from curvewise_papers.pendulum import Pendulum
 
 try:
     import gymnasium
 except ImportError as problem:
     raise CurvewiseError(
         "The pendulum's environment is one of gymnasium, which is not installed. Run: "
-        "pip install 'curvewise[rl]'."
+        "pip install './reproductions[rl]'."
     ) from problem
 
 

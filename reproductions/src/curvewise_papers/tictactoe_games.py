@@ -1,6 +1,6 @@
 """Games of a learner against an opponent who plays at random, compiled.
 
-Only this file imports numba, and only `curvewise.zoo.tictactoe.learner` imports it, when
+Only this file imports numba, and only `curvewise_papers.tictactoe` imports it, when
 games are to be played.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from curvewise.metrics import Floats
-from curvewise.zoo.tictactoe.board import CELLS, GOES_ON, LOST, WON, Codes, Ends
+from curvewise_papers.tictactoe import CELLS, GOES_ON, LOST, WON, Codes, Ends
 
 _compiled: Callable[..., Any] = njit(cache=True)
 

@@ -2,7 +2,7 @@
 
 All that is compiled is in this one file, because numba's cache looks at the file of the
 function that is called, and would not notice a change in another. Motion and features are
-those of `dynamics` and `fourier`, which say what they are; tests hold the two together.
+those of `pendulum`, which says what they are; tests hold the two together.
 
 Sums are added in the order in which they are written, without numba's fast maths: a seed
 gives the same result whatever the width of a processor's vectors.
@@ -20,7 +20,7 @@ try:
 except ImportError as problem:
     raise CurvewiseError(
         "The pendulum's learners are compiled by numba, which is not installed. Run: "
-        "pip install 'curvewise[rl]'."
+        "pip install './reproductions[rl]'."
     ) from problem
 
 LIMIT = 1e6  # of a weight or an error; what is honest stays below 1 / (1 - gamma) = 100
