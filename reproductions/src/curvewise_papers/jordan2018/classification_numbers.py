@@ -21,7 +21,6 @@ from curvewise.stats.functionals import Functional
 from curvewise.trials import Trials
 from curvewise_papers.study import Figure, Results, Runner, Table, printed
 
-
 SEED = 2018  # of every experiment here, so that a moved setting meets the same draws
 BEST_HALF = Functional("cvar", 0.5)
 
@@ -320,9 +319,8 @@ _ROWS: tuple[Variant, ...] = ("untuned", "tuned")
 _MARGIN = 0.02
 
 
-def figures(results: Results) -> "Sequence[Figure]":
+def figures(results: Results) -> Sequence[Figure]:
     """Return Figure 1, untuned above tuned, and what tuning gains."""
-
     tasks = results.trials["untuned"].tasks
     charts = []
     for variant in _ROWS:

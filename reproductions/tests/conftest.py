@@ -1,23 +1,22 @@
 """Puts the toy paper on the shelf."""
 
+import curvewise_papers
+import curvewise_papers.study
 import pytest
-from papers import toy
-
-import curvewise.papers
-import curvewise.papers.study
+import toy
 
 
 @pytest.fixture
 def paper(monkeypatch):
     """Return a toy paper that is found by its name."""
-    usual, shelf = curvewise.papers.study.printed, curvewise.papers.find
+    usual, shelf = curvewise_papers.study.printed, curvewise_papers.find
     monkeypatch.setattr(
-        curvewise.papers.study,
+        curvewise_papers.study,
         "printed",
         lambda name: toy.PRINTED if name == "toy" else usual(name),
     )
     monkeypatch.setattr(
-        curvewise.papers,
+        curvewise_papers,
         "find",
         lambda name: toy.PAPER if name == "toy" else shelf(name),
     )

@@ -2,10 +2,7 @@
 
 import numpy as np
 import pytest
-
-from curvewise.zoo.pendulum.actor_critic import ActorCritic
-from curvewise.zoo.pendulum.dynamics import Pendulum
-from curvewise.zoo.pendulum.ppo import Proximal
+from curvewise_papers.pendulum import ActorCritic, Pendulum, Proximal
 
 gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("numba")
@@ -36,7 +33,7 @@ def seen(observation, c):
 
 
 def environment():
-    from curvewise.zoo.pendulum.environment import PendulumEnv
+    from curvewise_papers.pendulum_environment import PendulumEnv
 
     return PendulumEnv(steps=STEPS)
 

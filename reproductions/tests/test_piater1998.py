@@ -3,22 +3,22 @@
 from dataclasses import replace
 from pathlib import Path
 
+import curvewise_papers
 import numpy as np
 import pytest
-
-import curvewise.papers
-from curvewise.papers.piater1998 import PAPER, arithmetic, curves, levels, power, tables
-from curvewise.papers.piater1998.printed_tables import (
+from curvewise_papers.piater1998 import PAPER, arithmetic, power, tables
+from curvewise_papers.piater1998.tables import (
     EFFECTS,
     LINES,
     TABLES,
     anova_of,
+    median_error,
     second_table,
     text,
+    values,
 )
-from curvewise.papers.piater1998.tables import median_error, values
-from curvewise.papers.results import Results
-from curvewise.papers.study import Runner
+from curvewise_papers.study import Results, Runner
+
 from curvewise.stats.anova import (
     effect_shares,
     randomized_anova,
@@ -37,7 +37,7 @@ def kept():
 
 @pytest.fixture(scope="module")
 def lines(kept):
-    return curves.lines_of(kept["tables"].trials["curves"])
+    return tables.lines_of(kept["tables"].trials["curves"])
 
 
 def claims_of(study, results):
@@ -45,7 +45,7 @@ def claims_of(study, results):
 
 
 def test_the_paper_is_found_by_its_name():
-    assert curvewise.papers.find("piater1998") is PAPER
+    assert curvewise_papers.find("piater1998") is PAPER
     assert PAPER.printed.year == 1998
     assert len(PAPER.printed.errata) == 11
 
@@ -143,8 +143,8 @@ def test_the_algorithms_sum_of_squares_cannot_say_when(lines):
 def test_kept_curves_come_out_again(lines):
     """Three runs of each learner, from the seed that is kept in the code."""
     again = Runner("quick", None, {"executor": "serial", "progress": False})
-    trials = again.trials(curves.experiment(("A1", "A2", "A3"), 3), "curves")
-    for name, own in curves.lines_of(trials).items():
+    trials = again.trials(tables.experiment(("A1", "A2", "A3"), 3), "curves")
+    for name, own in tables.lines_of(trials).items():
         np.testing.assert_array_equal(own, lines[name][:3])
 
 
@@ -153,17 +153,17 @@ def from_kept(monkeypatch, kept):
     """Let studies start from the first curves that are kept, and run none."""
 
     def some(runner, names):
-        number = range(LINES * curves.REPLICATIONS[runner.scale])
+        number = range(LINES * tables.REPLICATIONS[runner.scale])
         return kept["tables"].trials["curves"].where(algorithm=names, number=number)
 
-    for module in (tables, power, levels):
+    for module in (tables, power, power):
         monkeypatch.setattr(module, "curves", some)
     return Runner("quick", None, {"progress": False})
 
 
 @pytest.mark.paper
 def test_tables_again_from_a_few_replications(monkeypatch, from_kept, kept):
-    monkeypatch.setitem(curves.REPLICATIONS, "quick", 6)
+    monkeypatch.setitem(tables.REPLICATIONS, "quick", 6)
     found = tables.run(from_kept)
     for table in TABLES:
         for row in ("interaction", "algorithm", "training", "error"):
@@ -223,7 +223,7 @@ def test_the_error_of_a_median_is_that_of_medians():
 
 @pytest.mark.paper
 def test_kept_power_agrees_with_the_print_and_comes_out_again(kept, lines):
-    found = claims_of(power.STUDY, kept["power"])
+    found = claims_of(power.POWER, kept["power"])
     assert {name for name, claim in found.items() if claim.verdict == "differs"} == {
         f"Figures 6 and 7: Type I error, not stretched, {effect}, as published"
         for effect in EFFECTS
@@ -254,30 +254,30 @@ def test_kept_levels(kept):
     found = kept["levels"]
     for effect in EFFECTS:
         for test in ("published rule", "corrected p, whole lines"):
-            share, error = levels.rate(found, "A1 and A1", test, effect)
+            share, error = power.rate(found, "A1 and A1", test, effect)
             assert share == pytest.approx(0.05, abs=3 * error)
-        share, error = levels.rate(found, "A1 and A1", "default", effect)
+        share, error = power.rate(found, "A1 and A1", "default", effect)
         assert 0.03 < share < 0.05 + 3 * error  # the larger of two p
     # Negative controls: what is known to err is seen to.
-    share, error = levels.rate(found, "A1 and A1", "textbook F", "algorithm")
+    share, error = power.rate(found, "A1 and A1", "textbook F", "algorithm")
     assert share > 0.05 + 10 * error
-    share, error = levels.rate(found, "A1 and A1 + 10", "published rule", "interaction")
+    share, error = power.rate(found, "A1 and A1 + 10", "published rule", "interaction")
     assert share > 0.05 + 10 * error
-    share, error = levels.rate(found, "A1 and A1 + 10", "default", "interaction")
+    share, error = power.rate(found, "A1 and A1 + 10", "default", "interaction")
     assert share < 0.05 + 3 * error
-    differ = [c for c in levels.claims(found) if c.verdict == "differs"]
+    differ = [c for c in power.level_claims(found) if c.verdict == "differs"]
     assert differ
     assert all(claim.why for claim in differ)
 
 
 def test_levels_again_from_few_data_sets(monkeypatch, from_kept, kept):
-    monkeypatch.setitem(levels.DATA_SETS, "quick", 25)
-    found = levels.run(from_kept)
-    for test in levels.TESTS:
+    monkeypatch.setitem(power.DATA_SETS, "quick", 25)
+    found = power.run_levels(from_kept)
+    for test in power.TESTS:
         for effect in EFFECTS:
-            for case in levels.CASES:
-                now, _ = levels.rate(found, case, test, effect)
-                before, _ = levels.rate(kept["levels"], case, test, effect)
+            for case in power.CASES:
+                now, _ = power.rate(found, case, test, effect)
+                before, _ = power.rate(kept["levels"], case, test, effect)
                 # 60 binomials of 25: at 5 errors (and 2 for rare ones) false alarm 1e-3.
                 error = np.sqrt(max(before * (1 - before), 0.02) / 25)
                 assert abs(now - before) < 5 * error
@@ -307,8 +307,9 @@ def test_figures_3_to_7_and_1_are_there(kept):
 @pytest.mark.paper
 def test_variants_are_further_from_the_print():
     """What `settled` says about other learners; 60 curves each, errors about 1 point."""
+    from curvewise_papers.tictactoe import SCORE, td_learner, tictactoe_task
+
     import curvewise as cw
-    from curvewise.zoo.tictactoe import SCORE, td_learner, tictactoe_task
 
     def means(**options):
         learners = [
@@ -317,7 +318,7 @@ def test_variants_are_further_from_the_print():
         ]
         experiment = cw.Experiment([tictactoe_task()], learners, 60, 5, metrics=[SCORE])
         trials = cw.run(experiment, executor="serial", progress=False)
-        return {name: own.mean(axis=0) for name, own in curves.lines_of(trials).items()}
+        return {name: own.mean(axis=0) for name, own in tables.lines_of(trials).items()}
 
     usual = means()
     assert abs(usual["A2"].mean() - usual["A1"].mean()) < 4
@@ -332,8 +333,8 @@ def test_variants_are_further_from_the_print():
 def test_the_published_test_on_fresh_curves_has_its_level():
     """A1 against A1, 300 data sets of curves that nothing else uses."""
     runner = Runner("quick", None, {"executor": "serial", "progress": False})
-    fresh = replace_seed(curves.experiment(["A1"], 1000), seed=77)
-    own = curves.lines_of(runner.trials(fresh, "fresh"))["A1"]
+    fresh = replace_seed(tables.experiment(["A1"], 1000), seed=77)
+    own = tables.lines_of(runner.trials(fresh, "fresh"))["A1"]
     rng = np.random.default_rng(7)
     p, book = [], []
     for _ in range(300):

@@ -7,25 +7,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support import assert_rate, data
-
-from curvewise.engine.experiment import Experiment
-from curvewise.papers.hoiem2021 import PAPER, comparing, figure2, measuring, public
-from curvewise.papers.hoiem2021 import printed_curves as table3
-from curvewise.papers.hoiem2021.halves import halves
-from curvewise.papers.hoiem2021.learners import (
+from curvewise_papers.hoiem2021 import PAPER, comparisons, curves, validation
+from curvewise_papers.hoiem2021.comparisons import halves
+from curvewise_papers.hoiem2021.curves import (
     POOLS,
     ROWS,
+    algorithms,
     errors_of,
+    half_task,
     learners,
     table_task,
 )
-from curvewise.papers.hoiem2021.networks import algorithms, half_task
-from curvewise.papers.hoiem2021.table3 import multipliers
-from curvewise.papers.hoiem2021.validation import coverage
-from curvewise.papers.printed import printed
-from curvewise.papers.results import Results
-from curvewise.papers.study import Runner
+from curvewise_papers.hoiem2021.table3 import multipliers
+from curvewise_papers.hoiem2021.validation import coverage
+from curvewise_papers.study import Results, Runner, printed
+from support import assert_rate, data
+
+from curvewise.engine.experiment import Experiment
 from curvewise.stats.powerlaw import PowerLaw, fit_power_law, fit_power_laws
 
 ASSETS = Path(__file__).parents[1] / "assets"
@@ -66,7 +64,7 @@ def test_table_3_is_the_one_that_other_tests_use():
 
 @pytest.mark.paper
 def test_all_42_rows_keep_the_identities():
-    full, light = table3.full(), table3.light()
+    full, light = curves.full(), curves.light()
     for own in (full, light):
         assert (np.abs(own.error_off) <= own.error_rounding + 1e-9).all()
         assert (np.abs(own.reliance_off) <= own.reliance_rounding + 1e-9).all()
@@ -81,11 +79,11 @@ def test_all_42_rows_keep_the_identities():
 
 @pytest.mark.paper
 def test_the_light_fit_and_two_swapped_rows():
-    assert table3.apart(table3.light(), table3.full()) == pytest.approx(
+    assert curves.apart(curves.light(), curves.full()) == pytest.approx(
         (0.4187, 0.9459), abs=5e-5
     )
-    right = table3.light(put_right=True)
-    assert table3.apart(right, table3.full()) == pytest.approx(
+    right = curves.light(put_right=True)
+    assert curves.apart(right, curves.full()) == pytest.approx(
         (0.1617, 0.9203), abs=5e-5
     )
     (as_printed,) = named("table3", "RMS of e_400", "as printed")
@@ -125,7 +123,7 @@ def test_the_same_setting_printed_twice():
             for label, block in twice.items()
         ]
     )
-    full = table3.full()
+    full = curves.full()
     assert np.abs(np.diff(full.error[pairs])).max() == pytest.approx(0.12)
     assert np.abs(np.diff(full.alpha[pairs])).max() == pytest.approx(5.2)
     again = (("PRETRAIN_IN2CIFAR", "Pretr; Linear"), ("DEPTH_LINEAR", "Resnet-18"))
@@ -161,8 +159,8 @@ def test_the_public_curves_come_back_to_more_digits_than_printed():
 @pytest.mark.paper
 def test_the_public_curves_again_and_what_units_do_to_them():
     """A floor of .02 among fractions drowns all noise, and the prior wins four times."""
-    curves = public.public_curves(data("learning_curves/hoiem_cifar100.csv"))
-    again = public.fitted(curves)
+    curves = curves.public_curves(data("learning_curves/hoiem_cifar100.csv"))
+    again = curves.fitted(curves)
     for name, column in kept("table3").tables["public"].items():
         if name != "label":
             np.testing.assert_allclose(again[name], column, rtol=1e-6)
@@ -215,7 +213,7 @@ def blocks(noise, rng, alpha=5.0):
         alpha + 300 * n**-0.5 + noise * rng.standard_normal(64 >> k)
         for k, n in enumerate(sizes)
     )
-    return measuring.Blocks(sizes, errors)
+    return curves.Blocks(sizes, errors)
 
 
 def test_quarters_are_a_design_of_their_own():
@@ -238,7 +236,7 @@ def test_a_model_that_diverged_is_noticed():
 
 def test_the_unit_of_size_does_not_matter():
     own = blocks(0.3, np.random.default_rng(2)).largest
-    one = fit_power_law(measuring.SHARES, own, unit="percent", method="paper")
+    one = fit_power_law(curves.SHARES, own, unit="percent", method="paper")
     sizes = 1000 * 2.0 ** np.arange(5)
     other = fit_power_law(sizes, own, unit="percent", method="paper")
     assert one.gamma == other.gamma
@@ -249,19 +247,19 @@ def test_tables_of_true_power_laws():
     """Where curves are power laws with an exponent of -1/2, the light fit is right."""
     rng = np.random.default_rng(3)
     found = {("table", f"{i}", 0): blocks(0.05, rng, 5 + i) for i in range(6)}
-    tables = measuring.columns(measuring._left_out(found))
-    left = measuring.left_out_of(tables)
+    tables = curves.columns(curves._left_out(found))
+    left = curves.left_out_of(tables)
     assert left.predicted.shape == (6, 6, 5)
     assert left.average.max() < 0.3
     observed = np.array([[e.mean() for e in own.largest] for own in found.values()])
     np.testing.assert_allclose(left.observed, observed, rtol=1e-6)
-    light = measuring.columns(measuring._light(found))
+    light = curves.columns(curves._light(found))
     np.testing.assert_allclose(light["light_e_N"], light["e_N"], atol=0.25)
-    held = coverage(measuring.columns(list(measuring._coverage(found))))
+    held = coverage(curves.columns(list(curves._coverage(found))))
     # 24 intervals at each of seven sizes; at .85 at least, 70 % of all are a 1e-6 event.
     assert np.mean([share for share, _ in held["calibrated"]]) > 0.8
     # The negative control: bounds around another curve do not hold.
-    table = measuring.columns(list(measuring._coverage(found)))
+    table = curves.columns(list(curves._coverage(found)))
     shifted = {**table, "observed": table["observed"] + 2}
     assert coverage(shifted)["printed"][4][0] < 0.05
 
@@ -270,7 +268,7 @@ def test_the_jackknife_of_a_ratio():
     """Against the spread over many sets of curves; both have an error of about a tenth."""
     rng = np.random.default_rng(4)
     drawn = rng.standard_normal((400, 2, 30, 5)) * [[[1.0]], [[1.5]]]
-    told = [figure2.jackknife(one) for one in drawn]
+    told = [validation.jackknife(one) for one in drawn]
     ratio = np.array([r[1, -1] for r, _ in told])
     error = np.array([e[1, -1] for _, e in told])
     assert ratio.mean() == pytest.approx(1.5, abs=0.02)
@@ -338,7 +336,7 @@ def test_pools_leave_a_fifth_to_test_on():
 
 
 def test_every_learner_has_all_blocks():
-    found = measuring.blocks_of(kept("validation").trials["curves"])
+    found = curves.blocks_of(kept("validation").trials["curves"])
     assert len(found) == 48
     for own in found.values():
         assert [len(e) for e in own.errors] == [64, 32, 16, 8, 4, 2, 1]
@@ -348,11 +346,11 @@ def test_every_learner_has_all_blocks():
 def test_kept_tables_are_those_of_the_kept_trials():
     """The cheap ones; the others are made by the same code."""
     results = kept("validation")
-    found = measuring.blocks_of(results.trials["curves"])
+    found = curves.blocks_of(results.trials["curves"])
     diverged = [key for key, own in found.items() if own.is_diverged]
     assert diverged == [("letter", "boosting", 0)]
     found = {key: own for key, own in found.items() if key not in diverged}
-    again = measuring.columns(measuring._light(found))
+    again = curves.columns(curves._light(found))
     for name in ("e_N", "beta_N", "light_e_N", "light_beta_N"):
         np.testing.assert_allclose(
             again[name], results.tables["light"][name], rtol=1e-4
@@ -360,13 +358,13 @@ def test_kept_tables_are_those_of_the_kept_trials():
     tables = kept("comparisons").tables
     names = {half.name for half in halves(tables)}
     assert names == {"A to M", "N to Z"}
-    wanted = 2 * sum(len(pairs) for pairs in comparing.GROUPS.values())
+    wanted = 2 * sum(len(pairs) for pairs in comparisons.GROUPS.values())
     assert len(tables["pairs"]["half"]) == wanted
 
 
 def test_figures_have_a_panel_for_each_half():
     found = PAPER.study("comparisons").figures(kept("comparisons"))
-    assert len(found) == len(comparing.GROUPS)
+    assert len(found) == len(comparisons.GROUPS)
     assert all(len(figure.charts) == 2 for figure in found)
     found = PAPER.study("validation").figures(kept("validation"))
     assert [len(figure.charts) for figure in found] == [3, 4, 1]

@@ -6,12 +6,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+from curvewise_papers import tictactoe
+from curvewise_papers.tictactoe import SCORE, TdLearner, td_learner, tictactoe_task
 
 import curvewise as cw
 from curvewise.errors import CurvewiseError
-from curvewise.zoo.tictactoe import SCORE, TdLearner, board, td_learner, tictactoe_task
 
-LUCK = board.CELLS + 1  # uniform numbers of a game
+LUCK = tictactoe.CELLS + 1  # uniform numbers of a game
 
 
 def rng(seed):
@@ -22,51 +23,59 @@ def rng(seed):
 
 
 def test_as_many_boards_are_reachable_as_is_known():
-    boards = board.reachable()
+    boards = tictactoe.reachable()
     assert len(boards) == 5478
-    assert len(np.unique(board.classes()[boards])) == 765
-    ends = board.ends()[boards]
-    counts = [int((ends == how).sum()) for how in (board.WON, board.LOST, board.DRAWN)]
+    assert len(np.unique(tictactoe.classes()[boards])) == 765
+    ends = tictactoe.ends()[boards]
+    counts = [
+        int((ends == how).sum())
+        for how in (tictactoe.WON, tictactoe.LOST, tictactoe.DRAWN)
+    ]
     assert counts == [626, 316, 16]
 
 
 def test_moves_are_to_empty_cells_and_only_while_the_game_goes_on():
-    for code in board.reachable().tolist():
-        empty = [i for i, mark in enumerate(board.cells(code)) if mark == 0]
-        is_over = board.ends()[code] != board.GOES_ON
-        assert board.moves(code) == ([] if is_over else empty)
+    for code in tictactoe.reachable().tolist():
+        empty = [i for i, mark in enumerate(tictactoe.cells(code)) if mark == 0]
+        is_over = tictactoe.ends()[code] != tictactoe.GOES_ON
+        assert tictactoe.moves(code) == ([] if is_over else empty)
 
 
 def test_turning_a_board_changes_neither_its_class_nor_who_has_won():
-    every = np.arange(board.BOARDS)
-    cells = board.cells(every)
-    assert len({tuple(turn) for turn in board.turns().tolist()}) == 8
-    for turn in board.turns():
-        turned = board.code(cells[:, turn])
-        np.testing.assert_array_equal(board.classes()[turned], board.classes())
-        np.testing.assert_array_equal(board.ends()[turned], board.ends())
-    np.testing.assert_array_equal(board.classes()[board.classes()], board.classes())
+    every = np.arange(tictactoe.BOARDS)
+    cells = tictactoe.cells(every)
+    assert len({tuple(turn) for turn in tictactoe.turns().tolist()}) == 8
+    for turn in tictactoe.turns():
+        turned = tictactoe.code(cells[:, turn])
+        np.testing.assert_array_equal(tictactoe.classes()[turned], tictactoe.classes())
+        np.testing.assert_array_equal(tictactoe.ends()[turned], tictactoe.ends())
+    np.testing.assert_array_equal(
+        tictactoe.classes()[tictactoe.classes()], tictactoe.classes()
+    )
 
 
 def test_swapping_the_marks_swaps_won_and_lost():
-    cells = board.cells(np.arange(board.BOARDS))
-    swapped = board.code(np.choose(cells, [0, 2, 1]))
-    one = np.isin(board.ends(), (board.GOES_ON, board.DRAWN))
-    np.testing.assert_array_equal(board.ends()[swapped[one]], board.ends()[one])
-    lines = [(cells[:, line] == 1).all(axis=1) for line in board.LINES]
-    lost = (board.ends() == board.LOST) & ~np.any(lines, axis=0)
-    assert (board.ends()[swapped[lost]] == board.WON).all()
+    cells = tictactoe.cells(np.arange(tictactoe.BOARDS))
+    swapped = tictactoe.code(np.choose(cells, [0, 2, 1]))
+    one = np.isin(tictactoe.ends(), (tictactoe.GOES_ON, tictactoe.DRAWN))
+    np.testing.assert_array_equal(tictactoe.ends()[swapped[one]], tictactoe.ends()[one])
+    lines = [(cells[:, line] == 1).all(axis=1) for line in tictactoe.LINES]
+    lost = (tictactoe.ends() == tictactoe.LOST) & ~np.any(lines, axis=0)
+    assert (tictactoe.ends()[swapped[lost]] == tictactoe.WON).all()
 
 
 @cache
 def outcomes(code=0, mark=1):
     """Return exactly how random play goes on: won, lost or drawn by who began."""
-    end = board.ends()[code]
-    if end != board.GOES_ON:
+    end = tictactoe.ends()[code]
+    if end != tictactoe.GOES_ON:
         return tuple(
-            Fraction(int(end == how)) for how in (board.WON, board.LOST, board.DRAWN)
+            Fraction(int(end == how))
+            for how in (tictactoe.WON, tictactoe.LOST, tictactoe.DRAWN)
         )
-    after = [outcomes(code + mark * 3**cell, 3 - mark) for cell in board.moves(code)]
+    after = [
+        outcomes(code + mark * 3**cell, 3 - mark) for cell in tictactoe.moves(code)
+    ]
     return tuple(sum(one) / len(after) for one in zip(*after, strict=True))
 
 
@@ -79,14 +88,14 @@ def test_who_begins_wins_most_of_random_games():
 
 def played(games, *, first=None, rate=0.0, explore=0.0, seed=1, learner=None):
     """Return games won less games lost per game, its error, and what was learned."""
-    from curvewise.zoo.tictactoe.games import BEGINS, play
+    from curvewise_papers.tictactoe_games import BEGINS, play
 
     luck = rng(seed).random((games, LUCK))
     if first is not None:
         luck[:, BEGINS] = 0.0 if first else 0.9
-    values = np.zeros(board.BOARDS)
+    values = np.zeros(tictactoe.BOARDS)
     names = (learner or TdLearner(explore, False, True)).names
-    score = play(values, names, board.ends(), luck, rate, explore, False)
+    score = play(values, names, tictactoe.ends(), luck, rate, explore, False)
     return score / games, games**-0.5, values
 
 
@@ -150,7 +159,7 @@ class Plain:
             else:
                 cells = put(cells, free[int(u * len(free))], 2)
             mark = 1 if is_own else 2
-            is_won = any({cells[i] for i in line} == {mark} for line in board.LINES)
+            is_won = any({cells[i] for i in line} == {mark} for line in tictactoe.LINES)
             if is_won or 0 not in cells:
                 outcome = is_won * (1 if is_own else -1)
                 self.towards(before, outcome)
@@ -170,39 +179,39 @@ def put(cells, where, mark):
 def test_an_independent_player_of_the_same_games_learns_the_same(
     explore, learns, symmetric
 ):
-    from curvewise.zoo.tictactoe.games import play
+    from curvewise_papers.tictactoe_games import play
 
     luck = rng(3).random((300, LUCK))
-    values = np.zeros(board.BOARDS)
+    values = np.zeros(tictactoe.BOARDS)
     learner = TdLearner(explore, learns, symmetric)
-    score = play(values, learner.names, board.ends(), luck, 0.3, explore, learns)
+    score = play(values, learner.names, tictactoe.ends(), luck, 0.3, explore, learns)
     plain = Plain(0.3, explore, learns, symmetric)
     assert score == sum(plain.game(row) for row in luck.tolist())
     for cells, value in plain.values.items():
-        assert values[learner.names[board.code(np.array(cells))]] == value
+        assert values[learner.names[tictactoe.code(np.array(cells))]] == value
     assert np.count_nonzero(values) == sum(v != 0 for v in plain.values.values())
 
 
 def test_finished_boards_are_worth_what_they_brought():
     # With a rate of 1 a value is the last target, and that of a won board always is 1.
     _, _, values = played(3000, rate=1.0, explore=0.2)
-    ends = board.ends()
-    assert set(values[ends == board.WON]) == {0.0, 1.0}
-    assert set(values[ends == board.DRAWN]) == {0.0}
+    ends = tictactoe.ends()
+    assert set(values[ends == tictactoe.WON]) == {0.0, 1.0}
+    assert set(values[ends == tictactoe.DRAWN]) == {0.0}
     assert set(values) == {-1.0, 0.0, 1.0}
     # Those that the opponent finishes are no boards after a move of one's own.
-    lost_only = (ends == board.LOST) & ~(ends == board.WON)
+    lost_only = (ends == tictactoe.LOST) & ~(ends == tictactoe.WON)
     assert not values[lost_only].any()
 
 
 def test_only_one_board_of_a_class_has_a_value():
     _, _, values = played(2000, rate=0.5, explore=0.2)
     (seen,) = np.nonzero(values)
-    np.testing.assert_array_equal(board.classes()[seen], seen)
+    np.testing.assert_array_equal(tictactoe.classes()[seen], seen)
     alone = TdLearner(0.2, False, symmetric=False)
     _, _, own = played(2000, rate=0.5, explore=0.2, learner=alone)
     (seen,) = np.nonzero(own)
-    assert (board.classes()[seen] != seen).any()
+    assert (tictactoe.classes()[seen] != seen).any()
 
 
 # --- as task and algorithm ---------------------------------------------------------------
@@ -273,6 +282,6 @@ def test_what_cannot_be_is_refused(make, said):
 
 def test_without_numba_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "curvewise.zoo.tictactoe.games", raising=False)
+    monkeypatch.delitem(sys.modules, "curvewise_papers.tictactoe_games", raising=False)
     with pytest.raises(CurvewiseError, match=r"pip install 'curvewise\[rl\]'"):
         TdLearner(0.1, False, True).warm_up()

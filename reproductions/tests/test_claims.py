@@ -3,13 +3,12 @@
 import math
 
 import pytest
+from curvewise_papers.claims import Claim, Claims
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curvewise._answer import Provenance
 from curvewise.errors import CurvewiseError
-from curvewise.papers.claim import Claim
-from curvewise.papers.claims import Claims
 
 small = st.floats(0, 10)
 

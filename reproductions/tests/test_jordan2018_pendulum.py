@@ -7,26 +7,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from curvewise_papers.jordan2018 import pendulum_numbers
+from curvewise_papers.jordan2018.pendulum import STUDY
+from curvewise_papers.pendulum import actor_critic, pendulum_task, return_metric
+from curvewise_papers.study import Results, Runner
 
 import curvewise as cw
-from curvewise.papers.jordan2018 import pendulum_numbers as numbers
-from curvewise.papers.jordan2018 import pendulum_running as running
-from curvewise.papers.jordan2018.pendulum import STUDY
-from curvewise.papers.results import Results
-from curvewise.papers.study import Runner
 from curvewise.stats.distribution import cvar
-from curvewise.zoo.pendulum import actor_critic, pendulum_task, return_metric
 
 pytest.importorskip("numba")
 
 KEPT = Path(__file__).parents[2] / "docs/results/jordan2018/pendulum"
 QUIET = {"executor": "serial", "progress": False}
-SMALL = running.Size(40, 20, 3, 3, 0, 4, 4)
+SMALL = pendulum_numbers.Size(40, 20, 3, 3, 0, 4, 4)
 
 
 @pytest.fixture(scope="module")
 def small():
-    return running.run_size(Runner("quick", None, QUIET), SMALL, episodes=5, steps=20)
+    return pendulum_numbers.run_size(
+        Runner("quick", None, QUIET), SMALL, episodes=5, steps=20
+    )
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +45,16 @@ def kept():
     [("actor-critic", 388.3, 1476.2, -699.6), ("ppo", -342.1, 363.8, -1048.0)],
 )
 def test_the_worse_half_follows_from_mean_and_cvar(name, mean, best, worst):
-    assert numbers.printed_number(name, "mean") == mean
-    assert numbers.printed_number(name, "best") == best
-    assert numbers.printed_number(name, "worst") == pytest.approx(worst, abs=1e-9)
+    assert pendulum_numbers.printed_number(name, "mean") == mean
+    assert pendulum_numbers.printed_number(name, "best") == best
+    assert pendulum_numbers.printed_number(name, "worst") == pytest.approx(
+        worst, abs=1e-9
+    )
 
 
 @pytest.mark.paper
 def test_the_numbers_of_trials_are_not_the_same():
-    trials = [numbers.printed_trials(name) for name in numbers.LABELS]
+    trials = [pendulum_numbers.printed_trials(name) for name in pendulum_numbers.LABELS]
     assert trials == [3_041_685, 17_415]
     seconds = [12 * 3600 * 1000 / n for n in trials]
     assert seconds == [pytest.approx(14.2, abs=0.05), pytest.approx(2481, abs=0.5)]
@@ -60,7 +62,7 @@ def test_the_numbers_of_trials_are_not_the_same():
 
 def test_both_halves_have_the_mean_of_all():
     z = np.random.default_rng(0).gumbel(size=1001)
-    told = running.told(z)
+    told = pendulum_numbers.told(z)
     assert told["best"] == pytest.approx(cvar(z, 0.5))
     assert (told["best"] + told["worst"]) / 2 == pytest.approx(told["mean"], abs=1e-12)
 
@@ -91,21 +93,21 @@ def test_a_small_run_has_all_tables(small):
 
 
 def test_fewer_episodes_end_in_the_score(small):
-    for name in numbers.LABELS:
-        own = numbers.by_episodes(small, name)
-        mean = numbers.scores(small, name).mean()
+    for name in pendulum_numbers.LABELS:
+        own = pendulum_numbers.by_episodes(small, name)
+        mean = pendulum_numbers.scores(small, name).mean()
         assert own["mean"][-1] == pytest.approx(mean, rel=1e-5)
 
 
 def test_the_trials_are_those_of_the_public_api(small):
     task = pendulum_task(5, steps=20)
     search = cw.Experiment(
-        task, actor_critic(), 3, running.SEED, metrics=[return_metric(20)]
+        task, actor_critic(), 3, pendulum_numbers.SEED, metrics=[return_metric(20)]
     )
     trials = cw.run(search, **QUIET)
     own = trials.scores("return", at="mean")["actor-critic"]
     np.testing.assert_allclose(
-        numbers.scores(small, "actor-critic")[:3], own, rtol=1e-6
+        pendulum_numbers.scores(small, "actor-critic")[:3], own, rtol=1e-6
     )
     rates = [trial.params["actor_rate"] for trial in trials]
     np.testing.assert_allclose(small.tables["actor-critic"]["actor_rate"][:3], rates)
@@ -136,9 +138,9 @@ def test_claims_and_figures_come_from_a_small_run(small, tmp_path):
 def test_what_is_needed_is_named(monkeypatch):
     assert STUDY.missing() == ""
     monkeypatch.setattr(
-        "curvewise.papers.jordan2018.pendulum.find_spec", lambda name: None
+        "curvewise_papers.jordan2018.pendulum.find_spec", lambda name: None
     )
-    assert "pip install 'curvewise[rl]'" in STUDY.missing()
+    assert "pip install './reproductions[rl]'" in STUDY.missing()
 
 
 # --- Appendix C --------------------------------------------------------------------------
@@ -160,27 +162,27 @@ def with_reruns(top, lower, around=()):
 def test_reruns_that_fall_behind_are_counted_where_the_curves_cross():
     lower = np.linspace(1000, 1100, 1000)
     top = np.concatenate([np.linspace(-500, 900, 100), np.linspace(1500, 1600, 900)])
-    found = numbers.fallen(with_reruns(top, lower))
+    found = pendulum_numbers.fallen(with_reruns(top, lower))
     assert found.value == pytest.approx(0.1, abs=0.002)
     assert found.error == pytest.approx(math.sqrt(0.1 * 0.9 * 2 / 1000), rel=0.02)
     assert found.between == 0
     other = [lower - 2000, lower + 2000]  # always behind, never behind
-    assert numbers.fallen(with_reruns(top, lower, other)).between == pytest.approx(
-        math.sqrt(0.5)
-    )
-    assert numbers.beats(top, lower) == pytest.approx(0.9)
+    assert pendulum_numbers.fallen(
+        with_reruns(top, lower, other)
+    ).between == pytest.approx(math.sqrt(0.5))
+    assert pendulum_numbers.beats(top, lower) == pytest.approx(0.9)
 
 
 # --- what is kept ------------------------------------------------------------------------
 
 
 def test_what_is_kept_is_as_much_as_promised(kept):
-    assert len(numbers.scores(kept, "actor-critic")) >= 10_000
-    assert len(numbers.scores(kept, "ppo")) >= 1_000
-    for name in numbers.LABELS:
-        assert numbers.by_episodes(kept, name)["episodes"][-1] == 250
-        for percentile in running.PERCENTILES:
-            assert len(numbers.reruns(kept, name, percentile)) >= 200
+    assert len(pendulum_numbers.scores(kept, "actor-critic")) >= 10_000
+    assert len(pendulum_numbers.scores(kept, "ppo")) >= 1_000
+    for name in pendulum_numbers.LABELS:
+        assert pendulum_numbers.by_episodes(kept, name)["episodes"][-1] == 250
+        for percentile in pendulum_numbers.PERCENTILES:
+            assert len(pendulum_numbers.reruns(kept, name, percentile)) >= 200
     assert kept.made["scale"] == "kept"
     assert sum(file.stat().st_size for file in KEPT.iterdir()) < 1_000_000
 
@@ -195,7 +197,10 @@ def test_each_number_that_differs_says_why_with_a_number(kept):
 def test_actor_critic_leads_ppo_in_mean_and_cvar(kept):
     (claim,) = [c for c in STUDY.claims(kept) if "leads PPO" in c.row]
     assert claim.verdict == "agrees"
-    one, other = (numbers.our_numbers(kept, name)["best"] for name in numbers.LABELS)
+    one, other = (
+        pendulum_numbers.our_numbers(kept, name)["best"]
+        for name in pendulum_numbers.LABELS
+    )
     # In CVaR by more than 3 standard errors: once in 700 if they were equal.
     assert one.value - other.value > 3 * math.hypot(one.error, other.error)
 
@@ -210,7 +215,7 @@ def test_a_wrong_print_is_reported(kept):
 
 @pytest.mark.slow
 def test_other_seeds_give_the_kept_mean(kept):
-    many = numbers.scores(kept, "actor-critic")
+    many = pendulum_numbers.scores(kept, "actor-critic")
     search = cw.Experiment(
         pendulum_task(), actor_critic(points=1), 100, 7, metrics=[return_metric()]
     )

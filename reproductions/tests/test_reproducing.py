@@ -4,17 +4,14 @@ import json
 import re
 
 import pytest
+import toy
 from click.testing import CliRunner
-from papers import toy
+from curvewise_papers import PAPERS, find
+from curvewise_papers.page import drawings, page, render
+from curvewise_papers.study import Results, Runner, kept, reproduce
 
 from curvewise.cli import main
 from curvewise.errors import CurvewiseError
-from curvewise.papers import PAPERS, find
-from curvewise.papers.page import render
-from curvewise.papers.pages import drawings, page
-from curvewise.papers.reproducing import kept, reproduce
-from curvewise.papers.results import Results
-from curvewise.papers.study import Runner
 
 
 def run(paper, folder=None, scale="quick"):

@@ -4,13 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from curvewise_papers.pendulum import (
+    ActorCritic,
+    Pendulum,
+    coefficients,
+    count,
+    features,
+)
 
 from curvewise.errors import CurvewiseError
-from curvewise.zoo.pendulum import (
-    Pendulum,
-)
-from curvewise.zoo.pendulum.actor_critic import ActorCritic
-from curvewise.zoo.pendulum.fourier import coefficients, count, features
 
 pytest.importorskip("numba")
 

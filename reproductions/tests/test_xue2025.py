@@ -6,40 +6,45 @@ from pathlib import Path
 import blocks_of_normals as normals
 import numpy as np
 import pytest
-
-import curvewise as cw
-from curvewise import metrics
-from curvewise.engine.experiment import Algorithm, Experiment
-from curvewise.papers.printed import printed
-from curvewise.papers.results import Results
-from curvewise.papers.study import Runner
-from curvewise.papers.xue2025 import PAPER, arithmetic, judge, tables
-from curvewise.papers.xue2025.answers import METRICS, Answers, answers
-from curvewise.papers.xue2025.bands import (
-    corrected_bands,
-    printed_bands,
-    printed_f1,
-    widest,
+from curvewise_papers.study import Results, Runner, printed
+from curvewise_papers.xue2025 import PAPER, arithmetic, forecasts, tables
+from curvewise_papers.xue2025.blocks import (
+    METRICS,
+    SIZES,
+    TEST,
+    Answers,
+    Blocks,
+    answers,
+    counted,
+    experiment,
 )
-from curvewise.papers.xue2025.blocks import SIZES, TEST, Blocks, counted, experiment
-from curvewise.papers.xue2025.foresee import (
+from curvewise_papers.xue2025.forecasts import (
     CALIBRATED,
     CORRECTED,
     DRIFT,
     ENTERED,
+    HALF_STEPS,
     POW3,
     POW3_CORRECTED,
     PRINTED,
+    Moved,
     by_form,
     by_library,
     by_matrix,
     by_power_law,
+    corrected_bands,
     exponents,
     judged,
+    moved,
+    printed_bands,
+    printed_f1,
+    widest,
 )
-from curvewise.papers.xue2025.kept import Kept
-from curvewise.papers.xue2025.moved import HALF_STEPS, Moved, moved
-from curvewise.papers.xue2025.said import LEARNERS, WORDS, said_in, wins_of
+from curvewise_papers.xue2025.tables import LEARNERS, WORDS, Kept, said_in, wins_of
+
+import curvewise as cw
+from curvewise import metrics
+from curvewise.engine.experiment import Algorithm, Experiment
 from curvewise.stats import counts
 from curvewise.zoo import simple_task
 from curvewise.zoo.fitting import Learner
@@ -357,7 +362,8 @@ def lda():
 @pytest.mark.paper
 def test_a_small_rerun_agrees_with_table_2(lda):
     """120 replications; 3 s.e. and the gap of the stand-in: 1 in 60 would fail by chance
-    if seeds were drawn anew, for 6 numbers."""
+    if seeds were drawn anew, for 6 numbers.
+    """
     found = judged(by_matrix(lda, ENTERED), lda.truth, ENTERED, "observed")
     said = np.array(said_in(2, "matrices", "error")["LDA"])
     errors = np.hypot(found.rmse_error[0], found.rmse_error[0] * np.sqrt(0.12))
@@ -411,7 +417,7 @@ def test_exponents_stay_where_the_penalty_wants_them(lda):
 
 def test_what_is_kept_of_a_cell(lda):
     few = lda.first(8)
-    kept = judge.tables(few)
+    kept = forecasts.tables(few)
     assert set(kept) == {"scores", "wins", "exponents"}
     rows = {len(column) for column in kept["scores"].values()}
     assert len(rows) == 1

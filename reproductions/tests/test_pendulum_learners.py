@@ -6,19 +6,19 @@ import sys
 
 import numpy as np
 import pytest
-
-import curvewise as cw
-from curvewise.errors import CurvewiseError
-from curvewise.zoo.pendulum import (
+from curvewise_papers.pendulum import (
+    ActorCritic,
     Episodes,
     Pendulum,
+    Proximal,
     actor_critic,
     pendulum_task,
     ppo,
     return_metric,
 )
-from curvewise.zoo.pendulum.actor_critic import ActorCritic
-from curvewise.zoo.pendulum.ppo import Proximal
+
+import curvewise as cw
+from curvewise.errors import CurvewiseError
 
 pytest.importorskip("numba")
 
@@ -172,7 +172,7 @@ def test_a_task_needs_whole_numbers_and_a_pendulum():
 
 @pytest.mark.parametrize("library", ["numba", "gymnasium"])
 def test_what_is_not_installed_is_named(library, monkeypatch):
-    import curvewise.zoo.pendulum as package
+    import curvewise_papers.pendulum as package
 
     module = {"numba": "kernels", "gymnasium": "environment"}[library]
     monkeypatch.setitem(sys.modules, library, None)
@@ -184,7 +184,7 @@ def test_what_is_not_installed_is_named(library, monkeypatch):
 
 def test_numba_is_not_imported_before_a_trial_runs():
     code = (
-        "import sys; from curvewise.zoo.pendulum import *; actor_critic(); ppo(); "
+        "import sys; from curvewise_papers.pendulum import *; actor_critic(); ppo(); "
         "sys.exit('numba' in sys.modules or 'gymnasium' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -192,9 +192,8 @@ def test_numba_is_not_imported_before_a_trial_runs():
 
 def test_the_environment_is_one_of_gymnasium():
     pytest.importorskip("gymnasium")
+    from curvewise_papers.pendulum_environment import PendulumEnv
     from gymnasium.utils.env_checker import check_env
-
-    from curvewise.zoo.pendulum.environment import PendulumEnv
 
     env = PendulumEnv(steps=3)
     check_env(env, skip_render_check=True)

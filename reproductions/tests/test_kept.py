@@ -4,10 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-
-from curvewise.papers import PAPERS, find
-from curvewise.papers.pages import page
-from curvewise.papers.reproducing import kept
+from curvewise_papers import PAPERS, find
+from curvewise_papers.page import page
+from curvewise_papers.study import kept
 
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS = DOCS / "results"

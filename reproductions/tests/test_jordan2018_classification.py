@@ -5,32 +5,34 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from curvewise_papers import tasks
+from curvewise_papers.jordan2018 import classification
+from curvewise_papers.jordan2018.classification import (
+    ALGORITHMS,
+    STATEMENTS,
+    STUDY,
+    Size,
+    arithmetic,
+    cells,
+    run_size,
+)
+from curvewise_papers.jordan2018.classification_numbers import (
+    BEST_HALF,
+    LABELS,
+    SETTINGS,
+    gains,
+    our_numbers,
+    printed_numbers,
+    slopes,
+    table1,
+)
+from curvewise_papers.study import Results, Runner, printed
 from sklearn.datasets import make_circles
 
 import curvewise as cw
 from curvewise import zoo
 from curvewise.engine.seeding import stream
-from curvewise.papers.jordan2018 import classification
-from curvewise.papers.jordan2018.classification import ALGORITHMS, STUDY, Size, run_size
-from curvewise.papers.jordan2018.classification_claims import arithmetic, cells
-from curvewise.papers.jordan2018.classification_numbers import (
-    LABELS,
-    gains,
-    our_numbers,
-    printed_numbers,
-    table1,
-)
-from curvewise.papers.jordan2018.classification_settings import (
-    BEST_HALF,
-    SETTINGS,
-    slopes,
-)
-from curvewise.papers.jordan2018.classification_words import STATEMENTS
-from curvewise.papers.printed import printed
-from curvewise.papers.results import Results
-from curvewise.papers.study import Runner
 from curvewise.stats.distribution import cvar
-from curvewise.zoo import faces
 
 KEPT = Path(__file__).parents[2] / "docs/results/jordan2018/classification"
 # Algorithms on tasks that may differ: images of another size, one draw that is split, and
@@ -105,7 +107,7 @@ def test_examples_of_section_3_hold():
 
 @pytest.mark.paper
 def test_both_tails_make_the_mean():
-    """a * lower + (1 - a) * upper = mean, in the form that integrates."""
+    """A * lower + (1 - a) * upper = mean, in the form that integrates."""
     z = np.random.default_rng(0).integers(0, 9, 101) / 8
     for a in (0.1, 0.5, 0.77):
         lower, upper = cvar(z, a, tail="lower"), cvar(z, a)
@@ -188,7 +190,7 @@ def test_what_was_not_run_is_not_claimed(small):
 def test_a_wrong_print_and_a_broken_learner_differ(small, monkeypatch):
     """Negative controls: neither the tolerance nor the trials forgive anything."""
     wrong = {k: v + 0.05 for k, v in printed_numbers().items()}
-    module = "curvewise.papers.jordan2018.classification_claims.printed_numbers"
+    module = "curvewise_papers.jordan2018.classification.printed_numbers"
     with monkeypatch.context() as patch:
         patch.setattr(module, lambda: wrong)
         claims = by_name(cells(our_numbers(small)))
@@ -281,9 +283,9 @@ def _accuracy(algorithm, params, data):
 def test_without_images_faces_are_left_out(monkeypatch, tmp_path):
     monkeypatch.setenv("CURVEWISE_DATA", str(tmp_path))
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "none"))
-    assert not faces.has_faces()
+    assert not tasks.has_faces()
     (tmp_path / "lfw_people70.npz").touch()
-    assert faces.has_faces()
+    assert tasks.has_faces()
 
 
 def test_scales_grow():
