@@ -1,9 +1,16 @@
-"""Puts the toy paper on the shelf."""
+"""Puts the toy paper on the shelf; the same examples in every run, as in tests/."""
+
+import os
+
+import pytest
+import toy
+from hypothesis import settings
 
 import curvewise_papers
 import curvewise_papers.study
-import pytest
-import toy
+
+settings.register_profile("fixed", derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 
 @pytest.fixture

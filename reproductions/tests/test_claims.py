@@ -3,12 +3,12 @@
 import math
 
 import pytest
-from curvewise_papers.claims import Claim, Claims
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curvewise._answer import Provenance
 from curvewise.errors import CurvewiseError
+from curvewise_papers.claims import Claim, Claims
 
 small = st.floats(0, 10)
 

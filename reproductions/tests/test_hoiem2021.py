@@ -7,7 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from curvewise_papers.hoiem2021 import PAPER, comparisons, curves, validation
+from support import assert_rate, data
+
+from curvewise.engine.experiment import Experiment
+from curvewise.stats.powerlaw import PowerLaw, fit_power_law, fit_power_laws
+from curvewise_papers.hoiem2021 import PAPER, comparisons, curves, table3, validation
 from curvewise_papers.hoiem2021.comparisons import halves
 from curvewise_papers.hoiem2021.curves import (
     POOLS,
@@ -21,12 +25,8 @@ from curvewise_papers.hoiem2021.curves import (
 from curvewise_papers.hoiem2021.table3 import multipliers
 from curvewise_papers.hoiem2021.validation import coverage
 from curvewise_papers.study import Results, Runner, printed
-from support import assert_rate, data
 
-from curvewise.engine.experiment import Experiment
-from curvewise.stats.powerlaw import PowerLaw, fit_power_law, fit_power_laws
-
-ASSETS = Path(__file__).parents[1] / "assets"
+ASSETS = Path(__file__).parents[2] / "tests" / "assets"
 KEPT = Path(__file__).parents[2] / "docs" / "results" / "hoiem2021"
 TOLD = printed("hoiem2021").tables
 
@@ -159,8 +159,8 @@ def test_the_public_curves_come_back_to_more_digits_than_printed():
 @pytest.mark.paper
 def test_the_public_curves_again_and_what_units_do_to_them():
     """A floor of .02 among fractions drowns all noise, and the prior wins four times."""
-    curves = curves.public_curves(data("learning_curves/hoiem_cifar100.csv"))
-    again = curves.fitted(curves)
+    curves = table3.public_curves(data("learning_curves/hoiem_cifar100.csv"))
+    again = table3.fitted(curves)
     for name, column in kept("table3").tables["public"].items():
         if name != "label":
             np.testing.assert_allclose(again[name], column, rtol=1e-6)

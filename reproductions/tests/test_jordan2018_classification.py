@@ -5,6 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_circles
+
+import curvewise as cw
+from curvewise import zoo
+from curvewise.engine.seeding import stream
+from curvewise.stats.distribution import cvar
 from curvewise_papers import tasks
 from curvewise_papers.jordan2018 import classification
 from curvewise_papers.jordan2018.classification import (
@@ -27,12 +33,6 @@ from curvewise_papers.jordan2018.classification_numbers import (
     table1,
 )
 from curvewise_papers.study import Results, Runner, printed
-from sklearn.datasets import make_circles
-
-import curvewise as cw
-from curvewise import zoo
-from curvewise.engine.seeding import stream
-from curvewise.stats.distribution import cvar
 
 KEPT = Path(__file__).parents[2] / "docs/results/jordan2018/classification"
 # Algorithms on tasks that may differ: images of another size, one draw that is split, and

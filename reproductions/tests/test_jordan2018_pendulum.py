@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+import curvewise as cw
+from curvewise.stats.distribution import cvar
 from curvewise_papers.jordan2018 import pendulum_numbers
 from curvewise_papers.jordan2018.pendulum import STUDY
 from curvewise_papers.pendulum import actor_critic, pendulum_task, return_metric
 from curvewise_papers.study import Results, Runner
-
-import curvewise as cw
-from curvewise.stats.distribution import cvar
 
 pytest.importorskip("numba")
 

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from curvewise_papers import PAPERS, find
 from curvewise_papers.page import page
 from curvewise_papers.study import kept

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 import pytest
+
+from curvewise.errors import CurvewiseError
 from curvewise_papers.pendulum import (
     ActorCritic,
     Pendulum,
@@ -11,8 +13,6 @@ from curvewise_papers.pendulum import (
     count,
     features,
 )
-
-from curvewise.errors import CurvewiseError
 
 pytest.importorskip("numba")
 

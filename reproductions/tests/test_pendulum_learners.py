@@ -6,6 +6,10 @@ import sys
 
 import numpy as np
 import pytest
+
+import curvewise as cw
+import curvewise_papers
+from curvewise.errors import CurvewiseError
 from curvewise_papers.pendulum import (
     ActorCritic,
     Episodes,
@@ -16,9 +20,6 @@ from curvewise_papers.pendulum import (
     ppo,
     return_metric,
 )
-
-import curvewise as cw
-from curvewise.errors import CurvewiseError
 
 pytest.importorskip("numba")
 
@@ -172,14 +173,12 @@ def test_a_task_needs_whole_numbers_and_a_pendulum():
 
 @pytest.mark.parametrize("library", ["numba", "gymnasium"])
 def test_what_is_not_installed_is_named(library, monkeypatch):
-    import curvewise_papers.pendulum as package
-
-    module = {"numba": "kernels", "gymnasium": "environment"}[library]
+    module = {"numba": "pendulum_kernels", "gymnasium": "pendulum_environment"}[library]
     monkeypatch.setitem(sys.modules, library, None)
-    monkeypatch.delitem(sys.modules, f"{package.__name__}.{module}", raising=False)
-    monkeypatch.delattr(package, module, raising=False)
-    with pytest.raises(CurvewiseError, match=r"pip install 'curvewise\[rl\]'"):
-        __import__(f"{package.__name__}.{module}")
+    monkeypatch.delitem(sys.modules, f"curvewise_papers.{module}", raising=False)
+    monkeypatch.delattr(curvewise_papers, module, raising=False)
+    with pytest.raises(CurvewiseError, match=r"pip install '\./reproductions\[rl\]'"):
+        __import__(f"curvewise_papers.{module}")
 
 
 def test_numba_is_not_imported_before_a_trial_runs():
@@ -192,8 +191,9 @@ def test_numba_is_not_imported_before_a_trial_runs():
 
 def test_the_environment_is_one_of_gymnasium():
     pytest.importorskip("gymnasium")
-    from curvewise_papers.pendulum_environment import PendulumEnv
     from gymnasium.utils.env_checker import check_env
+
+    from curvewise_papers.pendulum_environment import PendulumEnv
 
     env = PendulumEnv(steps=3)
     check_env(env, skip_render_check=True)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from curvewise_papers.pendulum import ActorCritic, Pendulum, Proximal
 
 gymnasium = pytest.importorskip("gymnasium")

@@ -3,9 +3,17 @@
 from dataclasses import replace
 from pathlib import Path
 
-import curvewise_papers
 import numpy as np
 import pytest
+
+import curvewise_papers
+from curvewise.stats.anova import (
+    effect_shares,
+    randomized_anova,
+    stretch_power,
+    two_way,
+)
+from curvewise.stats.deals import assignments
 from curvewise_papers.piater1998 import PAPER, arithmetic, power, tables
 from curvewise_papers.piater1998.tables import (
     EFFECTS,
@@ -18,14 +26,6 @@ from curvewise_papers.piater1998.tables import (
     values,
 )
 from curvewise_papers.study import Results, Runner
-
-from curvewise.stats.anova import (
-    effect_shares,
-    randomized_anova,
-    stretch_power,
-    two_way,
-)
-from curvewise.stats.deals import assignments
 
 KEPT = Path(__file__).parents[2] / "docs/results/piater1998"
 
@@ -307,9 +307,8 @@ def test_figures_3_to_7_and_1_are_there(kept):
 @pytest.mark.paper
 def test_variants_are_further_from_the_print():
     """What `settled` says about other learners; 60 curves each, errors about 1 point."""
-    from curvewise_papers.tictactoe import SCORE, td_learner, tictactoe_task
-
     import curvewise as cw
+    from curvewise_papers.tictactoe import SCORE, td_learner, tictactoe_task
 
     def means(**options):
         learners = [

@@ -6,12 +6,12 @@ import re
 import pytest
 import toy
 from click.testing import CliRunner
-from curvewise_papers import PAPERS, find
-from curvewise_papers.page import drawings, page, render
-from curvewise_papers.study import Results, Runner, kept, reproduce
 
 from curvewise.cli import main
 from curvewise.errors import CurvewiseError
+from curvewise_papers import PAPERS, find
+from curvewise_papers.page import drawings, page, render
+from curvewise_papers.study import Results, Runner, kept, reproduce
 
 
 def run(paper, folder=None, scale="quick"):

@@ -3,11 +3,11 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from curvewise_papers.tasks import standardised, table_of, tabular_task
 from pyarrow import parquet
 from support import data
 
 from curvewise import CurvewiseError
+from curvewise_papers.tasks import standardised, table_of, tabular_task
 
 
 def written(folder, name="small", **columns):

@@ -6,11 +6,11 @@ from functools import cache
 
 import numpy as np
 import pytest
-from curvewise_papers import tictactoe
-from curvewise_papers.tictactoe import SCORE, TdLearner, td_learner, tictactoe_task
 
 import curvewise as cw
 from curvewise.errors import CurvewiseError
+from curvewise_papers import tictactoe
+from curvewise_papers.tictactoe import SCORE, TdLearner, td_learner, tictactoe_task
 
 LUCK = tictactoe.CELLS + 1  # uniform numbers of a game
 
@@ -283,5 +283,5 @@ def test_what_cannot_be_is_refused(make, said):
 def test_without_numba_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.delitem(sys.modules, "curvewise_papers.tictactoe_games", raising=False)
-    with pytest.raises(CurvewiseError, match=r"pip install 'curvewise\[rl\]'"):
+    with pytest.raises(CurvewiseError, match=r"pip install '\./reproductions\[rl\]'"):
         TdLearner(0.1, False, True).warm_up()

@@ -3,10 +3,10 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from curvewise_papers.transfer import Network, Source, jittered, learnt, through
 from pyarrow import parquet
 
 from curvewise import CurvewiseError
+from curvewise_papers.transfer import Network, Source, jittered, learnt, through
 
 
 @pytest.fixture

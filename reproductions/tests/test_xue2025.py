@@ -6,6 +6,13 @@ from pathlib import Path
 import blocks_of_normals as normals
 import numpy as np
 import pytest
+
+import curvewise as cw
+from curvewise import metrics
+from curvewise.engine.experiment import Algorithm, Experiment
+from curvewise.stats import counts
+from curvewise.zoo import simple_task
+from curvewise.zoo.fitting import Learner
 from curvewise_papers.study import Results, Runner, printed
 from curvewise_papers.xue2025 import PAPER, arithmetic, forecasts, tables
 from curvewise_papers.xue2025.blocks import (
@@ -41,13 +48,6 @@ from curvewise_papers.xue2025.forecasts import (
     widest,
 )
 from curvewise_papers.xue2025.tables import LEARNERS, WORDS, Kept, said_in, wins_of
-
-import curvewise as cw
-from curvewise import metrics
-from curvewise.engine.experiment import Algorithm, Experiment
-from curvewise.stats import counts
-from curvewise.zoo import simple_task
-from curvewise.zoo.fitting import Learner
 
 KEPT = Path(__file__).parents[2] / "docs/results/xue2025/tables"
 RUNNER = Runner("quick", None, {"executor": "serial", "progress": False})

@@ -1,11 +1,11 @@
 """A paper of three lines, for tests of what all papers share."""
 
 import numpy as np
-from curvewise_papers.claims import Claim
-from curvewise_papers.study import Erratum, Figure, Paper, Printed, Results, Study
 
 import curvewise as cw
 from curvewise.figures.series import Chart, Series, no_band
+from curvewise_papers.claims import Claim
+from curvewise_papers.study import Erratum, Figure, Paper, Printed, Results, Study
 
 PRINTED = Printed(
     "On coins",

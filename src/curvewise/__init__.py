@@ -11,7 +11,6 @@ from curvewise._version import __version__
 
 if TYPE_CHECKING:
     import curvewise_papers as papers
-
     from curvewise import figures, metrics, report, stats, store, zoo
     from curvewise.analyses import plan
     from curvewise.analyses.audit import Audit, audit
