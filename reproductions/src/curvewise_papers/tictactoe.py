@@ -1,4 +1,9 @@
-"""Tic-tac-toe against a random opponent, and a learner by temporal differences."""
+"""Tic-tac-toe against a random opponent, and a learner by temporal differences.
+
+A board is a number in base three. Cell c, from 0 at the upper left to 8 at the lower
+right, has digit 0 if it is empty, 1 if it is the learner's and 2 if it is the
+opponent's, worth ``digit * 3**c``. All that the game needs is then looked up.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
