@@ -111,10 +111,10 @@ class Pendulum:
 
 # --- the Fourier basis -------------------------------------------------------------------
 #
-# A feature is cos(pi c·x), where x is angle and speed, each scaled to 0 to 1, and c are two
-# whole numbers. The basis, of Konidaris et al. (2011), has all c with both numbers up to the
-# dependent order, and those with one number up to the independent order and the other 0;
-# what is in both counts once.
+# A feature is cos(pi c·x), where x is angle and speed, each scaled to 0 to 1, and c are
+# two whole numbers. The basis, of Konidaris et al. (2011), has all c with both numbers up
+# to the dependent order, and those with one number up to the independent order and the
+# other 0; what is in both counts once.
 
 
 Floats = NDArray[np.float64]

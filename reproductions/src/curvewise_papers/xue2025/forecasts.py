@@ -121,7 +121,6 @@ def _both(found: counts.CountIntervals) -> Ends:
 # --- every size from the five others, for all replications at once -----------------------
 
 
-Floats: TypeAlias = NDArray[np.float64]
 # (value, lower or upper; metric, replication, size)
 Told: TypeAlias = Floats
 Target: TypeAlias = Literal["observed", "mean"]
