@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from importlib.metadata import entry_points, version
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -90,6 +91,11 @@ def test_it_is_an_attribute_of_curvewise():
 
 def test_both_have_one_version():
     assert version("curvewise-papers") == version("curvewise") == cw.__version__
+
+
+def test_both_have_one_licence():
+    own = Path(__file__).parents[1] / "LICENSE"
+    assert own.read_bytes() == (own.parents[1] / "LICENSE").read_bytes()
 
 
 def test_its_code_counts_as_ours():
