@@ -1,5 +1,5 @@
 # All that a developer does, from nothing but Python and make. Set-up goes into .venv,
-# and each part of it is redone only when pyproject.toml or the version changes.
+# and each part of it is redone only when a pyproject.toml or the version changes.
 
 PYTHON ?= python3
 ARGS ?=
@@ -50,7 +50,8 @@ test-oldest: .venv/ready ## Run the tests with the oldest versions that we say w
 	$(PYTHON) -m venv --clear .venv/tmp/oldest
 	$(PIP_ENV) .venv/tmp/oldest/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(PIP_ENV) .venv/tmp/oldest/bin/python -m pip install --quiet --no-compile \
-	  --disable-pip-version-check --editable . --group test --constraint .venv/tmp/oldest.txt
+	  --disable-pip-version-check --editable . --editable ./reproductions --group test \
+	  --constraint .venv/tmp/oldest.txt
 	.venv/tmp/oldest/bin/python -m pytest $(PYTEST_ARGS) -W default $(ARGS)
 
 lint: .venv/ready-lint ## Check style, types, imports between rooms, spelling
@@ -59,7 +60,7 @@ lint: .venv/ready-lint ## Check style, types, imports between rooms, spelling
 	$(PY) -m mypy
 	.venv/bin/lint-imports --no-logo --cache-dir .venv/cache/import-linter
 	$(PY) -m codespell_lib
-	$(PY) -m validate_pyproject pyproject.toml
+	$(PY) -m validate_pyproject pyproject.toml reproductions/pyproject.toml
 
 bench: .venv/ready-bench ## Measure speed as ratios to named peers and write benchmarks/RESULTS.md
 	$(PY) benchmarks/run.py $(ARGS)
@@ -89,8 +90,8 @@ clean: ## Remove all that the targets above have made, but benchmarks/RESULTS.md
 	@$(INSTALL) --upgrade 'pip>=25.1'  # 25.1: dependency groups
 	@touch $@
 
-.venv/ready: .venv/pip pyproject.toml src/curvewise/_version.py
-	@$(INSTALL) --editable .
+.venv/ready: .venv/pip pyproject.toml reproductions/pyproject.toml src/curvewise/_version.py
+	@$(INSTALL) --editable . --editable ./reproductions
 	@touch $@
 
 .venv/ready-%: .venv/ready

@@ -3,7 +3,7 @@
 import numpy as np
 from ratio import Ratio, best_of
 
-from curvewise.zoo.pendulum import Episodes, Pendulum, actor_critic, ppo
+from curvewise_papers.pendulum import Episodes, Pendulum, actor_critic, ppo
 
 TRIALS, EPISODES, STEPS = 20, 10, 2000
 

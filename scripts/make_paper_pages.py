@@ -5,9 +5,9 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from curvewise.papers import PAPERS, find
-from curvewise.papers.pages import drawings, page
-from curvewise.papers.reproducing import kept
+from curvewise_papers import PAPERS, find
+from curvewise_papers.page import drawings, page
+from curvewise_papers.study import kept
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 RESULTS, PAGES, IMAGES = DOCS / "results", DOCS / "papers", DOCS / "images" / "papers"

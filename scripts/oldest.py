@@ -1,4 +1,7 @@
-"""Print the oldest versions that pyproject.toml admits, as constraints for pip."""
+"""Print the oldest versions that pyproject.toml admits, as constraints for pip.
+
+The reproductions of papers ask for the same libraries, and leave their versions to it.
+"""
 
 import re
 import tomllib

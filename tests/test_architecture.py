@@ -14,8 +14,13 @@ import pytest
 from chance import RANDOM
 
 import curvewise as cw
+import curvewise_papers
 
 PACKAGE = Path(cw.__file__).parent
+PACKAGES = {
+    "curvewise": PACKAGE,
+    "curvewise_papers": Path(curvewise_papers.__file__).parent,
+}
 TESTS = Path(__file__).parent
 SNAPSHOT = TESTS / "assets" / "public_names.txt"
 HEAVY = (
@@ -34,8 +39,12 @@ HEAVY = (
 
 
 def modules():
-    found = pkgutil.walk_packages([str(PACKAGE)], "curvewise.")
-    return [m.name for m in found if m.name != "curvewise.__main__"]
+    return [
+        module.name
+        for name, home in PACKAGES.items()
+        for module in pkgutil.walk_packages([str(home)], f"{name}.")
+        if module.name != "curvewise.__main__"
+    ]
 
 
 def after(statement):
@@ -220,8 +229,10 @@ def chance_at_import(tree):
 
 
 def test_no_module_keeps_a_random_generator_or_seeds_one():
-    for path in PACKAGE.rglob("*.py"):
-        assert not chance_at_import(ast.parse(path.read_text(encoding="utf-8"))), path
+    for home in PACKAGES.values():
+        for path in home.rglob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            assert not chance_at_import(ast.parse(text)), path
 
 
 @pytest.mark.parametrize(

@@ -92,10 +92,12 @@ def own_names(module):
 
 def resolved(name):
     """Return what a dotted name stands for, inside or outside of the package's front."""
-    path = name.removeprefix("curvewise.").split(".")
+    front, path = "curvewise", name.removeprefix("curvewise.").split(".")
+    if path[0] == "curvewise_papers":
+        front, *path = path
     for split in range(len(path), -1, -1):
         try:
-            value = import_module(".".join(["curvewise", *path[:split]]))
+            value = import_module(".".join([front, *path[:split]]))
             for part in path[split:]:
                 value = getattr(value, part)
         except (ImportError, AttributeError):

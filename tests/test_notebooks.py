@@ -113,13 +113,15 @@ def subclasses(of):
 
 
 def test_every_kind_of_answer_is_among_them():
-    for module in pkgutil.walk_packages(cw.__path__, "curvewise."):
-        if module.name != "curvewise.__main__":
-            importlib.import_module(module.name)
+    for package in (cw, cw.papers):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if module.name != "curvewise.__main__":
+                importlib.import_module(module.name)
     concrete = {
         one.__name__
         for one in subclasses(Answer)
-        if not inspect.isabstract(one) and one.__module__.startswith("curvewise.")
+        if not inspect.isabstract(one)
+        and one.__module__.startswith(("curvewise.", "curvewise_papers."))
     }
     assert concrete == set(ANSWERS)
     for kind in ANSWERS:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from curvewise._version import __version__
 
 if TYPE_CHECKING:
-    from curvewise import figures, metrics, papers, report, stats, store, zoo
+    import curvewise_papers as papers
+    from curvewise import figures, metrics, report, stats, store, zoo
     from curvewise.analyses import plan
     from curvewise.analyses.audit import Audit, audit
     from curvewise.analyses.confusion import Confusion, confusion
@@ -116,7 +117,6 @@ __all__ = [
 _ROOMS = {
     "figures": "curvewise.figures",
     "metrics": "curvewise.metrics",
-    "papers": "curvewise.papers",
     "plan": "curvewise.analyses.plan",
     "report": "curvewise.report",
     "stats": "curvewise.stats",
@@ -179,6 +179,10 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
+    if name == "papers":
+        from curvewise._papers import papers
+
+        return papers()
     if name in _ROOMS:
         return importlib.import_module(_ROOMS[name])
     if name in _HOMES:

@@ -9,8 +9,7 @@ import numpy as np
 import curvewise as cw
 from curvewise._answer import Provenance
 from curvewise.analyses import _line_pilots
-from curvewise.papers.claim import Claim
-from curvewise.papers.claims import Claims
+from curvewise_papers.claims import Claim, Claims
 
 QUIET = {"executor": "serial", "progress": False}
 

@@ -215,13 +215,13 @@ def drawn_metric_interval(*, rng):
 
 
 def drawn_jitter(*, rng):
-    from curvewise.zoo.transfer import jittered
+    from curvewise_papers.transfer import jittered
 
     return jittered(np.zeros((3, 2)), np.arange(3), 2, 1.0, rng)[0].tolist()
 
 
 def drawn_layers(*, rng):
-    from curvewise.zoo.transfer import random_layers
+    from curvewise_papers.transfer import random_layers
 
     return [part.tolist() for part in random_layers(np.zeros((1, 3)), (4,), rng)[0]]
 
@@ -231,8 +231,8 @@ RANDOM = {
     "curvewise.engine.spaces.draw": drawn_params,
     "curvewise.engine.supervised.data.split": drawn_split,
     "curvewise.zoo.estimators.experiment": drawn_trials,
-    "curvewise.zoo.transfer.jittered": drawn_jitter,
-    "curvewise.zoo.transfer.random_layers": drawn_layers,
+    "curvewise_papers.transfer.jittered": drawn_jitter,
+    "curvewise_papers.transfer.random_layers": drawn_layers,
     "curvewise.analyses.audit.audit": drawn_audit,
     "curvewise.analyses.difference.difference": drawn_difference,
     "curvewise.analyses.performance.performance": drawn_performance,

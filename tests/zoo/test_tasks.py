@@ -2,13 +2,12 @@ import pickle
 
 import numpy as np
 import pytest
-from support import assert_rate, data
+from support import assert_rate
 
 from curvewise import zoo
 from curvewise.engine.definitions import definition
 from curvewise.engine.supervised.sizes import sizes_for
 from curvewise.errors import CurvewiseError
-from curvewise.zoo import faces
 
 DRAWN = ["moons", "circles", "linear", "simple", "exp2"]
 
@@ -24,16 +23,6 @@ def drawn(task, train=1, test=2):
 def own(**options):
     X = rng(0).random((40, 3))
     return zoo.data_task(X, np.arange(40) % 2, **options)
-
-
-@pytest.fixture
-def images(tmp_path):
-    """A small file of the form that faces come in."""
-    path = tmp_path / "people.npz"
-    target = np.arange(60) % 3
-    grey = rng(0).integers(0, 256, (60, 5, 4)) // 2 + 40 * target[:, None, None]
-    np.savez(path, images=grey.astype(np.uint8), target=target)
-    return path
 
 
 # --- what is drawn -----------------------------------------------------------------------
@@ -160,60 +149,6 @@ def test_some_of_the_lines_are_enough():
         zoo.moons_task(sizes="cifar100", lines="many")
 
 
-# --- faces -------------------------------------------------------------------------------
-
-
-def test_faces_are_components_of_the_training_images(images):
-    one = drawn(zoo.faces_task(images, test=0.4, components=5))
-    X, _ = one.train()
-    assert X.shape == (36, 5)
-    assert X.mean(0) == pytest.approx(0, abs=1e-4)
-    assert X.var(0, ddof=1) == pytest.approx(1, abs=1e-3)
-    assert np.abs(one.test[0].var(0, ddof=1) - 1).max() > 0.01  # not fitted to these
-    assert one.classes.tolist() == [0, 1, 2]
-
-
-def test_there_are_no_more_components_than_images_or_pixels(images, tmp_path):
-    with np.load(images) as file:
-        target = file["target"]
-    small = tmp_path / "small.npz"
-    np.savez(small, images=np.random.default_rng(0).random((60, 2, 3)), target=target)
-    assert zoo.faces_task(small, components=6)
-    words = "components is 7, and there are 36 images of 6 pixels.* from 1 to 6"
-    with pytest.raises(CurvewiseError, match=words):
-        zoo.faces_task(small, components=7)
-    with pytest.raises(CurvewiseError, match=r"components is 11, .* from 1 to 10"):
-        zoo.faces_task(images, test=50, components=11)
-
-
-def test_faces_are_found_in_the_data_folder_or_fetched(images, tmp_path, monkeypatch):
-    monkeypatch.delenv("CURVEWISE_DATA", raising=False)
-    assert faces._found() is None
-    monkeypatch.setenv("CURVEWISE_DATA", str(tmp_path))
-    assert faces._found() is None
-    images.rename(tmp_path / "lfw_people70.npz")
-    assert faces._found() == str(tmp_path / "lfw_people70.npz")
-    asked = {}
-
-    def fetch(**settings):
-        asked.update(settings)
-        return type("People", (), {"data": np.zeros((2, 1850)), "target": np.arange(2)})
-
-    monkeypatch.setattr("sklearn.datasets.fetch_lfw_people", fetch)
-    assert faces._images.__wrapped__(None)[0].shape == (2, 1850)
-    assert asked == {"min_faces_per_person": 70, "resize": 0.4}
-
-
-@pytest.mark.slow
-def test_real_faces_have_1288_images_of_7_people_and_150_components():
-    path = data("lfw_people70/lfw_people70.npz")
-    one = drawn(zoo.faces_task(path))
-    assert one.train()[0].shape == (772, 150)
-    assert one.test[0].shape == (516, 150)
-    assert len(one.classes) == 7
-    assert np.bincount(one.y).tolist() == [77, 236, 121, 530, 109, 71, 144]
-
-
 # --- what they are, and what is refused --------------------------------------------------
 
 
@@ -247,22 +182,8 @@ def test_the_definition_of_a_data_set_changes_with_its_data():
         (lambda: zoo.exp2_task(sizes=[2000]), "Size 2000 was asked for"),
         (lambda: own(test=40), "test is 40, and there are 40 examples"),
         (lambda: zoo.data_task([1, 2], [1]), "X has 2 rows and y 1 label"),
-        (lambda: zoo.faces_task("nowhere.npz"), "no file 'nowhere.npz'. Pass an .npz"),
-        (lambda: zoo.faces_task(components=2.5), "components is 2.5, .*whole number"),
-        (
-            lambda: zoo.faces_task(components=900),
-            "components is 900, .* 772 images of 1850 pix",
-        ),
     ],
 )
 def test_impossible_tasks_say_why(call, message):
     with pytest.raises(CurvewiseError, match=message):
         call()
-
-
-def test_a_file_without_faces_says_so(tmp_path):
-    np.savez(tmp_path / "other.npz", images=np.zeros((3, 2, 2)))
-    with pytest.raises(
-        CurvewiseError, match=r"other.npz' has no 'target'. Pass an .npz"
-    ):
-        zoo.faces_task(tmp_path / "other.npz")

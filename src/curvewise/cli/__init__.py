@@ -1,9 +1,11 @@
 """The command line: each command calls the Python API and prints what it returns."""
 
 import sys
+from importlib.metadata import EntryPoint, entry_points
 
 import click
 
+from curvewise._papers import HINT, NoPapers
 from curvewise._version import __version__
 from curvewise.cli import (
     confusion,
@@ -11,7 +13,6 @@ from curvewise.cli import (
     explain,
     export,
     learning,
-    paper,
     plan,
     replay,
     results,
@@ -53,12 +54,31 @@ SECTIONS = {
         results.example,
     ),
     "Commands about experiments": _EXPERIMENTS,
-    "Commands about papers": (paper.paper,),
 }
+_ADDED = "Commands about papers"
+_GROUP = "curvewise.commands"  # entry points of packages that add commands
 
 
 class Group(click.Group):
-    """Commands whose errors are one line on standard error and status 1, or 4."""
+    """Commands whose errors are one line on standard error and status 1, or 4.
+
+    Other packages add commands, which are imported only where one is asked for.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of our commands, and of those that others add."""
+        return [*super().list_commands(ctx), *_added()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by its name."""
+        if (ours := super().get_command(ctx, cmd_name)) is not None:
+            return ours
+        if (added := _added().get(cmd_name)) is not None:
+            command: click.Command = added.load()
+            return command
+        if cmd_name == "paper":
+            raise NoPapers(HINT)
+        return None
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; say what went wrong without a traceback."""
@@ -77,16 +97,21 @@ class Group(click.Group):
 
     def format_commands(
         self,
-        ctx: click.Context,  # noqa: ARG002
+        ctx: click.Context,
         formatter: click.HelpFormatter,
     ) -> None:
         """Write the commands under the headings of their groups."""
-        width = formatter.width - 6 - max(map(len, self.commands))
-        for heading, commands in SECTIONS.items():
-            with formatter.section(heading):
-                formatter.write_dl(
-                    [(c.name or "", c.get_short_help_str(width)) for c in commands]
-                )
+        width = formatter.width - 6 - max(map(len, self.list_commands(ctx)))
+        added = tuple(self.get_command(ctx, name) for name in _added())
+        for heading, commands in {**SECTIONS, _ADDED: added}.items():
+            rows = [(c.name or "", c.get_short_help_str(width)) for c in commands if c]
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
+
+
+def _added() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=_GROUP)}
 
 
 @click.group(

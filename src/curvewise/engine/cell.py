@@ -5,13 +5,12 @@ import functools
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from curvewise.engine import spaces
-from curvewise.engine.code import OURS
+from curvewise.engine.code import is_ours
 from curvewise.engine.experiment import Algorithm, Experiment, Replicates, Task
 from curvewise.engine.recording import Record
 from curvewise.engine.seeding import stream
@@ -128,7 +127,7 @@ def last_lines(problem: BaseException) -> str:
     """Return an exception as text: its message, then where it was raised, last first."""
     try:
         frames = traceback.extract_tb(problem.__traceback__)
-        theirs = [f for f in frames if not Path(f.filename).is_relative_to(OURS)]
+        theirs = [f for f in frames if not is_ours(f.filename)]
         places = [
             f"  {f.filename}:{f.lineno} in {f.name}: {f.line or ''}".rstrip(": ")
             for f in theirs[: -_MOST_FRAMES - 1 : -1]

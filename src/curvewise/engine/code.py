@@ -10,7 +10,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-OURS = Path(__file__).parents[1]
+_HOME = Path(__file__).parents[1]
+_PAPERS = "curvewise_papers"  # ours too, wherever it is installed
 _STANDARD = sysconfig.get_path("stdlib")
 
 
@@ -31,7 +32,14 @@ def is_own_file(file: str) -> bool:
         return False
     if {"site-packages", "dist-packages"}.intersection(path.parts):
         return False
-    return not any(path.is_relative_to(folder) for folder in (OURS, _STANDARD))
+    return not is_ours(file) and not path.is_relative_to(_STANDARD)
+
+
+def is_ours(file: str) -> bool:
+    """Return whether a file belongs to curvewise, or to its reproductions of papers."""
+    papers = getattr(sys.modules.get(_PAPERS), "__file__", None)
+    homes = [_HOME, Path(papers).parent] if papers else [_HOME]
+    return any(Path(file).is_relative_to(home) for home in homes)
 
 
 def _file(value: Any) -> str:

@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from curvewise.engine.moved import current
 from curvewise.errors import CurvewiseError
 
 
@@ -19,6 +20,8 @@ def agree(store: Any, texts: Mapping[str, str]) -> None:
         What is defined, such as "algorithm svm", to its definition as text.
     """
     known = store.define(texts)
+    if older := _older_names(known, texts):
+        known = store.define({**texts, **older})  # or it would refuse what is new
     # What nobody has run yet, or is about to run, may be defined anew.
     if _changed(known, texts) and not store.others_drive():
         used = names_in(store.numbers())
@@ -35,7 +38,29 @@ def names_in(cells: Collection[tuple[str, str]]) -> set[str]:
 
 
 def _changed(known: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    return [name for name in now if known.get(name, now[name]) != now[name]]
+    return [
+        name
+        for name in now
+        if name in known and not is_same_definition(known[name], now[name])
+    ]
+
+
+def _older_names(known: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """Return what is kept in other words, as modules were called when it was kept."""
+    return {
+        name: text
+        for name, text in known.items()
+        if text != now[name] and is_same_definition(text, now[name])
+    }
+
+
+def is_same_definition(before: str, after: str) -> bool:
+    """Return whether two texts define the same, whatever our modules were called.
+
+    >>> is_same_definition("curvewise.zoo.tabular.Table", "curvewise_papers.tasks.Table")
+    True
+    """
+    return before == after or current(before) == current(after)
 
 
 def refuse_changes(

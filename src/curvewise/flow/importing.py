@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from curvewise.engine.moved import current
 from curvewise.errors import CurvewiseError, shortened, unknown
 
 _REFERENCE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -44,7 +45,7 @@ def imported(reference: str, folder: Path) -> Any:
             f"'{shortened(reference)}' names no function. Write 'module:function'."
         )
     name, _, path = reference.partition(":")
-    value: Any = _module(name, folder.resolve())
+    value: Any = _module(current(name), folder.resolve())
     for part in path.split("."):
         if not hasattr(value, part):
             known = [n for n in vars(value) if n[0] != "_"] if path == part else []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from curvewise.engine.experiment import Experiment
 from curvewise.errors import CurvewiseError, listed
-from curvewise.flow.changes import difference, names_in
+from curvewise.flow.changes import difference, is_same_definition, names_in
 from curvewise.flow.importing import imported, is_reference
 from curvewise.flow.toml import Recipe, Zoo, from_text, from_toml
 from curvewise.store.address import address, is_url
@@ -104,5 +104,5 @@ def changed(
     return [
         difference(name, notes[name], text)
         for name, text in now.items()
-        if name in names and notes.get(name, text) != text
+        if name in names and not is_same_definition(notes.get(name, text), text)
     ]

@@ -6,10 +6,11 @@ Tasks and algorithms can be named in files: `TASKS` and `ALGORITHMS` say what th
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from curvewise._papers import OfPapers, papers
 from curvewise.engine.experiment import Algorithm, Task
+from curvewise.engine.moved import current
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.zoo.estimators import experiment
-from curvewise.zoo.faces import faces_task
 from curvewise.zoo.learners import (
     forest,
     knn,
@@ -20,7 +21,6 @@ from curvewise.zoo.learners import (
     svm,
     tree,
 )
-from curvewise.zoo.tabular import tabular_task
 from curvewise.zoo.tasks import (
     circles_task,
     data_task,
@@ -55,6 +55,10 @@ __all__ = [
 ]
 
 _Made = TypeVar("_Made", Task, Algorithm)
+
+# They come with the reproductions of papers, and are imported when they are called.
+faces_task = OfPapers("tasks", "faces_task")
+tabular_task = OfPapers("tasks", "tabular_task")
 
 TASKS: dict[str, Callable[..., Task]] = {
     "moons": moons_task,
@@ -110,3 +114,11 @@ def _made(make: Callable[..., _Made], what: str, settings: dict[str, Any]) -> _M
         return make(**settings)
     except TypeError as problem:
         raise CurvewiseError(f"{what}: {problem}.") from problem
+
+
+def __getattr__(name: str) -> object:
+    """Return what has moved to the reproductions of papers."""
+    old = f"{__name__}.{name}"
+    if current(old) != old:
+        return papers(current(old))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
