@@ -1,0 +1,168 @@
+"""What came out before comes out now: numbers bit for bit, texts word for word."""
+
+import shutil
+
+import golden_stores
+import goldens as of_goldens
+import numpy as np
+import pytest
+from golden_cases import CASES, COMMANDS, FOREIGN, TOOLS
+from golden_stores import PLANS, QUIET, STORES, table
+from goldens import Case, Goldens, Shown
+
+import curvewise as cw
+from curvewise.cli import main
+
+KEPT = ("slices", "toml", *PLANS)
+# Of these all can be run again without data and without a compiler.
+WHOLE = [n for n, plan in PLANS.items() if plan.kept and plan.is_bare]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_the_same_comes_out(case, goldens, tmp_path):
+    goldens.check(case, case.make(tmp_path))
+
+
+def test_every_file_is_of_a_case(goldens):
+    stores = [Case(f"stores/{name}", print) for name in KEPT]
+    assert goldens.orphans(CASES, stores) == []
+
+
+def test_every_command_and_every_tool_has_a_case():
+    assert set(COMMANDS) == set(main.commands)
+    recorded = {path.name for path in FOREIGN.iterdir()}
+    assert {
+        record.split("/")[0] for own in TOOLS.values() for record in own
+    } == recorded
+
+
+# --- stores that were left half finished -------------------------------------------------
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """Copy a kept store, and say how many trials it has."""
+
+    def copied(name):
+        path = shutil.copy(STORES / f"{name}.db", tmp_path)
+        return path, len(cw.read(path))
+
+    return copied
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_store_goes_on_to_the_table_of_a_whole_run(name, kept, goldens):
+    path, before = kept(name)
+    trials = golden_stores.finished(name, path)
+    assert not goldens.check_numbers(f"stores/{name}", table(trials))
+    is_half = name not in PLANS or bool(PLANS[name].kept)
+    assert (len(trials) > before) == is_half
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_run_that_nobody_stops_has_the_same_table(name, goldens):
+    trials = cw.run(PLANS[name].make(), **QUIET)
+    assert not goldens.check_numbers(f"stores/{name}", table(trials))
+
+
+@pytest.mark.parametrize("name", [n for n in PLANS if PLANS[n].kept])
+def test_what_a_store_has_is_replayed(name, kept):
+    path, _ = kept(name)
+    experiment = PLANS[name].make()
+    for task in PLANS[name].kept:
+        for algorithm in experiment.algorithms:
+            again = cw.replay(experiment, path, task, algorithm.name, 0)
+            assert again.agrees, str(again)
+
+
+def test_a_store_of_something_else_is_refused(kept, monkeypatch):
+    path, _ = kept("own-functions")
+    monkeypatch.setattr(golden_stores, "OFFSET", 0.5)
+    with pytest.raises(cw.CurvewiseError) as problem:
+        cw.run(PLANS["own-functions"].make(), store=path, **QUIET)
+    assert "OFFSET = 0.5" in str(problem.value)
+
+
+# --- a comparison that cannot fail says nothing ------------------------------------------
+
+CASE = Case("a/case", print)
+NUMBERS = {"rows": [{"name": "net", "mean": 0.1, "n": 3, "lost": float("nan")}]}
+SHOWN = Shown({"str": "net is ahead"}, NUMBERS)
+
+
+def with_mean(value):
+    return Shown(SHOWN.texts, {"rows": [NUMBERS["rows"][0] | {"mean": value}]})
+
+
+@pytest.fixture
+def made(tmp_path):
+    """The goldens of one case."""
+    Goldens(tmp_path, is_approving=True, is_adding=True).check(CASE, SHOWN)
+    goldens = Goldens(tmp_path, is_adding=False)
+    goldens.check(CASE, SHOWN)
+    return goldens
+
+
+@pytest.mark.parametrize(
+    ("shown", "says"),
+    [
+        (
+            with_mean(float(np.nextafter(0.1, 1))),
+            ".rows[0].mean: 0.1 became 0.10000000",
+        ),
+        (with_mean(0), ".rows[0].mean: 0.1 became 0"),
+        (with_mean(None), ".rows[0].mean: 0.1 became None"),
+        (Shown(SHOWN.texts, {"rows": NUMBERS["rows"] * 2}), "1 values became 2"),
+        (Shown(SHOWN.texts, {"rows": [{"name": "net"}]}), "became ['name']"),
+        (Shown({"str": "net is behind"}, NUMBERS), "-net is ahead\n+net is behind"),
+        (Shown({"repr": "net is ahead"}, NUMBERS), "+======== repr"),
+        (Shown(SHOWN.texts, None), "a/case"),
+    ],
+)
+def test_what_changed_is_said(made, shown, says):
+    with pytest.raises(AssertionError) as failure:
+        made.check(CASE, shown)
+    assert says in str(failure.value)
+
+
+@pytest.mark.parametrize("file", ["texts/a/case.txt", "numbers/a/case.json"])
+def test_a_file_that_is_gone_is_missed(made, file):
+    (made.folder / file).unlink()
+    with pytest.raises(AssertionError) as failure:
+        made.check(CASE, SHOWN)
+    assert f"There is no {made.folder / file}" in str(failure.value)
+
+
+def test_files_of_no_case_are_found_and_approval_removes_texts_only(made):
+    for file in ("texts/old.txt", "numbers/a/old.json"):
+        (made.folder / file).write_text("")
+    assert {path.name for path in made.orphans([CASE])} == {"old.txt", "old.json"}
+    approving = Goldens(made.folder, is_approving=True)
+    assert {path.name for path in approving.orphans([CASE])} == {"old.json"}
+    assert (made.folder / "texts/a/case.txt").exists()
+
+
+def test_approval_rewrites_texts_and_never_numbers(made):
+    numbers = made.folder / "numbers/a/case.json"
+    before = numbers.read_bytes()
+    writing = Goldens(made.folder, is_approving=True, is_adding=True)
+    with pytest.raises(AssertionError):
+        writing.check(CASE, with_mean(0.2))
+    assert numbers.read_bytes() == before
+    writing.check(CASE, Shown({"str": "net is behind"}, NUMBERS))
+    made.check(CASE, Shown({"str": "net is behind"}, NUMBERS))
+
+
+def test_other_arithmetic_is_held_to_nine_digits(made, monkeypatch):
+    monkeypatch.setattr(of_goldens, "canary", lambda: "another machine")
+    made.check(CASE, with_mean(0.1 * (1 + 1e-10)))
+    with pytest.raises(AssertionError):
+        made.check(CASE, with_mean(0.1 * (1 + 1e-8)))
+
+
+def test_a_sentence_among_numbers_is_text(made):
+    shown = Shown({}, {"rows": [{"do": "Run more trials of each.", "n": 1}]})
+    case = Case("b/case", print)
+    Goldens(made.folder, is_approving=True, is_adding=True).check(case, shown)
+    assert "Run" not in (made.folder / "numbers/b/case.json").read_text()
+    assert ".rows[0].do: Run more" in (made.folder / "texts/b/case.txt").read_text()
