@@ -21,8 +21,13 @@ def same_everywhere(tmp_path, monkeypatch):
     """An empty folder, a terminal of 80 letters without colours, and one thread."""
     monkeypatch.chdir(tmp_path)
     for name, value in {
-        "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "MPLBACKEND": "agg",
-        "CURVEWISE_DATA": str(tmp_path), "PYTHONWARNINGS": "", "LC_ALL": "C.UTF-8",
+        "COLUMNS": "80",
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+        "MPLBACKEND": "agg",
+        "CURVEWISE_DATA": str(tmp_path),
+        "PYTHONWARNINGS": "",
+        "LC_ALL": "C.UTF-8",
     }.items():
         monkeypatch.setenv(name, value)
     with threadpoolctl.threadpool_limits(1):
