@@ -1,8 +1,13 @@
 """How goldens are written: texts by ``make approve``, numbers never again."""
 
+from unittest.mock import patch
+
 import pytest
 import threadpoolctl
 from goldens import Goldens
+
+TERMINAL = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
+ELSEWHERE = {"MPLBACKEND": "agg", "CURVEWISE_DATA": "", "PYTHONWARNINGS": ""}
 
 
 def pytest_addoption(parser):
@@ -20,15 +25,6 @@ def goldens(pytestconfig):
 def same_everywhere(tmp_path, monkeypatch):
     """An empty folder, a terminal of 80 letters without colours, and one thread."""
     monkeypatch.chdir(tmp_path)
-    for name, value in {
-        "COLUMNS": "80",
-        "NO_COLOR": "1",
-        "TERM": "dumb",
-        "MPLBACKEND": "agg",
-        "CURVEWISE_DATA": str(tmp_path),
-        "PYTHONWARNINGS": "",
-        "LC_ALL": "C.UTF-8",
-    }.items():
-        monkeypatch.setenv(name, value)
-    with threadpoolctl.threadpool_limits(1):
+    place = patch.dict("os.environ", TERMINAL | ELSEWHERE)
+    with place, threadpoolctl.threadpool_limits(1):
         yield

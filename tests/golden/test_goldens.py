@@ -1,6 +1,5 @@
 """What came out before comes out now: numbers bit for bit, texts word for word."""
 
-import os
 import shutil
 
 import golden_stores
@@ -8,15 +7,12 @@ import goldens as of_goldens
 import numpy as np
 import pytest
 from golden_cases import CASES, FOREIGN, asked
-from golden_stores import PLANS, QUIET, STORES, table
+from golden_stores import KEPT, PLANS, QUIET, STORES, table
 from goldens import Case, Goldens, Shown
-from support import data
 
 import curvewise as cw
 from curvewise.cli import main
 
-DATA = os.environ.get("CURVEWISE_DATA", "")
-KEPT = ("slices", "toml", *PLANS)
 WHOLE = ("own-functions", "zoo-experiment", "piater1998-levels", "xue2025-tables")
 
 
@@ -26,8 +22,7 @@ def test_the_same_comes_out(case, goldens):
 
 
 def test_every_file_is_of_a_case(goldens):
-    stores = [Case(f"stores/{name}", print) for name in KEPT]
-    assert goldens.orphans(CASES, stores) == []
+    assert goldens.orphans(CASES) == []
 
 
 def test_every_command_is_asked_and_every_record_read():
@@ -36,53 +31,30 @@ def test_every_command_is_asked_and_every_record_read():
     assert read == {path.name for path in FOREIGN.iterdir()}
 
 
-# --- stores that were left half finished -------------------------------------------------
-
-
-@pytest.fixture
-def kept(tmp_path):
-    """Copy a kept store, and say how many trials it has."""
-
-    def copied(name):
-        path = shutil.copy(STORES / f"{name}.db", tmp_path)
-        return path, len(cw.read(path))
-
-    return copied
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_a_store_goes_on_to_the_table_of_a_whole_run(name, kept, goldens, monkeypatch):
-    if name in PLANS and PLANS[name].needs:
-        monkeypatch.setenv("CURVEWISE_DATA", DATA)
-        data(PLANS[name].needs)
-    path, before = kept(name)
-    trials = golden_stores.finished(name, path)
-    assert not goldens.check_numbers(f"stores/{name}", table(trials))
-    is_half = name not in PLANS or bool(PLANS[name].kept)
-    assert (len(trials) > before) == is_half
+# --- stores that were left half finished: that they go on is a case of each ---------------
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_run_that_nobody_stops_has_the_same_table(name, goldens):
-    trials = cw.run(PLANS[name].make(), **QUIET)
+    trials = cw.run(PLANS[name](), **QUIET)
     assert not goldens.check_numbers(f"stores/{name}", table(trials))
 
 
-@pytest.mark.parametrize("name", [n for n in PLANS if PLANS[n].kept])
-def test_what_a_store_has_is_replayed(name, kept):
-    path, _ = kept(name)
-    experiment = PLANS[name].make()
-    for task in PLANS[name].kept:
+@pytest.mark.parametrize("name", [name for name in PLANS if name in KEPT])
+def test_what_a_store_has_is_replayed(name, tmp_path):
+    path = shutil.copy(STORES / f"{name}.db", tmp_path)
+    experiment = PLANS[name]()
+    for task in KEPT[name]:
         for algorithm in experiment.algorithms:
             again = cw.replay(experiment, path, task, algorithm.name, 0)
             assert again.agrees, str(again)
 
 
-def test_a_store_of_something_else_is_refused(kept, monkeypatch):
-    path, _ = kept("own-functions")
+def test_a_store_of_something_else_is_refused(tmp_path, monkeypatch):
+    path = shutil.copy(STORES / "own-functions.db", tmp_path)
     monkeypatch.setattr(golden_stores, "OFFSET", 0.5)
     with pytest.raises(cw.CurvewiseError) as problem:
-        cw.run(PLANS["own-functions"].make(), store=path, **QUIET)
+        cw.run(PLANS["own-functions"](), store=path, **QUIET)
     assert "OFFSET = 0.5" in str(problem.value)
 
 

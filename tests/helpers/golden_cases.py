@@ -9,9 +9,11 @@ import functools
 import gzip
 import io
 import json
+import os
 import re
 import runpy
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,8 +31,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import studies
 from click.testing import CliRunner
-from golden_stores import QUIET, STORES, TOML, table
+from golden_stores import KEPT, NAMES, NEEDS, QUIET, STORES, TOML, finished, table
 from goldens import FOLDER, ROOT, Case, Shown, brief, read_page
+from support import data
 
 import curvewise as cw
 from curvewise.cli import main
@@ -126,8 +129,10 @@ PAGES: dict[str, Callable[[], dict[str, Any]]] = {
 
 def shown_page(make: Callable[[], dict[str, Any]]) -> Shown:
     page = cw.report.write(path="report.html", **make()).read_text("utf-8")
-    data = re.findall(r'<script type="application/json">(.*?)</script>', page, re.S)
-    return Shown({"page": read_page(page)}, [_chart(json.loads(text)) for text in data])
+    charts = re.findall(r'<script type="application/json">(.*?)</script>', page, re.S)
+    return Shown(
+        {"page": read_page(page)}, [_chart(json.loads(text)) for text in charts]
+    )
 
 
 def _chart(value: Any) -> Any:
@@ -217,6 +222,23 @@ def _unpacked(name: str) -> Path:
     else:
         here.symlink_to(path)
     return here
+
+
+# --- stores that were left half finished -------------------------------------------------
+
+DATA = os.environ.get("CURVEWISE_DATA", "")
+
+
+def shown_store(name: str) -> Shown:
+    """Go on with a kept store, and return all that it has in the end."""
+    path = shutil.copy(STORES / f"{name}.db", f"{name}.db")
+    before = len(cw.read(path))
+    with patch.dict(os.environ, CURVEWISE_DATA=DATA if name in NEEDS else ""):
+        if name in NEEDS:
+            data(NEEDS[name])
+        trials = finished(name, path)
+    assert (len(trials) > before) == (name in KEPT)
+    return Shown({"str": str(trials)}, table(trials))
 
 
 # --- commands ----------------------------------------------------------------------------
@@ -316,6 +338,8 @@ def _cases() -> Iterator[Case]:
         yield case(f"figures/{name.replace(' ', '-')}", shown_figure, draw)
     for tool, records in groupby(asked("records"), lambda name: name.split("/")[0]):
         yield case(f"tools/{tool}", shown_tool, list(records))
+    for name in NAMES:
+        yield case(f"stores/{name}", shown_store, name)
     yield case("commands/curvewise", shown_main, has_numbers=False)
     for name in main.commands:
         has_json = any("--json" in line for line in typed(name))

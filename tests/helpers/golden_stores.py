@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -145,77 +146,50 @@ class _Looking:
         raise _FirstExperimentError(experiment)
 
 
-def of_paper(paper: str, study: str) -> Any:
-    """Return the first experiment of a study of a paper."""
+def of_paper(paper: str, study: str, names: tuple[str, ...], trials: int = 3) -> Any:
+    """Return a part of the first experiment of a study: tasks and algorithms by name."""
     try:
         cw.papers.find(paper).study(study).run(_Looking())
     except _FirstExperimentError as found:
-        return found.args[0]
-    raise AssertionError(f"{paper}, {study} runs nothing")
-
-
-def part(
-    experiment: Any, *, tasks: tuple[str, ...], algorithms: tuple[str, ...]
-) -> Any:
-    """Return a part of an experiment, few trials each."""
-    return replace(
-        experiment,
-        tasks=[t for t in experiment.tasks if t.name in tasks],
-        algorithms=[a for a in experiment.algorithms if a.name in algorithms],
-        trials=3,
-    )
-
-
-def jordan() -> Any:
-    found = of_paper("jordan2018", "classification")
-    return part(found, tasks=("moons", "linear", "faces"), algorithms=("knn",))
-
-
-def piater() -> Any:
-    found = of_paper("piater1998", "levels")
-    return part(found, tasks=("tic-tac-toe",), algorithms=("A2",))
-
-
-def xue() -> Any:
-    found = of_paper("xue2025", "tables")
-    return part(found, tasks=("simple",), algorithms=("NB",))
-
-
-def hoiem() -> Any:
-    found = of_paper("hoiem2021", "comparisons")
-    names = ("scratch", "frozen", "tree")
-    return replace(part(found, tasks=("N to Z",), algorithms=names), trials=1)
-
-
-def pendulum() -> Any:
-    return replace(of_paper("jordan2018", "pendulum"), trials=1)
+        (whole,) = found.args
+    tasks = [task for task in whole.tasks if task.name in names]
+    algorithms = [one for one in whole.algorithms if one.name in names]
+    return replace(whole, tasks=tasks, algorithms=algorithms, trials=trials)
 
 
 # --- the stores --------------------------------------------------------------------------
 
-
-@dataclass(frozen=True)
-class Plan:
-    """An experiment, and up to which number the store has trials of a task.
-
-    What is not in `kept` is there to the last trial: the store only has to agree that
-    nothing was defined anew, which takes no data and no compiler.
-    """
-
-    make: Callable[[], Any]
-    kept: dict[str, int]
-    needs: str = ""  # data, without which nobody knows what it is
-
-
-PLANS = {
-    "own-functions": Plan(own, {"blobs": 2}),
-    "zoo-experiment": Plan(zoo, {"data": 2}),
-    "jordan2018-classification": Plan(jordan, {"moons": 1, "linear": 2}),
-    "jordan2018-pendulum": Plan(pendulum, {}),
-    "piater1998-levels": Plan(piater, {"tic-tac-toe": 2}),
-    "hoiem2021-comparisons": Plan(hoiem, {}, needs="tabular/letter.parquet"),
-    "xue2025-tables": Plan(xue, {"simple": 1}),
+PLANS: dict[str, Callable[[], Any]] = {
+    "own-functions": own,
+    "zoo-experiment": zoo,
+    "jordan2018-classification": partial(
+        of_paper, "jordan2018", "classification", ("moons", "linear", "faces", "knn")
+    ),
+    "jordan2018-pendulum": partial(
+        of_paper, "jordan2018", "pendulum", ("pendulum", "actor-critic"), 1
+    ),
+    "piater1998-levels": partial(
+        of_paper, "piater1998", "levels", ("tic-tac-toe", "A2")
+    ),
+    "hoiem2021-comparisons": partial(
+        of_paper, "hoiem2021", "comparisons", ("N to Z", "scratch", "frozen", "tree"), 1
+    ),
+    "xue2025-tables": partial(of_paper, "xue2025", "tables", ("simple", "NB")),
 }
+# Up to which number a store has trials of a task. What is not here is there to the last
+# trial: such a store only has to agree that nothing was defined anew, which takes neither
+# data nor a compiler.
+KEPT = {
+    "own-functions": {"blobs": 2},
+    "zoo-experiment": {"data": 2},
+    "jordan2018-classification": {"moons": 1, "linear": 2},
+    "piater1998-levels": {"tic-tac-toe": 2},
+    "xue2025-tables": {"simple": 1},
+    "toml": {"easy moons": 2},
+    "slices": {"blobs": 1},
+}
+NAMES = (*PLANS, "toml", "slices")
+NEEDS = {"hoiem2021-comparisons": "tabular/letter.parquet"}  # to know what its task is
 
 
 def table(trials: Any) -> list[dict[str, Any]]:
@@ -286,18 +260,15 @@ def from_toml(path: Path) -> Any:
 
 def finished(name: str, path: Path | str) -> Any:
     """Run what is left of a kept store, and return its trials."""
-    by_name = {"toml": from_toml, "slices": reruns}
-    if name in by_name:
-        return by_name[name](Path(path))
-    return cw.run(PLANS[name].make(), store=path, **QUIET)
+    if name in PLANS:
+        return cw.run(PLANS[name](), store=path, **QUIET)
+    return {"toml": from_toml, "slices": reruns}[name](Path(path))
 
 
 def main() -> None:
     with threadpoolctl.threadpool_limits(1):
-        for name, plan in PLANS.items():
-            keep(name, plan.kept)
-        keep("toml", {"easy moons": 2})
-        keep("slices", {"blobs": 1})
+        for name in NAMES:
+            keep(name, KEPT.get(name, {}))
 
 
 if __name__ == "__main__":

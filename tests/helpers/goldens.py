@@ -134,24 +134,25 @@ def differences(
     elif isinstance(golden, list) and isinstance(now, list):
         if len(golden) != len(now):
             yield f"{path}: {len(golden)} values became {len(now)}"
-        both = enumerate(zip(golden, now, strict=False))
-        pairs = [(f"[{i}]", *pair) for i, pair in both]
+        pairs = [
+            (f"[{i}]", *both) for i, both in enumerate(zip(golden, now, strict=False))
+        ]
     else:
         pairs = []
-        if repr(golden) != repr(now) and not (
-            relative and _near(golden, now, relative)
-        ):
+        if repr(golden) != repr(now) and not _near(golden, now, relative):
             yield f"{path}: {golden!r} became {now!r}"
     for step, was, became in pairs:
         yield from differences(was, became, relative=relative, path=path + step)
 
 
 def _near(golden: Any, now: Any, relative: float) -> bool:
-    if isinstance(golden, str) and isinstance(now, str):  # hashes of what is only close
-        return bool(_HASH.fullmatch(golden) and _HASH.fullmatch(now))
-    if type(golden) is not float or type(now) is not float:
+    if not relative or type(golden) is not type(now):
         return False
-    return math.isclose(golden, now, rel_tol=relative, abs_tol=_ABSOLUTE)
+    if isinstance(golden, str):  # hashes of what is only close
+        return bool(_HASH.fullmatch(golden) and _HASH.fullmatch(now))
+    return isinstance(golden, float) and math.isclose(
+        golden, now, rel_tol=relative, abs_tol=_ABSOLUTE
+    )
 
 
 def written(numbers: Any, made_on: str) -> str:
@@ -159,16 +160,12 @@ def written(numbers: Any, made_on: str) -> str:
 
     def lines(value: Any, deep: int) -> str:
         if deep < 2 and isinstance(value, dict) and value:
-            inside = [
+            inside = (
                 f"{json.dumps(k)}: {lines(v, deep + 1)}" for k, v in value.items()
-            ]
+            )
             return "{\n" + ",\n".join(inside) + "\n}"
         if isinstance(value, list) and any(isinstance(v, dict | list) for v in value):
-            return (
-                "[\n"
-                + ",\n".join(json.dumps(v, ensure_ascii=False) for v in value)
-                + "\n]"
-            )
+            return "[\n" + ",\n".join(lines(v, 2) for v in value) + "\n]"
         return json.dumps(value, ensure_ascii=False)
 
     return lines({"canary": made_on, "numbers": numbers}, 0) + "\n"
@@ -190,9 +187,8 @@ def plain(text: str) -> str:
 
 def joined(texts: Mapping[str, str]) -> str:
     """Return sections as one text, each below its heading."""
-    return (
-        "\n\n".join(f"======== {head}\n{plain(t)}" for head, t in texts.items()) + "\n"
-    )
+    sections = (f"======== {head}\n{plain(text)}\n" for head, text in texts.items())
+    return "\n".join(sections)
 
 
 INSIDE = "a|abbr|b|code|em|i|small|span|strong|sub|sup"  # tags that break no line
@@ -277,12 +273,12 @@ class Goldens:
         now = json.loads(written(now, ""))["numbers"]
         return list(differences(golden["numbers"], now, relative=allowed))
 
-    def orphans(self, cases: Sequence[Case], tables: Sequence[Case] = ()) -> list[Path]:
-        """Return files of no case, nor of those without texts; approval removes texts."""
+    def orphans(self, cases: Sequence[Case]) -> list[Path]:
+        """Return files of no case, less the texts that approval removes."""
         expected = {self.folder / f"texts/{case.name}.txt" for case in cases}
         expected |= {
             self.folder / f"numbers/{case.name}.json"
-            for case in (*cases, *tables)
+            for case in cases
             if case.has_numbers
         }
         kinds = ("texts", "numbers")
