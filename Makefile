@@ -29,7 +29,7 @@ INSTALL := $(PIP_ENV) $(PY) -m pip install --quiet --disable-pip-version-check
 PYTEST_ARGS := --basetemp=.venv/tmp/pytest -n 2 --dist worksteal
 PYTEST := $(PY) -m pytest $(PYTEST_ARGS)
 
-.PHONY: help demo test test-all test-oldest lint bench docs services release-check clean
+.PHONY: help demo test test-all test-oldest approve lint bench docs services release-check clean
 .NOTPARALLEL:  # two pips in one .venv would meet
 .DELETE_ON_ERROR:
 
@@ -53,6 +53,9 @@ test-oldest: .venv/ready ## Run the tests with the oldest versions that we say w
 	  --disable-pip-version-check --editable . --editable ./reproductions --group test \
 	  --constraint .venv/tmp/oldest.txt
 	.venv/tmp/oldest/bin/python -m pytest $(PYTEST_ARGS) -W default $(ARGS)
+
+approve: .venv/ready-test ## Take the texts that come out now as they are to be; look at git diff
+	$(PYTEST) tests/golden --approve $(ARGS)
 
 lint: .venv/ready-lint ## Check style, types, imports between rooms, spelling
 	$(PY) -m ruff check

@@ -115,12 +115,14 @@ def _curves(trials: Trials) -> list[Ragged]:
 
 
 def _equal(curves: list[Ragged], rows: Ints) -> list[Ints]:
-    """Return groups of rows whose whole curves are equal, all metrics and steps."""
+    """Return groups of rows whose curves are equal, all metrics and steps, in order."""
     rows = _ending_alike(curves, rows)
     code = hashes(rows, *curves)
     order = np.argsort(code, kind="stable")
     groups = np.split(rows[order], np.flatnonzero(np.diff(code[order])) + 1)
-    return [group for group in groups if len(group) > 1]
+    # In order of rows: that of hashes is another in every process.
+    found = [group for group in groups if len(group) > 1]
+    return sorted(found, key=lambda group: int(group[0]))
 
 
 def _ending_alike(curves: list[Ragged], rows: Ints) -> Ints:
