@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,8 +12,6 @@ from curvewise.errors import CurvewiseError
 from curvewise.stats._curve.runs import checked_sizes, refuse_twice
 from curvewise.stats._sample import Floats, is_number
 from curvewise.stats.confusion._examples import Examples, checked_examples
-
-Ints: TypeAlias = NDArray[np.int64]
 
 FEWEST_SIZES = 2  # a curve needs two; with one there is a level and nothing else
 

@@ -1,10 +1,10 @@
 """Constants of curves whose level and slope drift, learnt on real curves.
 
-Learnt by scripts/learn_drift.py on the 135 curves of two classes (45 data sets) of LCDB 1.0
-(Mohr et al., ECML-PKDD 2022): those of DRIFT.drift by the error of metrics predicted at the
-last size, from 80 % and 50 % of the sizes; `near` and `far` by how wide bands must be to
-hold. scripts/coverage_drift.py prints how good they are on data sets they were not learnt
-on. All others were set once by hand.
+Learnt by scripts/learn_drift.py on the 135 curves of two classes (45 data sets) of LCDB
+1.0 (Mohr et al., ECML-PKDD 2022): those of DRIFT.drift by the error of metrics
+predicted at the last size, from 80 % and 50 % of the sizes; `near` and `far` by how
+wide bands must be to hold. scripts/coverage_drift.py prints how good they are on data
+sets they were not learnt on. All others were set once by hand.
 """
 
 from dataclasses import dataclass

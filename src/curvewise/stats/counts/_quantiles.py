@@ -1,8 +1,8 @@
 """Both ends of beta distributions, by the million: twice as fast as inverting each.
 
-scipy's ``betaincinv`` evaluates the distribution about three times. A good first guess and
-a step of fourth order take one evaluation; where the guess is not good, the inverse is
-asked after all.
+scipy's ``betaincinv`` evaluates the distribution about three times. A good first guess
+and a step of fourth order take one evaluation; where the guess is not good, the inverse
+is asked after all.
 """
 
 import numpy as np

@@ -1,13 +1,14 @@
 """How far truth lies from the prediction, by side: factors learnt on real curves.
 
-Learnt by scripts/learn_extrapolation.py on 518 curves of 129 data sets: LCDB 1.0 (Mohr et
-al., ECML-PKDD 2022; 268 curves of 25 runs) and LCDB 1.1 (Yan et al., NeurIPS 2025; 250
-curves of means). Of each, 40 to 90 % of the sizes were seen, and the first, middle and last
-later size predicted; with all sizes or fewer, with 25, 5 or 1 runs, with runs known or not.
-Each row is a linear quantile regression at a one-sided level, factors at least 0; a miss
-counts relative to the width of the interval. No level has a factor below that of a lower
-level, so that quantiles do not cross. scripts/coverage_extrapolation.py prints how often
-intervals hold whose factors come from other data sets.
+Learnt by scripts/learn_extrapolation.py on 518 curves of 129 data sets: LCDB 1.0 (Mohr
+et al., ECML-PKDD 2022; 268 curves of 25 runs) and LCDB 1.1 (Yan et al., NeurIPS 2025;
+250 curves of means). Of each, 40 to 90 % of the sizes were seen, and the first, middle
+and last later size predicted; with all sizes or fewer, with 25, 5 or 1 runs, with runs
+known or not. Each row is a linear quantile regression at a one-sided level, factors at
+least 0; a miss counts relative to the width of the interval. No level has a factor
+below that of a lower level, so that quantiles do not cross.
+scripts/coverage_extrapolation.py prints how often intervals hold whose factors come
+from other data sets.
 """
 
 import numpy as np
