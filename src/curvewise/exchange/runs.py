@@ -98,7 +98,7 @@ class LeftOut:
 
 
 CROSSED = " + "  # between the names of settings that may be the task together
-Meant: TypeAlias = Mapping[str, "Metric | Direction"]
+Meant: TypeAlias = Mapping[str, Metric | Direction]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -30,8 +30,8 @@ def params_not_drawn_at_random(trials: Trials) -> Iterator[Finding]:
         yield _steps_finding(search.steps)
     if search.drifts.found:
         yield _drift_finding(search.drifts.found, search.drifts.tests)
-    for label, cells in search.drifts.ordered.items():
-        yield sorted_rows(label, cells)
+    for label, places in search.drifts.ordered.items():
+        yield sorted_rows(label, places)
 
 
 # --- grids ----------------------------------------------------------------------------

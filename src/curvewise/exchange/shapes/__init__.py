@@ -10,7 +10,7 @@ from curvewise.exchange.shapes import cells, columns, counts, endings, joint, ru
 from curvewise.exchange.shapes.base import EXAMPLES_AT, Shaped, Stated
 from curvewise.exchange.shapes.cells import must_be_names, same_names
 
-__all__ = ["EXAMPLES_AT", "Shaped", "in_shape", "must_be_names", "same_names"]
+__all__ = ["EXAMPLES_AT", "Shaped", "must_be_names", "same_names"]
 
 _SHAPES = (
     *(cells.numbers, joint.joint, runs.summaries, runs.summary_rows, columns.melted),

@@ -123,9 +123,9 @@ def _logged(rows: Any, kept: Kept, names: Sequence[str], *, timed: bool) -> Logg
     place = {one: row for row, one in enumerate(kept.ids)}
     whole, real = np.empty(0, np.int64), np.empty(0)
     parts: list[list[Any]] = [[whole, whole, *[real] * (3 if timed else 2)]]
-    for keys, runs, *numbers in _chunks(rows):
+    for keys, runs, *cells in _chunks(rows):
         codes = _codes(place, runs), _codes(code, keys)
-        parts.append([*codes, *map(_floats, numbers)])
+        parts.append([*codes, *map(_floats, cells)])
     run, metric, *columns = map(np.concatenate, zip(*parts, strict=True))
     used = run >= 0
     step, value, *time = (column[used] for column in columns)

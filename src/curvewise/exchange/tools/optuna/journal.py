@@ -27,7 +27,7 @@ _GOING_ON = ("RUNNING", "WAITING")
 def fits(head: bytes) -> bool:
     """Return whether a file begins as a journal does.
 
-    >>> fits(b'{"op_code": 0, "worker_id": "a-1", "study_name": "s", "directions": [1]}')
+    >>> fits(b'{"op_code": 0, "worker_id": "a", "study_name": "s"}')
     True
     """
     first = head.lstrip().split(b"\n", 1)[0]

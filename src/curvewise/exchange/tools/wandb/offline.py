@@ -1,8 +1,8 @@
 """Files ``run-<id>.wandb``, which Weights & Biases keeps of each run on its own machine.
 
 A file is a log of records in blocks of 32 kB. A record that does not fit into its block
-is cut into pieces. Each record is a message in protocol buffers; of these, the fields that
-tell of a run, its configuration, its history and its end are read.
+is cut into pieces. Each record is a message in protocol buffers; of these, the fields
+that tell of a run, its configuration, its history and its end are read.
 """
 
 import json
