@@ -212,12 +212,12 @@ def test_a_probe_that_fails_shows_its_error(folder, ran):
 def test_probes_are_short_and_an_estimate_says_when_it_is_a_lower_bound(
     folder, ran, monkeypatch
 ):
-    monkeypatch.setattr(estimating, "FIRST", 0.05)
+    monkeypatch.setattr(estimating, "FIRST_SECONDS", 0.05)
     folder.plan("slow")
     done = ran("run", "plan.toml", "--dry-run")
     assert "6 trials left, at least 0 s with 1 worker." in done.stdout
     assert done.exit_code == 0
-    monkeypatch.setattr(estimating, "OF_ALL", -1.0)
+    monkeypatch.setattr(estimating, "ALL_SECONDS", -1.0)
     done = ran("run", "plan.toml", "--dry-run")
     assert "no trial was probed, so nobody knows how long it takes." in done.stdout
 

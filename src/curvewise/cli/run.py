@@ -216,9 +216,9 @@ def _show_plan(
     click.echo(f"\n{found}.")
     if any(probe.tried for probe in found.probes):
         click.echo(
-            f"Probed: up to {estimating.TRIALS} trials of each for a few seconds, none "
-            f"of them kept. The first also loads libraries, and counts only where it is "
-            f"the only one."
+            f"Probed: up to {estimating.PROBED_TRIALS} trials of each for a few seconds, "
+            f"none of them kept. The first also loads libraries, and counts only where it "
+            f"is the only one."
         )
     leave(sum(probe.failed for probe in found.probes))
 

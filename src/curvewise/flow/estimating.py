@@ -16,11 +16,13 @@ from curvewise.metrics import Metric
 from curvewise.store.claims import Cell
 from curvewise.trials import Trial
 
-TRIALS = 4  # of each cell
-FIRST = 15.0  # seconds until the first trial is stopped, which also loads libraries
-OTHERS = 5.0  # seconds until a later one is
-OF_A_CELL = 3.0  # seconds for later ones, after which no more are begun
-OF_ALL = 30.0  # seconds after which nothing more is begun
+PROBED_TRIALS = 4  # of each cell
+FIRST_SECONDS = (
+    15.0  # seconds until the first trial is stopped, which also loads libraries
+)
+LATER_SECONDS = 5.0  # seconds until a later one is
+CELL_SECONDS = 3.0  # seconds for later ones, after which no more are begun
+ALL_SECONDS = 30.0  # seconds after which nothing more is begun
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,19 +149,19 @@ def _probes(
 ) -> Iterator[Probe]:
     payload = Payload(experiment)
     meanings: dict[str, Metric] = {}
-    end = time.monotonic() + OF_ALL
+    end = time.monotonic() + ALL_SECONDS
     with executor_of("serial" if executor == "serial" else "local", 1) as crew:
         for place, (cell, numbers) in enumerate(left.items()):
             probe = Probe(*cell, experiment.trials, len(numbers), timeout=timeout)
             stop = end
-            for number in numbers[:TRIALS]:
+            for number in numbers[:PROBED_TRIALS]:
                 if time.monotonic() > stop or probe.is_cut:
                     break
-                limit = OTHERS if probe.tried else FIRST
+                limit = LATER_SECONDS if probe.tried else FIRST_SECONDS
                 limits = Limits(min(timeout or limit, limit), retries=0)
                 todo = {place: np.array([number])}
                 if not drive(payload, todo, crew, limits, probe.tried.extend, meanings):
                     raise KeyboardInterrupt
                 if len(probe.tried) == 1:
-                    stop = min(end, time.monotonic() + OF_A_CELL)
+                    stop = min(end, time.monotonic() + CELL_SECONDS)
             yield probe

@@ -5,11 +5,9 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from curvewise.flow.progress import shown_time
+from curvewise.flow.progress import _EVERY, _SILENT, shown_time
 
 Item = TypeVar("Item")
-
-_SILENT, _EVERY = 1.0, 10.0  # seconds before anything is said, and between lines
 
 
 def each(
