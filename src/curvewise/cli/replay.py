@@ -31,16 +31,13 @@ def replay(
     """
     one_thread()
     import curvewise as cw
-    from curvewise.flow import sources
+    from curvewise.flow.sources import changed, recipe_of, remembered
 
     with cw.store.open(store, create=False) as opened:
         notes = opened.notes()
         lost = opened.numbers(["crashed", "timeout"]).get((task, algorithm), ())
-    if source:
-        recipe = sources.found(source, cw.zoo)
-    else:
-        recipe = sources.remembered(notes, store, cw.zoo)
-    for difference in sources.changed(recipe.experiment, notes, task, algorithm):
+    recipe = recipe_of(source, cw.zoo) if source else remembered(notes, store, cw.zoo)
+    for difference in changed(recipe.experiment, notes, task, algorithm):
         click.echo(f"curvewise: defined differently since:\n{difference}", err=True)
     if number in lost:
         click.echo(

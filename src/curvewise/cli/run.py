@@ -99,9 +99,9 @@ def run(
     if dry_run:
         one_thread()
     from curvewise import zoo
-    from curvewise.flow.sources import found
+    from curvewise.flow.sources import recipe_of
 
-    recipe = found(source, zoo)
+    recipe = recipe_of(source, zoo)
     if trials is not None:
         recipe = replace(recipe, experiment=replace(recipe.experiment, trials=trials))
     options = recipe.options | {k: v for k, v in given.items() if v is not None}
@@ -183,7 +183,8 @@ def _show_plan(
     recipe: "Recipe", options: dict[str, Any], *, retry_failed: bool
 ) -> None:
     from curvewise._text import plain
-    from curvewise.flow import estimating, plan
+    from curvewise.flow.estimating import PROBED_TRIALS, estimate, workers_of
+    from curvewise.flow.plan import NOT_OK, outlook
     from curvewise.flow.sources import shown_store
     from curvewise.flow.toml import check_options
     from curvewise.flow.until.stopping import criterion_of
@@ -193,16 +194,16 @@ def _show_plan(
     criterion_of(options.get("until"), recipe.experiment)
     experiment, where = recipe.experiment, options["store"]
     executor, asked = options.get("executor", "local"), options.get("workers")
-    ahead = plan.outlook(experiment, where, plan.NOT_OK if retry_failed else ())
+    ahead = outlook(experiment, where, NOT_OK if retry_failed else ())
     click.echo(f"{experiment}\n")
     click.echo(f"store: {shown_store(where)}{' (new)' if ahead.is_new else ''}")
-    click.echo(_way(options, estimating.workers_of(executor, asked)))
+    click.echo(_way(options, workers_of(executor, asked)))
     if options.get("until"):
         looks = ", ".join(f"{n:,}" for n in planned_looks(experiment.trials))
         click.echo(f"until: {options['until']}; looks at {looks} trials of each")
     click.echo()
     with working("trying a few trials"):
-        found = estimating.estimate(
+        found = estimate(
             experiment,
             ahead.left,
             executor=executor,
@@ -216,7 +217,7 @@ def _show_plan(
     click.echo(f"\n{found}.")
     if any(probe.tried for probe in found.probes):
         click.echo(
-            f"Probed: up to {estimating.PROBED_TRIALS} trials of each for a few seconds, "
+            f"Probed: up to {PROBED_TRIALS} trials of each for a few seconds, "
             f"none of them kept. The first also loads libraries, and counts only where it "
             f"is the only one."
         )

@@ -17,7 +17,7 @@ _SOURCE, _FOLDER, _TEXT = "source", "source folder", "source text"
 _ELSEWHERE = "source names another store"
 
 
-def found(source: str, zoo: Zoo) -> Recipe:
+def recipe_of(source: str, zoo: Zoo) -> Recipe:
     """Return the experiment of a TOML file, or of ``module:experiment``."""
     path = Path(source)
     if path.is_file() and path.suffix != ".py":

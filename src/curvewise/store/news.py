@@ -99,10 +99,10 @@ def news(
 def _columns(
     db: Database, first: int, last: int, since: int | None
 ) -> tuple[Ints, Floats, Ints]:
-    columns = db.ints("id"), db.ints(reading.NANOSECONDS), db.ints("revision")
+    wanted = db.ints("id"), db.ints(reading.NANOSECONDS), db.ints("revision")
     none = np.empty(0, np.int64)
     parts = [(none, none, none)]
-    for _, _, row in chunks(db, ", ".join(columns), first, last, since):
+    for _, _, row in chunks(db, ", ".join(wanted), first, last, since):
         ids, nanoseconds, revision = map(db.parsed, row)
         parts.append((ids, nanoseconds, np.unique(revision)))
     ids, nanoseconds, revisions = map(np.concatenate, zip(*parts, strict=True))
