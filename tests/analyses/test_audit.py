@@ -30,7 +30,6 @@ from curvewise.analyses._audit.checks import (
 from curvewise.analyses._audit.dealing import dealing_of
 from curvewise.analyses._audit.populations import drawn_scores, populations_of
 from curvewise.analyses._audit.subject import Asked
-from curvewise.analyses.audit import audit
 from curvewise.stats.confusion._drift_noise import COMMON
 from curvewise.stats.interval import CurveBand, Interval
 
@@ -433,13 +432,13 @@ def test_models_that_vary_more_than_tests_do_are_seen_to():
 
 @pytest.fixture(scope="module")
 def search():
-    return audit(cw.example("search"), failed="worst", repetitions=FEW)
+    return cw.audit(cw.example("search"), failed="worst", repetitions=FEW)
 
 
 def test_the_same_seed_gives_the_same_audit_and_another_does_not(search):
-    again = audit(cw.example("search"), failed="worst", repetitions=FEW)
+    again = cw.audit(cw.example("search"), failed="worst", repetitions=FEW)
     assert again.rows() == search.rows()
-    other = audit(cw.example("search"), failed="worst", repetitions=FEW, seed=1)
+    other = cw.audit(cw.example("search"), failed="worst", repetitions=FEW, seed=1)
     assert other.rows() != search.rows()
     assert (search.provenance.seed, other.provenance.seed) == (0, 1)
 
@@ -488,7 +487,7 @@ def test_checks_are_asked_for_by_analysis(search):
 
 def test_progress_is_told_for_every_answer():
     told = []
-    audit(scored(10), repetitions=FEW, progress=lambda *far: told.append(far))
+    cw.audit(scored(10), repetitions=FEW, progress=lambda *far: told.append(far))
     assert told == [(i, 2 * FEW) for i in range(1, 2 * FEW + 1)]
 
 
@@ -506,10 +505,10 @@ def test_the_data_decide_which_analyses_are_tried():
 
 
 def test_counts_and_tuned_algorithms_are_audited(monkeypatch):
-    tuned = audit(scored(40, ("svm", "svm tuned")), repetitions=FEW)
+    tuned = cw.audit(scored(40, ("svm", "svm tuned")), repetitions=FEW)
     assert tuned.analyses == ("performance", "robustness")
     only(monkeypatch, "confusion")
-    counts = audit(cw.example("counts"), "error", repetitions=FEW)
+    counts = cw.audit(cw.example("counts"), "error", repetitions=FEW)
     assert check(counts, "confusion", "shuffled", "do not meet").promised == 0.1
     assert "462 (32 within numbers) on all" in " ".join(counts.notes())
     assert "confusion compares nobody" in " ".join(counts.notes())
@@ -517,7 +516,7 @@ def test_counts_and_tuned_algorithms_are_audited(monkeypatch):
 
 
 def test_one_algorithm_has_nobody_to_be_confused_with():
-    found = audit(scored(20, algorithms=("a",)), repetitions=FEW)
+    found = cw.audit(scored(20, algorithms=("a",)), repetitions=FEW)
     assert {c.kind for c in found.checks} == {"simulated"}
     assert any("No names were shuffled" in note for note in found.notes())
     assert "The analyses kept all 5 promises" in found.headline()
@@ -527,8 +526,8 @@ def test_failed_trials_are_dealt_and_drawn():
     trials = cw.example("search").where(task="rings")
     assert trials.count_failed() > 0
     with pytest.raises(CurvewiseError, match=r"Pass failed='worst' or"):
-        audit(trials, repetitions=FEW)
-    assert audit(trials, failed=0.1, repetitions=FEW).broken == ()
+        cw.audit(trials, repetitions=FEW)
+    assert cw.audit(trials, failed=0.1, repetitions=FEW).broken == ()
 
 
 def test_curves_that_break_off_are_tried_too():
@@ -546,7 +545,7 @@ def test_curves_that_break_off_are_tried_too():
         for t in trials
     ]
     broke = Trials(cut, [Metric("return", "higher")])
-    found = audit(broke, failed=-3.0, repetitions=FEW)
+    found = cw.audit(broke, failed=-3.0, repetitions=FEW)
     assert "difference" in found.analyses
     assert found.broken == ()
 
@@ -575,7 +574,7 @@ def test_no_answer_to_a_draw_counts_as_a_miss(monkeypatch):
         return real(trials, *settings, **more)
 
     monkeypatch.setattr(of_performance, "performance", shy)
-    found = audit(scored(30), repetitions=FEW)
+    found = cw.audit(scored(30), repetitions=FEW)
     assert all(c.wrong == c.asked for c in found.of("performance", "simulated"))
     assert all(c.refused == FEW for c in found.of("performance", "simulated"))
     assert not broken(found, "shuffled")
@@ -598,11 +597,11 @@ def bolder(function, **settings):
 def test_intervals_that_are_too_short_and_claims_that_are_too_bold_are_broken(
     monkeypatch,
 ):
-    honest = audit(scored(100), repetitions=40)
+    honest = cw.audit(scored(100), repetitions=40)
     assert honest.broken == ()
     wrong = bolder(of_performance.performance, confidence=0.3)
     monkeypatch.setattr(of_performance, "performance", wrong)
-    found = audit(scored(100), repetitions=40)
+    found = cw.audit(scored(100), repetitions=40)
     assert "the first of a pair is better" in broken(found, "shuffled")[-1]
     assert any("band of an algorithm" in what for what in broken(found, "simulated"))
     assert found.headline().startswith("The analyses broke")
@@ -615,7 +614,7 @@ def test_tests_of_curves_at_another_level_are_broken(monkeypatch):
     monkeypatch.setattr(
         of_difference, "difference", bolder(of_difference.difference, level=0.5)
     )
-    found = audit(lined(), repetitions=FEW)
+    found = cw.audit(lined(), repetitions=FEW)
     assert "curves of a task differ in height" in broken(found, "shuffled")
     assert any("difference in height" in what for what in broken(found, "simulated"))
     held = replace(found, checks=found.of("difference", "simulated"))
@@ -627,7 +626,7 @@ def test_curves_of_errors_that_are_too_narrow_are_broken(monkeypatch):
     monkeypatch.setattr(
         of_learning, "learning", bolder(of_learning.learning, confidence=0.5)
     )
-    found = audit(sized(), repetitions=FEW)
+    found = cw.audit(sized(), repetitions=FEW)
     assert "one of a pair on a task is better" in broken(found, "shuffled")
     both = "difference of errors, all pairs of a task at once"
     assert both in broken(found, "simulated")
@@ -638,7 +637,7 @@ def test_rates_that_are_too_narrow_are_broken(monkeypatch):
     monkeypatch.setattr(
         of_confusion, "confusion", bolder(of_confusion.confusion, confidence=0.5)
     )
-    found = audit(cw.example("counts"), "error", repetitions=FEW)
+    found = cw.audit(cw.example("counts"), "error", repetitions=FEW)
     assert any("at the size compared" in what for what in broken(found, "simulated"))
 
 
@@ -647,7 +646,7 @@ def test_gains_that_are_none_are_broken(monkeypatch):
     monkeypatch.setattr(
         of_robustness, "robustness", bolder(of_robustness.robustness, confidence=0.3)
     )
-    found = audit(scored(100, ("svm", "svm tuned")), repetitions=FEW)
+    found = cw.audit(scored(100, ("svm", "svm tuned")), repetitions=FEW)
     assert "tuning gains or loses" in broken(found, "shuffled")
     assert any("gains by tuning" in what for what in broken(found, "simulated"))
 
@@ -658,7 +657,7 @@ def test_trials_that_are_copies_are_not_seen_in_an_audit():
     copies = Trials(replace(t, number=8 * k + t.number) for t in few for k in range(15))
     told = cw.performance(copies).contrasts[0]
     assert told.ahead is not None  # a false claim: 8 trials, each counted 15 times
-    assert audit(copies, repetitions=FEW).broken == ()
+    assert cw.audit(copies, repetitions=FEW).broken == ()
 
 
 # --- shortcuts decide as the analyses do -------------------------------------------------
@@ -705,16 +704,16 @@ def test_one_rate_is_told_the_same_with_and_without_the_others():
 )
 def test_what_cannot_be_asked_is_named(settings, message):
     with pytest.raises(CurvewiseError, match=message):
-        audit(scored(5), **{"repetitions": FEW} | settings)
+        cw.audit(scored(5), **{"repetitions": FEW} | settings)
 
 
 def test_what_is_no_trials_is_named():
     with pytest.raises(CurvewiseError, match="Trials were asked for, and str came"):
-        audit("results.csv")
+        cw.audit("results.csv")
     with pytest.raises(CurvewiseError, match="no trials to audit"):
-        audit(Trials())
+        cw.audit(Trials())
     with pytest.raises(CurvewiseError, match="Which metric"):
-        audit(cw.example("counts"))
+        cw.audit(cw.example("counts"))
 
 
 def test_what_would_take_hours_is_refused_with_what_to_pass():
@@ -724,12 +723,12 @@ def test_what_would_take_hours_is_refused_with_what_to_pass():
         match=r"1,000 repetitions with 240 trials and 7,140 pairs of algorithms would take "
         r"about 4\.\d hours\. Pass repetitions=200 or fewer, or a part of them",
     ):
-        audit(many, repetitions=1000)
+        cw.audit(many, repetitions=1000)
     more = scored(1, algorithms=[f"a{i}" for i in range(800)])
     with pytest.raises(
         CurvewiseError, match=r"hours\. Pass a part of them: trials\.wh"
     ):
-        audit(more)
+        cw.audit(more)
 
 
 # --- rates, as promised ------------------------------------------------------------------
@@ -737,7 +736,7 @@ def test_what_would_take_hours_is_refused_with_what_to_pass():
 
 def test_where_nothing_differs_claims_are_as_rare_as_promised():
     """False alarm: one in a million for each of the assertions."""
-    found = audit(scored(60, tasks=("t", "u")), repetitions=100)
+    found = cw.audit(scored(60, tasks=("t", "u")), repetitions=100)
     for one in found.of("performance"):
         if not one.is_warned:
             assert_at_most(one.wrong * one.apart // one.asked, one.apart, one.promised)
@@ -752,7 +751,7 @@ def test_where_nothing_differs_claims_are_as_rare_as_promised():
     [(lined, "return"), (lambda: cw.example("counts"), "error")],
 )
 def test_many_repetitions_break_no_promise(make, metric):
-    found = audit(make(), metric, repetitions=400)
+    found = cw.audit(make(), metric, repetitions=400)
     assert found.broken == ()
     for one in found.checks:
         if not one.is_warned:
@@ -766,7 +765,7 @@ def test_what_is_no_test_by_shuffles_keeps_its_promise_over_studies(monkeypatch)
     only(monkeypatch, "learning")
     claims = misses = 0
     for seed in range(8):
-        found = audit(sized(seed=seed), repetitions=40)
+        found = cw.audit(sized(seed=seed), repetitions=40)
         claims += check(found, "learning", "shuffled", "is better").wrong
         misses += check(found, "learning", "simulated", "difference of errors").wrong
     assert_at_most(claims, 320, 0.07)
@@ -779,9 +778,9 @@ def test_an_audit_of_many_trials_keeps_nothing_of_them():
 
     trials = scored(10_000)
     tracemalloc.start()
-    audit(trials, repetitions=FEW)
+    cw.audit(trials, repetitions=FEW)
     first = tracemalloc.get_traced_memory()[1]
     tracemalloc.reset_peak()
-    audit(trials, repetitions=3 * FEW)
+    cw.audit(trials, repetitions=3 * FEW)
     assert tracemalloc.get_traced_memory()[1] < 1.2 * first
     tracemalloc.stop()

@@ -1,6 +1,10 @@
 import subprocess
 import sys
 
+import click
+
+from curvewise.cli import SECTIONS, main
+
 
 def test_help_has_sections(ran):
     shown = ran("--help").output
@@ -10,6 +14,15 @@ def test_help_has_sections(ran):
     )
     assert shown.index("Commands about experiments:") < shown.index("  replay ")
     assert "130 stopped by Ctrl-C" in " ".join(shown.split())
+
+
+def test_a_command_says_of_itself_what_the_list_says_of_it():
+    context = click.Context(main)
+    lines = [line for commands in SECTIONS.values() for line in commands.items()]
+    for name, (_, told) in lines:
+        command = main.get_command(context, name)
+        assert (command.name, command.get_short_help_str(1000)) == (name, told)
+    assert sorted(name for name, _ in lines) == main.list_commands(context)
 
 
 def test_help_loads_nothing_heavy():

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from curvewise._text import count, step
+from curvewise._text import count, short_names, step
 from curvewise.analyses._count_fits import CountFit, CountTask
 from curvewise.analyses._count_tables import label
 from curvewise.analyses._count_words import gain_of, leading
 from curvewise.analyses._curve_tables import point_of
-from curvewise.analyses._naming import short_names, some
+from curvewise.analyses._naming import some
 from curvewise.analyses._saying import confidently, estimate, sentence, span
 from curvewise.metrics import find
 from curvewise.trials.trial import ONLY

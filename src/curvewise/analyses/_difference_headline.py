@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from curvewise._text import count
+from curvewise._text import count, short_names
 from curvewise.analyses._line_lead import can_show_nothing, lines_to_show, on_one_task
 from curvewise.analyses._lines_over_tasks import over_tasks, task_by_task, tested
-from curvewise.analyses._naming import short_names, some_pairs
+from curvewise.analyses._naming import some_pairs
 from curvewise.analyses._saying import confidently, sentence
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from curvewise._text import count, joined, step
+from curvewise._text import count, joined, short_names, step
 from curvewise.analyses._curve_fits import CurveFit, CurveTask
 from curvewise.analyses._curve_questions import Advice
 from curvewise.analyses._curve_tables import point_of, size_cell
 from curvewise.analyses._curve_telling import advised
 from curvewise.analyses._curve_words import with_more_data
-from curvewise.analyses._naming import all_others, short_names, some, some_pairs
+from curvewise.analyses._naming import all_others, some, some_pairs
 from curvewise.analyses._saying import confidently, estimate, said, sentence, span
 from curvewise.errors import CurvewiseError
 from curvewise.trials.trial import ONLY

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from curvewise._text import count, step
+from curvewise._text import count, short_names, step
 from curvewise.analyses._by_task import pair_of
 from curvewise.analyses._line_tasks import LinePair, LineTask
-from curvewise.analyses._naming import all_others, short_names, some
+from curvewise.analyses._naming import all_others, some
 from curvewise.analyses._saying import confidently, estimate, said, span
 from curvewise.metrics import Metric
 from curvewise.stats.interval import Interval

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from curvewise._text import joined
+from curvewise._text import joined, short_names
 from curvewise.analyses._line_lead import LineLead, better_by, between, rival_of
 from curvewise.analyses._line_tables import adjusted_p
-from curvewise.analyses._naming import all_others, all_tasks, short_names, some
+from curvewise.analyses._naming import all_others, all_tasks, some
 from curvewise.analyses._saying import confidently, estimate, span
 from curvewise.stats.anova import OverTasks
 

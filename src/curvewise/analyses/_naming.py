@@ -1,63 +1,11 @@
-"""Names as a sentence or a legend can carry them: short, and still told apart."""
+"""Names as a sentence can carry them: a few of many, and what stands for all."""
 
-from collections.abc import Iterable, Sequence
-from itertools import takewhile
+from collections.abc import Sequence
 
 from curvewise._text import joined
 from curvewise.trials.trial import ONLY
 
-LETTERS = 40  # of a name in a sentence
 _MOST = 3  # names in a sentence; of more, how many more
-
-
-def short_names(names: Iterable[str], most: int = LETTERS) -> dict[str, str]:
-    """Return names of about so many letters at most, and no two of them alike.
-
-    A name that is too long loses its end, its middle, or what it has in common with
-    others, whichever is the first that tells it from them.
-
-    >>> short_names(["a long name", "b"], 10)
-    {'a long name': 'a long na…', 'b': 'b'}
-    >>> list(short_names(["network of 64 units", "network of 128 units"], 12).values())
-    ['…64 units', '…128 units']
-    >>> list(short_names(["a long name, one", "a long name, two"], 10).values())
-    ['a lon… one', 'a lon… two']
-    """
-    one_line = {name: " ".join(name.split()) for name in names}
-    told = _told_apart(list(dict.fromkeys(one_line.values())), most)
-    return {name: told[text] for name, text in one_line.items()}
-
-
-def _told_apart(names: list[str], most: int) -> dict[str, str]:
-    for shortened in (_without_end, _without_middle):
-        out = {name: shortened(name, most) for name in names}
-        if len(set(out.values())) == len(names):
-            return out
-    by_cut: dict[str, list[str]] = {}
-    for name in names:
-        by_cut.setdefault(_without_end(name, most), []).append(name)
-    out = {}
-    for cut, own in by_cut.items():
-        if len(own) == 1:
-            out[own[0]] = cut
-            continue
-        # They begin alike, for longer than may be shown: that is what is left out.
-        ends = zip(min(own), max(own), strict=False)
-        shared = sum(1 for _ in takewhile(lambda two: two[0] == two[1], ends))
-        rest = _told_apart([name[shared:] for name in own], most)
-        out |= {name: f"…{rest[name[shared:]]}" for name in own}
-    return out
-
-
-def _without_end(name: str, most: int) -> str:
-    return name if len(name) <= most else f"{name[: most - 1]}…"
-
-
-def _without_middle(name: str, most: int) -> str:
-    if len(name) <= most:
-        return name
-    first = most // 2
-    return f"{name[:first]}…{name[first + 1 - most :]}"
 
 
 def some(names: Sequence[str], *, most: int = _MOST) -> str:

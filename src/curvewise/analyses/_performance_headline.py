@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from curvewise._text import count, joined, percent
+from curvewise._text import count, joined, percent, short_names
 from curvewise.analyses._distribution import Distribution
 from curvewise.analyses._leads import Lead, leads
-from curvewise.analyses._naming import all_others, short_names, some, some_pairs
+from curvewise.analyses._naming import all_others, some, some_pairs
 from curvewise.analyses._saying import (
     confidently,
     estimate,

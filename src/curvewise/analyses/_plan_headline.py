@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from curvewise._text import percent
-from curvewise.analyses._naming import short_names
+from curvewise._text import percent, short_names
 from curvewise.analyses._saying import confidently
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from curvewise._text import count, joined, shown
+from curvewise._text import count, joined, short_names, shown
 from curvewise.analyses._gaps import Gap
-from curvewise.analyses._naming import short_names, some
+from curvewise.analyses._naming import some
 from curvewise.analyses._saying import confidently, estimate, said, span
 from curvewise.stats.interval import Interval
 from curvewise.trials.trial import ONLY

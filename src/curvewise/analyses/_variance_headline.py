@@ -3,8 +3,8 @@
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from curvewise._text import count, joined
-from curvewise.analyses._naming import short_names, some
+from curvewise._text import count, joined, short_names
+from curvewise.analyses._naming import some
 from curvewise.analyses._saying import capital, confidently
 from curvewise.analyses._shares import Decomposition, Share
 from curvewise.trials.trial import ONLY

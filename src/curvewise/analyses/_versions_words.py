@@ -6,8 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from curvewise._text import Cell, count, in_markdown, joined, markdown, percent
-from curvewise.analyses._naming import on, short_names, some
+from curvewise._text import (
+    Cell,
+    count,
+    in_markdown,
+    joined,
+    markdown,
+    percent,
+    short_names,
+)
+from curvewise.analyses._naming import on, some
 from curvewise.analyses._saying import digits_for, digits_of, said
 from curvewise.analyses._tables import interval_cell
 from curvewise.analyses._versions_changes import MOST, POWER, Change, Verdict

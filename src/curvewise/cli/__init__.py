@@ -1,27 +1,13 @@
 """The command line: each command calls the Python API and prints what it returns."""
 
 import sys
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
 import click
 
 from curvewise._papers import HINT, NoPapers
 from curvewise._version import __version__
-from curvewise.cli import (
-    confusion,
-    difference,
-    explain,
-    export,
-    learning,
-    plan,
-    replay,
-    results,
-    robustness,
-    run,
-    status,
-    versions,
-    watch,
-)
 from curvewise.cli.showing import CANNOT_ANSWER, INTERRUPTED, in_shell
 from curvewise.errors import Blocked, CurvewiseError, UnknownDirection
 
@@ -32,28 +18,73 @@ compare-versions: 0 no worse, 3 worse, 4 cannot tell.
 
 Start with your own file, or let 'curvewise example search > results.csv' show what
 one looks like."""
-_EXPERIMENTS = (
-    run.run,
-    watch.watch,
-    status.status,
-    replay.replay,
-    export.export,
-)
+# Where each command is, and its line in the list of all: that list imports none of them.
 SECTIONS = {
-    "Commands about results": (
-        explain.explain,
-        results.check,
-        results.performance,
-        robustness.robustness,
-        difference.difference,
-        learning.learning,
-        confusion.confusion,
-        versions.compare_versions,
-        plan.plan,
-        results.report,
-        results.example,
-    ),
-    "Commands about experiments": _EXPERIMENTS,
+    "Commands about results": {
+        "explain": (
+            "curvewise.cli.explain.explain",
+            "Which questions can these results answer?",
+        ),
+        "check": (
+            "curvewise.cli.results.check",
+            "Look at results as a careful reviewer would.",
+        ),
+        "performance": (
+            "curvewise.cli.results.performance",
+            "How good is it, and how hard to tune?",
+        ),
+        "robustness": (
+            "curvewise.cli.robustness.robustness",
+            "Is it easy to tune, and what does tuning gain?",
+        ),
+        "difference": (
+            "curvewise.cli.difference.difference",
+            "Do these learning curves differ, and where?",
+        ),
+        "learning": (
+            "curvewise.cli.learning.learning",
+            "How does error fall with data, and what would more data buy?",
+        ),
+        "confusion": (
+            "curvewise.cli.confusion.confusion",
+            "How do precision, recall and F1 move with data?",
+        ),
+        "compare-versions": (
+            "curvewise.cli.versions.compare_versions",
+            "Is the new version of an algorithm worse?",
+        ),
+        "plan": ("curvewise.cli.plan.plan", "How many trials are enough?"),
+        "report": (
+            "curvewise.cli.results.report",
+            "Write one HTML page that can be forwarded.",
+        ),
+        "example": (
+            "curvewise.cli.results.example",
+            "Print an example file of results.",
+        ),
+    },
+    "Commands about experiments": {
+        "run": (
+            "curvewise.cli.run.run",
+            "Run an experiment, or what is left of it.",
+        ),
+        "watch": (
+            "curvewise.cli.watch.watch",
+            "Show a run while it goes on, in a page that moves.",
+        ),
+        "status": (
+            "curvewise.cli.status.status",
+            "Say how far a store is, and what went wrong.",
+        ),
+        "replay": (
+            "curvewise.cli.replay.replay",
+            "Run one trial again and say whether it comes out the same.",
+        ),
+        "export": (
+            "curvewise.cli.export.export",
+            "Write the trials of a store, or of any other results, as a table.",
+        ),
+    },
 }
 _ADDED = "Commands about papers"
 _GROUP = "curvewise.commands"  # entry points of packages that add commands
@@ -62,19 +93,24 @@ _GROUP = "curvewise.commands"  # entry points of packages that add commands
 class Group(click.Group):
     """Commands whose errors are one line on standard error and status 1, or 4.
 
-    Other packages add commands, which are imported only where one is asked for.
+    Each is imported when it is asked for, those that other packages add too.
     """
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of our commands, and of those that others add."""
-        return [*super().list_commands(ctx), *_added()]
+        ours = sorted(name for commands in SECTIONS.values() for name in commands)
+        return [*ours, *_added()]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Return a command by its name."""
-        if (ours := super().get_command(ctx, cmd_name)) is not None:
-            return ours
+        command: click.Command
+        for commands in SECTIONS.values():
+            if cmd_name in commands:
+                module, _, name = commands[cmd_name][0].rpartition(".")
+                command = getattr(import_module(module), name)
+                return command
         if (added := _added().get(cmd_name)) is not None:
-            command: click.Command = added.load()
+            command = added.load()
             return command
         if cmd_name == "paper":
             raise NoPapers(HINT)
@@ -96,18 +132,30 @@ class Group(click.Group):
             ctx.exit(INTERRUPTED)
 
     def format_commands(
-        self,
-        ctx: click.Context,
-        formatter: click.HelpFormatter,
+        self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
         """Write the commands under the headings of their groups."""
         width = formatter.width - 6 - max(map(len, self.list_commands(ctx)))
-        added = tuple(self.get_command(ctx, name) for name in _added())
-        for heading, commands in {**SECTIONS, _ADDED: added}.items():
-            rows = [(c.name or "", c.get_short_help_str(width)) for c in commands if c]
-            if rows:
+        added = ((name, point.load()) for name, point in _added().items())
+        told = {
+            heading: {name: line for name, (_, line) in commands.items()}
+            for heading, commands in SECTIONS.items()
+        }
+        told[_ADDED] = {name: command.help or "" for name, command in added}
+        for heading, lines in told.items():
+            if lines:
                 with formatter.section(heading):
-                    formatter.write_dl(rows)
+                    formatter.write_dl(
+                        [
+                            (
+                                name,
+                                click.Command(name, help=line).get_short_help_str(
+                                    width
+                                ),
+                            )
+                            for name, line in lines.items()
+                        ]
+                    )
 
 
 def _added() -> dict[str, EntryPoint]:
@@ -131,8 +179,3 @@ def main() -> None:
     if sys.stdout is not None and hasattr(sys.stdout, "reconfigure"):
         # A name that the terminal cannot show is no reason to fail.
         sys.stdout.reconfigure(errors="replace")
-
-
-for section in SECTIONS.values():
-    for command in section:
-        main.add_command(command)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from curvewise._text import percent
-from curvewise.analyses._naming import on, short_names
+from curvewise._text import percent, short_names
+from curvewise.analyses._naming import on
 from curvewise.analyses.difference import Difference, LineTask
 from curvewise.errors import CurvewiseError
 from curvewise.figures._pairs import (

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from curvewise._text import percent, shown, step
-from curvewise.analyses._naming import on, short_names
+from curvewise._text import percent, short_names, shown, step
+from curvewise.analyses._naming import on
 from curvewise.analyses.learning import (
     CurveFit,
     CurvePair,

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from curvewise.analyses._naming import short_names
+from curvewise._text import short_names
 from curvewise.metrics import Floats
 
 # Okabe and Ito's colours, which people with any kind of colour vision can tell apart.

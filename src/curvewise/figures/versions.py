@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curvewise._text import percent
-from curvewise.analyses._naming import short_names
+from curvewise._text import percent, short_names
 from curvewise.analyses.versions import Change, Versions
 from curvewise.errors import CurvewiseError
 from curvewise.figures.draw import new_axes

@@ -8,8 +8,7 @@ from itertools import count as counting
 
 from markupsafe import Markup
 
-from curvewise._text import Cell, Row, shown, step
-from curvewise.analyses._naming import short_names
+from curvewise._text import Cell, Row, short_names, shown, step
 from curvewise.figures.series import Chart, Series
 from curvewise.figures.thinning import FINEST, tolerance_for
 from curvewise.report.charts import caption_of, plotly_figure

@@ -1,6 +1,7 @@
 """The repetitions of an audit: dealt and drawn, one after another, counted as they come."""
 
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from typing import TypeAlias
 
 import numpy as np
@@ -8,11 +9,6 @@ import numpy as np
 from curvewise.analyses._asking import quietly
 from curvewise.analyses._audit.checks import Check, Seen, begun, counted, refused
 from curvewise.analyses._audit.dealing import Dealing
-from curvewise.analyses._audit.of_confusion import of_confusion
-from curvewise.analyses._audit.of_difference import of_difference
-from curvewise.analyses._audit.of_learning import of_learning
-from curvewise.analyses._audit.of_performance import of_performance
-from curvewise.analyses._audit.of_robustness import of_robustness
 from curvewise.analyses._audit.subject import Asked, Subject
 from curvewise.errors import CurvewiseError
 from curvewise.review.gate import ungated
@@ -20,14 +16,23 @@ from curvewise.trials import Trials
 
 Progress: TypeAlias = Callable[[int, int], object]
 
-# A new analysis adds its line here.
-_SUBJECTS: dict[str, Callable[[Trials, Asked], Subject | None]] = {
-    "performance": of_performance,
-    "robustness": of_robustness,
-    "difference": of_difference,
-    "learning": of_learning,
-    "confusion": of_confusion,
+# A new analysis adds its line here. They are tried with the tools of this folder, and so
+# imported after it.
+_SUBJECTS = {
+    "performance": "curvewise.analyses._audit.of_performance.of_performance",
+    "robustness": "curvewise.analyses._audit.of_robustness.of_robustness",
+    "difference": "curvewise.analyses._audit.of_difference.of_difference",
+    "learning": "curvewise.analyses._audit.of_learning.of_learning",
+    "confusion": "curvewise.analyses._audit.of_confusion.of_confusion",
 }
+
+
+def _maker(place: str) -> Callable[[Trials, Asked], Subject | None]:
+    module, _, name = place.rpartition(".")
+    make: Callable[[Trials, Asked], Subject | None] = getattr(
+        import_module(module), name
+    )
+    return make
 
 
 def subjects_of(
@@ -35,10 +40,10 @@ def subjects_of(
 ) -> tuple[list[Subject], dict[str, CurvewiseError]]:
     """Return the analyses that these trials can carry, and why others refuse them."""
     found, problems = [], {}
-    for name, make in _SUBJECTS.items():
+    for name, place in _SUBJECTS.items():
         try:
             with quietly(), ungated():
-                subject = make(trials, asked)
+                subject = _maker(place)(trials, asked)
         except CurvewiseError as problem:
             problems[name] = problem
             continue

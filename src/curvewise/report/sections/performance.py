@@ -1,8 +1,8 @@
 """How good is it, and how hard to tune?"""
 
-from curvewise._text import count, joined, percent
+from curvewise._text import count, joined, percent, short_names
 from curvewise.analyses._asking import crossed_factors
-from curvewise.analyses._naming import all_tasks, on, short_names
+from curvewise.analyses._naming import all_tasks, on
 from curvewise.analyses._performance_headline import headline
 from curvewise.analyses._saying import capital, share_of_trials
 from curvewise.analyses.performance import Performance
