@@ -309,7 +309,7 @@ def _watched(words: list[str]) -> Any:
 
 
 def shown_main() -> Shown:
-    lines = ("--help", "--version", "", "performence", "performance")
+    lines = ("--help", "--version", "", "nonsense", "performance")
     done = {f"$ curvewise {line}": _invoked(line.split()) for line in lines}
     return Shown({k: f"{d.output}(exit status {d.exit_code})" for k, d in done.items()})
 

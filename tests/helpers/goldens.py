@@ -182,6 +182,7 @@ def plain(text: str) -> str:
     text = re.sub(rf"(?<![\d.]){re.escape(__version__)}(?!\.?\d)", "VERSION", text)
     text = re.sub(r"\b(data )[0-9a-f]{12}\b|\b[0-9a-f]{64}\b", r"\1HASH", text)
     text = re.sub(rf"\b({'|'.join(SOFTWARE)}) \d[\w.]*\d", r"\1 VERSION", text)
+    text = re.sub(r"(?m)^(! )?Try '.*' for help\.\n", "", text)  # as click words it
     return "\n".join(line.rstrip() for line in text.strip("\n").splitlines())
 
 
