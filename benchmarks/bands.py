@@ -4,7 +4,7 @@ import numpy as np
 import peers
 from ratio import Ratio, typical_ratio
 
-from curvewise.stats import _local_levels
+from curvewise.stats import local_levels
 from curvewise.stats.bands import cdf_band
 from curvewise.stats.bounds import cvar_band
 
@@ -48,7 +48,7 @@ def against_opda(python, n: int, bound: float) -> Ratio:
     found = []
 
     def ours():
-        _local_levels.local_level.cache_clear()
+        local_levels.local_level.cache_clear()
         return cdf_band(scores, kind="equal_local_levels", support=(0, 1))
 
     def theirs():

@@ -4,9 +4,9 @@ import numpy as np
 import peers
 from ratio import Ratio, best_of, typical_ratio
 
-from curvewise.stats.confusion._calibrated import fit_calibrated
-from curvewise.stats.confusion._data import CountTable
-from curvewise.stats.confusion._paper import GAMMAS, TAU, THEORY, fit_paper
+from curvewise.stats.confusion.calibrated import fit_calibrated
+from curvewise.stats.confusion.data import CountTable
+from curvewise.stats.confusion.paper import GAMMAS, TAU, THEORY, fit_paper
 
 PEER = ["statsmodels==0.14.5", "numpy==2.3.5", "scipy==1.16.3", "pandas==2.3.3"]
 CURVES, THEIRS = 1_000, 5

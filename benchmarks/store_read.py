@@ -11,8 +11,7 @@ from ratio import Ratio, best_of, typical_ratio
 
 from curvewise import Trials, store
 from curvewise.metrics import find
-from curvewise.trials.columns import Core, Details, no_details
-from curvewise.trials.ragged import from_texts
+from curvewise.trials.columns import Core, Details, from_texts, no_details
 
 MANY = 3_000_000
 COLUMNS = "task, algorithm, number, status, metric_set, steps, scores, recorded"

@@ -9,7 +9,7 @@ import numpy as np
 from ratio import Ratio, best_of
 
 from curvewise import Trial, Trials
-from curvewise.store import Store, codes, schema, writing
+from curvewise.store import Store, columns, schema
 
 MANY, BATCH = 100_000, 100
 
@@ -44,7 +44,7 @@ def measure() -> list[Ratio]:
         names = (Path(folder) / f"{i}.db" for i in itertools.count())
         model = next(names)
         with Store(model) as store:
-            encoded = writing.encode(store._db, trials, codes.load(store._db))
+            encoded = columns.encode(store._db, trials, columns.load_codes(store._db))
             rows = [(*row, 1) for row in encoded]
 
         def ours() -> None:

@@ -153,7 +153,7 @@ def slowdown(model: Path, rounds: int = ROUNDS, batches: int = BATCHES) -> dict:
 
 def looks(path: Path) -> tuple[float, float]:
     """Return how long it takes to read a million trials, and then a hundred more."""
-    from curvewise.flow.watching import Watcher
+    from curvewise.flow.watch import Watcher
 
     watcher = Watcher(str(path))
     begin = time.perf_counter()

@@ -19,11 +19,10 @@ import blocks_of_normals as normals
 
 from curvewise import metrics
 from curvewise.stats.confusion import ConfusionCurves
-from curvewise.stats.confusion._calibrated import fit_calibrated
-from curvewise.stats.confusion._data import CountTable
-from curvewise.stats.confusion._drift import fit_drift
-from curvewise.stats.confusion._lack_of_fit import lack_of_fit
-from curvewise.stats.confusion._paper import fit_paper
+from curvewise.stats.confusion.calibrated import fit_calibrated, lack_of_fit
+from curvewise.stats.confusion.data import CountTable
+from curvewise.stats.confusion.drift import fit_drift
+from curvewise.stats.confusion.paper import fit_paper
 
 METRICS: dict[str, Callable[..., np.ndarray]] = {
     "error": metrics.error,

@@ -27,8 +27,8 @@ from drift_curves import (
     with_runs,
 )
 
-from curvewise.stats.confusion._calibrated import fit_calibrated
-from curvewise.stats.confusion._paper import fit_paper
+from curvewise.stats.confusion.calibrated import fit_calibrated
+from curvewise.stats.confusion.paper import fit_paper
 from curvewise.stats.forms import fit_forms
 
 

@@ -15,10 +15,10 @@ import time
 import numpy as np
 from scipy.special import stdtrit
 
-from curvewise.analyses._asking import Sample
 from curvewise.flow.until import until
 from curvewise.flow.until.looks import Budget
 from curvewise.metrics import find
+from curvewise.questions.sampling import Sample
 from curvewise.stats.planning import looks_cost, planned_looks
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 2000

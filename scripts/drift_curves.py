@@ -17,16 +17,16 @@ import pyarrow.parquet as pq
 from scipy.optimize import linprog, minimize
 
 from curvewise import metrics
-from curvewise.stats.confusion._asked import Asked, even_points
-from curvewise.stats.confusion._data import CountTable, count_table, stacked
-from curvewise.stats.confusion._drift import (
+from curvewise.stats.confusion.data import CountTable, count_table, stacked
+from curvewise.stats.confusion.draws import Asked, even_points, matrices
+from curvewise.stats.confusion.drift import (
+    DRIFT,
+    DriftConstants,
     DriftFit,
     fit_drift,
     logits_seen,
     smoothed_logits,
 )
-from curvewise.stats.confusion._drift_constants import DRIFT, DriftConstants
-from curvewise.stats.confusion._rates import matrices
 
 FILE = "learning_curves/lcdb10_curves.parquet"
 NAMES = ("error", "precision", "recall", "f1")

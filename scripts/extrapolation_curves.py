@@ -16,9 +16,12 @@ import numpy as np
 import pyarrow.parquet as pq
 from scipy.optimize import linprog
 
-from curvewise.stats.learning.extrapolation._band import distances
-from curvewise.stats.learning.extrapolation._forecast import Observed, outlook
-from curvewise.stats.learning.extrapolation._weights import smooth_squares
+from curvewise.stats.learning.outlook import (
+    Observed,
+    distances,
+    outlook,
+    smooth_squares,
+)
 
 SHARES = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 LEVELS = (0.75, 0.9, 0.95, 0.975, 0.99, 0.995)

@@ -18,7 +18,7 @@ from drift_curves import (
     task,
 )
 
-from curvewise.stats.confusion._drift_constants import DriftConstants
+from curvewise.stats.confusion.drift import DriftConstants
 
 
 def learnt(curves) -> DriftConstants:

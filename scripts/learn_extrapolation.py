@@ -6,7 +6,7 @@ python scripts/learn_extrapolation.py    (CURVEWISE_DATA names the folder of the
 import numpy as np
 from extrapolation_curves import LEVELS, cases, learn, learning_weights, load, rows
 
-from curvewise.stats.learning.extrapolation._forecast import DOWN, UP
+from curvewise.stats.learning.outlook import TERMS_DOWN, TERMS_UP
 
 
 def learnt() -> tuple[np.ndarray, np.ndarray]:
@@ -19,7 +19,9 @@ def learnt() -> tuple[np.ndarray, np.ndarray]:
 
 
 def main() -> None:
-    for name, terms, side in zip(("UP", "DOWN"), (UP, DOWN), learnt(), strict=True):
+    for name, terms, side in zip(
+        ("UP", "DOWN"), (TERMS_UP, TERMS_DOWN), learnt(), strict=True
+    ):
         print(f"{name} = np.array(\n    [\n        # {', '.join(terms)}")
         for level, factors in zip((0.5, *LEVELS), side, strict=True):
             print(f"        [{', '.join(f'{x:g}' for x in factors)}],  # {level:g}")

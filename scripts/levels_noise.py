@@ -15,19 +15,23 @@ from pathlib import Path
 
 import numpy as np
 
-from curvewise.stats._labels import labels_as_they_lie, random_labels
-from curvewise.stats.anova._drawing.draws import least
-from curvewise.stats.anova._drawing.statistics import (
+from curvewise.stats.anova.draws import (
     flipped,
+    least,
     observed_for_flips,
     plain,
+    random_signs,
     split,
     studentised,
+    welch_f,
 )
-from curvewise.stats.anova._lines.flips import random_signs
-from curvewise.stats.anova._lines.welch import welch_f
 from curvewise.stats.anova.randomized import randomized_anova
-from curvewise.stats.deals import all_deals, number_of_deals
+from curvewise.stats.deals import (
+    all_deals,
+    labels_as_they_lie,
+    number_of_deals,
+    random_labels,
+)
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 from noisy_lines import noise

@@ -18,21 +18,24 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 from noisy_lines import lines, noise
 
 from curvewise.errors import CurvewiseWarning
-from curvewise.stats._labels import labels_as_they_lie, random_labels
-from curvewise.stats.anova._drawing.statistics import (
+from curvewise.stats.anova.contrasts import _adjusted, contrast
+from curvewise.stats.anova.draws import (
     flipped,
     observed_for_flips,
     plain,
+    random_signs,
     split,
     studentised,
 )
-from curvewise.stats.anova._lines.flips import random_signs
-from curvewise.stats.anova.contrasts import contrast
-from curvewise.stats.anova.effects import effect_sizes
-from curvewise.stats.anova.omega import explained
-from curvewise.stats.anova.pairs import _adjusted
+from curvewise.stats.anova.effects import effect_sizes, explained
 from curvewise.stats.anova.tasks import over_tasks
-from curvewise.stats.deals import all_deals, number_of_deals, random_deals
+from curvewise.stats.deals import (
+    all_deals,
+    labels_as_they_lie,
+    number_of_deals,
+    random_deals,
+    random_labels,
+)
 
 DRAWS = 399
 LEVEL = 0.05

@@ -17,16 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
-from curvewise.stats.anova._lines.designs import checked_lines
-from curvewise.stats.anova._planning.pilot_effects import ManyLines
-from curvewise.stats.anova._planning.populations import population
-from curvewise.stats.anova._planning.power_curve import (
-    Asked,
-    _fitted,
-    power_curve,
-    simulated_power,
-)
+from curvewise.stats.anova.lines import checked_lines
+from curvewise.stats.anova.pilots import ManyLines, population
 from curvewise.stats.anova.planning import lines_for_power
+from curvewise.stats.anova.power import Asked, _fitted, power_curve, simulated_power
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 import noisy_lines

@@ -15,10 +15,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 from scores_of_versions import SCENES, draw
 
-from curvewise.analyses._versions_changes import Pair, Side, changes_of
-from curvewise.analyses._versions_margin import Margin
-from curvewise.analyses._versions_matching import Names
 from curvewise.errors import CurvewiseWarning
+from curvewise.questions.versions.fit import Margin, Names, Pair, Side, changes_of
 from curvewise.stats.comparison import difference
 from curvewise.stats.noninferiority import cautious_difference, more_trials
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.anova._lines.welch import evidence, welch_f
-from curvewise.stats.anova.band import difference_band
+from curvewise.stats.anova.bands import difference_band
+from curvewise.stats.anova.draws import evidence, welch_f
 from curvewise.stats.anova.where import where_different
 from curvewise.stats.comparison import holm
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from curvewise.stats import _local_level_table as table
-from curvewise.stats import _local_levels as levels
+from curvewise.stats import local_level_table as table
+from curvewise.stats import local_levels as levels
 
 FILE = Path(table.__file__)
 SIZES, CONFIDENCES = (levels.EXACT_UP_TO, 200_000), (0.5, 0.99999)

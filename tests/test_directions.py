@@ -16,7 +16,7 @@ from curvewise.cli import main
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Metric, UnknownDirection
 from curvewise.trials import Trial, Trials
-from curvewise.trials.values import scored
+from curvewise.trials.doors import scored
 
 
 def ran(*arguments):
@@ -170,7 +170,7 @@ def test_curves_differ_whichever_way_is_better(tmp_path):
     assert known.headline().startswith("On t, good is ahead of bad")
     assert answer.cautions == (trials.metric("value").assumption,)
     assert cw.explain(trials).of("difference").can == "in part"
-    assert cw.figures.difference.lines_chart(answer).leaders
+    assert cw.questions.difference.charts.lines_chart(answer).leaders
     cw.write(trials, tmp_path / "r.csv")
     done = ran("difference", tmp_path / "r.csv")
     assert done.exit_code == 0  # an answer was given

@@ -9,11 +9,10 @@ import pytest
 from pages import ROOT, assert_says_what_comes_out, commands_run, followed_anchors
 
 import curvewise as cw
-from curvewise.stats.confusion import METRICS, TARGETS
-from curvewise.stats.confusion import _drift_words as words
-from curvewise.stats.confusion import _exponents as law
-from curvewise.stats.confusion import _noise as noise
-from curvewise.stats.confusion import _paper as published
+from curvewise.stats.confusion import METRICS, TARGETS, noise
+from curvewise.stats.confusion import drift as words
+from curvewise.stats.confusion import logistic as law
+from curvewise.stats.confusion import paper as published
 
 TUTORIAL = "docs/tutorial/precision-and-recall.md"
 EXPLAINED = "docs/explanation/rates-and-data.md"

@@ -9,8 +9,8 @@ import pytest
 from pages import ROOT, assert_says_what_comes_out, commands_run, followed_anchors
 
 import curvewise as cw
-from curvewise.stats.learning.extrapolation import _constants as learnt
-from curvewise.stats.learning.extrapolation import _weights as weighing
+from curvewise.stats.learning import outlook as learnt
+from curvewise.stats.learning import outlook as weighing
 
 TUTORIAL = "docs/tutorial/more-data.md"
 GUIDE = "docs/how-to/use-learning-curves.md"

@@ -161,7 +161,7 @@ def test_every_directive_leads_to_something(reference):
             ["Trials.where"],
         ),
         (
-            ".. autoclass:: curvewise._answer.Answer\n   :members:\n",
+            ".. autoclass:: curvewise.answer.Answer\n   :members:\n",
             ["Performance.to_frame"],
             ["Performance", "Performance.shift"],
         ),

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curvewise
-from curvewise._checks import whole
 from curvewise.errors import (
     CurvewiseError,
     CurvewiseWarning,
@@ -27,9 +26,10 @@ from curvewise.errors import (
     shortened,
     trials_where,
     unknown,
+    whole,
 )
 from curvewise.metrics import Metric
-from curvewise.stats._sample import checked_confidence, checked_size, one_of
+from curvewise.stats.validation import checked_confidence, checked_size, one_of
 
 
 def test_our_error_is_a_value_error_and_our_warning_a_user_warning():

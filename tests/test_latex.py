@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curvewise as cw
-from curvewise._answer import in_markdown
-from curvewise._latex import in_latex, latex
 from curvewise.errors import CurvewiseError
+from curvewise.latex import in_latex, latex
+from curvewise.text import in_markdown
 
 DOCUMENT = r"""\documentclass{article}
 \usepackage{booktabs}

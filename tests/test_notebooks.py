@@ -12,9 +12,9 @@ import pytest
 from answers import ANSWERS, answer, curved, experiment, searched
 
 import curvewise as cw
-from curvewise._answer import Answer
-from curvewise._text import Table, notebook, shown
-from curvewise.flow.standing import standing
+from curvewise.answer import Answer
+from curvewise.flow.status import standing
+from curvewise.text import Table, notebook, shown
 
 HOSTILE = "<script>alert('x')</script> & \"<b>\" -->"
 VOID = {"br", "hr", "img", "meta", "link", "input"}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curvewise._latex import latex
-from curvewise._text import columns, count, html_table, markdown, plain, shown
+from curvewise.latex import latex
+from curvewise.text import columns, count, html_table, markdown, plain, shown
 
 ROWS = [
     {"algorithm": "svm", "mean": 0.87654321, "n": 200},

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curvewise._answer import Provenance
+from curvewise.answer import Provenance
 from curvewise.errors import CurvewiseError
 from curvewise_papers.claims import Claim, Claims
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import curvewise as cw
 import curvewise_papers
 from curvewise.cli import main
-from curvewise.engine.code import is_own
+from curvewise.engine.definitions import is_own
 from curvewise_papers import command
 from curvewise_papers.study import Study
 

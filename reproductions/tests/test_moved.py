@@ -9,9 +9,8 @@ from moved_experiment import QUIET, learnt, played
 import curvewise as cw
 from curvewise import store
 from curvewise.engine.moved import MODULES, current
-from curvewise.flow.importing import imported
-from curvewise.flow.plan import outlook
-from curvewise.flow.sources import changed
+from curvewise.flow.plan import changed, outlook
+from curvewise.flow.toml import imported
 from curvewise_papers.tictactoe import TdLearner
 
 KEPT = Path(__file__).parent / "assets" / "before_the_move.db"

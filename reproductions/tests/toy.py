@@ -3,7 +3,7 @@
 import numpy as np
 
 import curvewise as cw
-from curvewise.figures.series import Chart, Series, no_band
+from curvewise.figures.chart import Chart, Series, no_band
 from curvewise_papers.claims import Claim
 from curvewise_papers.study import Erratum, Figure, Paper, Printed, Results, Study
 

@@ -12,16 +12,6 @@ from curvewise._version import __version__
 if TYPE_CHECKING:
     import curvewise_papers as papers
     from curvewise import figures, metrics, report, stats, store, zoo
-    from curvewise.analyses import plan
-    from curvewise.analyses.audit import Audit, audit
-    from curvewise.analyses.confusion import Confusion, confusion
-    from curvewise.analyses.difference import Difference, difference
-    from curvewise.analyses.learning import Learning, learning
-    from curvewise.analyses.performance import Performance, performance
-    from curvewise.analyses.robustness import Robustness, robustness
-    from curvewise.analyses.slices import Slices
-    from curvewise.analyses.variance import VarianceShares, variance_shares
-    from curvewise.analyses.versions import Versions, compare_versions
     from curvewise.engine.experiment import Algorithm, Experiment, Task
     from curvewise.engine.spaces import (
         choice,
@@ -40,16 +30,26 @@ if TYPE_CHECKING:
     from curvewise.engine.supervised.tuning import leaky, tune_then_test, tuned
     from curvewise.errors import CurvewiseError, CurvewiseWarning
     from curvewise.examples import example
-    from curvewise.exchange.writing import write
-    from curvewise.flow.explaining import Explanation, explain
-    from curvewise.flow.reading import read
-    from curvewise.flow.replaying import replay
-    from curvewise.flow.running import run
+    from curvewise.exchange.write import write
+    from curvewise.flow.read import read
+    from curvewise.flow.run import replay, run
     from curvewise.flow.slices import quantile_slices
     from curvewise.flow.until import until
     from curvewise.metrics import Metric
+    from curvewise.questions import plan
+    from curvewise.questions.audit import Audit, audit
+    from curvewise.questions.confusion import Confusion, confusion
+    from curvewise.questions.difference import Difference, difference
+    from curvewise.questions.explain import Explanation, explain
+    from curvewise.questions.learning import Learning, learning
+    from curvewise.questions.performance import Performance, performance
+    from curvewise.questions.robustness import Robustness, robustness
+    from curvewise.questions.slices import Slices
+    from curvewise.questions.variance import VarianceShares, variance_shares
+    from curvewise.questions.versions import Versions, compare_versions
     from curvewise.review.check import check
     from curvewise.trials import Trial, Trials
+
 
 __all__ = [
     "Algorithm",
@@ -117,7 +117,7 @@ __all__ = [
 _ROOMS = {
     "figures": "curvewise.figures",
     "metrics": "curvewise.metrics",
-    "plan": "curvewise.analyses.plan",
+    "plan": "curvewise.questions.plan",
     "report": "curvewise.report",
     "stats": "curvewise.stats",
     "store": "curvewise.store",
@@ -125,56 +125,56 @@ _ROOMS = {
 }
 _HOMES = {
     "Algorithm": "curvewise.engine.experiment",
-    "Audit": "curvewise.analyses.audit",
-    "Confusion": "curvewise.analyses.confusion",
+    "Audit": "curvewise.questions.audit",
+    "Confusion": "curvewise.questions.confusion",
     "CurvewiseError": "curvewise.errors",
     "CurvewiseWarning": "curvewise.errors",
-    "Difference": "curvewise.analyses.difference",
+    "Difference": "curvewise.questions.difference",
     "Experiment": "curvewise.engine.experiment",
-    "Explanation": "curvewise.flow.explaining",
-    "Learning": "curvewise.analyses.learning",
+    "Explanation": "curvewise.questions.explain",
+    "Learning": "curvewise.questions.learning",
     "Metric": "curvewise.metrics",
-    "Performance": "curvewise.analyses.performance",
-    "Robustness": "curvewise.analyses.robustness",
-    "Slices": "curvewise.analyses.slices",
+    "Performance": "curvewise.questions.performance",
+    "Robustness": "curvewise.questions.robustness",
+    "Slices": "curvewise.questions.slices",
     "Task": "curvewise.engine.experiment",
     "Trial": "curvewise.trials",
     "Trials": "curvewise.trials",
-    "VarianceShares": "curvewise.analyses.variance",
-    "Versions": "curvewise.analyses.versions",
-    "audit": "curvewise.analyses.audit",
+    "VarianceShares": "curvewise.questions.variance",
+    "Versions": "curvewise.questions.versions",
+    "audit": "curvewise.questions.audit",
     "check": "curvewise.review.check",
     "choice": "curvewise.engine.spaces",
-    "compare_versions": "curvewise.analyses.versions",
-    "confusion": "curvewise.analyses.confusion",
-    "difference": "curvewise.analyses.difference",
+    "compare_versions": "curvewise.questions.versions",
+    "confusion": "curvewise.questions.confusion",
+    "difference": "curvewise.questions.difference",
     "example": "curvewise.examples",
-    "explain": "curvewise.flow.explaining",
+    "explain": "curvewise.questions.explain",
     "from_configspace": "curvewise.engine.spaces",
     "from_optuna": "curvewise.engine.spaces",
     "from_sets": "curvewise.engine.supervised.data",
     "growing": "curvewise.engine.supervised.growing",
     "integers": "curvewise.engine.spaces",
     "leaky": "curvewise.engine.supervised.tuning",
-    "learning": "curvewise.analyses.learning",
+    "learning": "curvewise.questions.learning",
     "log_integers": "curvewise.engine.spaces",
     "loguniform": "curvewise.engine.spaces",
     "mixture": "curvewise.engine.spaces",
-    "performance": "curvewise.analyses.performance",
+    "performance": "curvewise.questions.performance",
     "quantile_slices": "curvewise.flow.slices",
-    "read": "curvewise.flow.reading",
-    "replay": "curvewise.flow.replaying",
-    "robustness": "curvewise.analyses.robustness",
-    "run": "curvewise.flow.running",
+    "read": "curvewise.flow.read",
+    "replay": "curvewise.flow.run",
+    "robustness": "curvewise.questions.robustness",
+    "run": "curvewise.flow.run",
     "sizes_for": "curvewise.engine.supervised.sizes",
     "split": "curvewise.engine.supervised.data",
     "tune_then_test": "curvewise.engine.supervised.tuning",
     "tuned": "curvewise.engine.supervised.tuning",
     "uniform": "curvewise.engine.spaces",
     "until": "curvewise.flow.until",
-    "variance_shares": "curvewise.analyses.variance",
+    "variance_shares": "curvewise.questions.variance",
     "when": "curvewise.engine.spaces",
-    "write": "curvewise.exchange.writing",
+    "write": "curvewise.exchange.write",
 }
 
 

@@ -5,7 +5,7 @@ from importlib.resources.abc import Traversable
 from typing import Literal, TypeAlias, get_args
 
 from curvewise.errors import unknown
-from curvewise.exchange.reader import read_results
+from curvewise.exchange.read import read_results
 from curvewise.trials import Trials
 
 Example: TypeAlias = Literal["search", "curves", "counts"]

@@ -11,26 +11,24 @@ from support import assert_at_least, assert_at_most
 
 import curvewise as cw
 from curvewise import CurvewiseError, Metric, Trial, Trials
-from curvewise.analyses._audit import (
-    of_confusion,
-    of_difference,
-    of_learning,
-    of_performance,
-    of_robustness,
-    running,
-    words,
-)
-from curvewise.analyses._audit.checks import (
+from curvewise.questions import audit
+from curvewise.questions.audit import text
+from curvewise.questions.audit.checks import (
+    Asked,
     Check,
     band_holds,
     clopper_pearson,
     holds,
     leaves_out,
 )
-from curvewise.analyses._audit.dealing import dealing_of
-from curvewise.analyses._audit.populations import drawn_scores, populations_of
-from curvewise.analyses._audit.subject import Asked
-from curvewise.stats.confusion._drift_noise import COMMON
+from curvewise.questions.audit.deals import dealing_of
+from curvewise.questions.audit.populations import drawn_scores, populations_of
+from curvewise.questions.confusion import audit as confusion_audit
+from curvewise.questions.difference import audit as difference_audit
+from curvewise.questions.learning import audit as learning_audit
+from curvewise.questions.performance import audit as performance_audit
+from curvewise.questions.robustness import audit as robustness_audit
+from curvewise.stats.confusion.noise import COMMON
 from curvewise.stats.interval import CurveBand, Interval
 
 FEW = 20  # repetitions: enough to count, too few to judge by
@@ -84,7 +82,7 @@ def broken(audited, kind):
 
 def only(monkeypatch, name):
     """Let an audit try one analysis."""
-    monkeypatch.setattr(running, "_SUBJECTS", {name: running._SUBJECTS[name]})
+    monkeypatch.setattr(audit, "_SUBJECTS", {name: audit._SUBJECTS[name]})
 
 
 # --- counting and judging ----------------------------------------------------------------
@@ -351,7 +349,7 @@ def test_curves_are_drawn_around_their_means_with_their_covariance():
     rng = np.random.default_rng(0)
     for n in (8, 40):  # noise that is normal, and noise of the shape that it has
         trials = lined(n)
-        subject = of_difference.of_difference(trials, asked("return"))
+        subject = difference_audit.of_difference(trials, asked("return"))
         seen = trials.lines("return")["a"]
         drawn = [subject.draw(rng).lines("return")["a"] for _ in range(3000 // n)]
         every = np.concatenate(drawn)
@@ -363,18 +361,18 @@ def test_errors_are_drawn_around_the_law_and_stay_errors():
     rng = np.random.default_rng(0)
     mean, spread = np.full(20_000, 0.02), np.full(20_000, 0.015**2)
     for unit in ("fraction", "loss"):
-        drawn = of_learning._around(mean, spread, rng.normal(size=20_000), unit)
+        drawn = learning_audit._around(mean, spread, rng.normal(size=20_000), unit)
         assert drawn.min() >= 0
         assert drawn.mean() == pytest.approx(0.02, abs=0.0006)
         assert drawn.std() == pytest.approx(0.015, rel=0.05)
-    none = of_learning._around(
+    none = learning_audit._around(
         np.array([0.0, 0.3]), np.zeros(2), np.ones(2), "fraction"
     )
     np.testing.assert_array_equal(none, [0.0, 0.3])
 
 
 def test_drawn_errors_are_as_noisy_as_those_seen():
-    subject = of_learning.of_learning(sized(10), asked("error"))
+    subject = learning_audit.of_learning(sized(10), asked("error"))
     law = subject.found.found[0].fits[0].law
     rng = np.random.default_rng(0)
     drawn = [subject.draw(rng).lines("error")["a"] for _ in range(200)]
@@ -386,11 +384,11 @@ def test_drawn_errors_are_as_noisy_as_those_seen():
 
 
 def test_counts_are_drawn_from_the_fitted_matrices_and_hard_examples_stay_hard():
-    subject = of_confusion.of_confusion(cw.example("counts"), asked("error"))
-    assert of_confusion.TOGETHER == COMMON  # as the fit takes it
+    subject = confusion_audit.of_confusion(cw.example("counts"), asked("error"))
+    assert confusion_audit.TOGETHER == COMMON  # as the fit takes it
     fit = subject.found.found[0].fits[0]
     rng = np.random.default_rng(0)
-    drawn = [of_confusion._counts(fit, rng) for _ in range(300)]
+    drawn = [confusion_audit._counts(fit, rng) for _ in range(300)]
     seen = np.array(
         [[own.sum(0) for own in one] for one in drawn]
     )  # (draw, size, 2, 2)
@@ -407,7 +405,7 @@ def test_counts_are_drawn_from_the_fitted_matrices_and_hard_examples_stay_hard()
 
 def test_models_that_vary_more_than_tests_do_are_seen_to():
     rng = np.random.default_rng(0)
-    counted = of_confusion.of_confusion(cw.example("counts"), asked("error")).found
+    counted = confusion_audit.of_confusion(cw.example("counts"), asked("error")).found
     own = counted.found[0].fits[0].counted
     recalls = np.full((len(own.sizes), 2), 0.8)
 
@@ -421,9 +419,9 @@ def test_models_that_vary_more_than_tests_do_are_seen_to():
             out.append(np.array(rows).reshape(-1, 2, 2))
         return tuple(out)
 
-    found = of_confusion.model_spread(replace(own, counts=counts(5.0)), recalls)
+    found = confusion_audit.model_spread(replace(own, counts=counts(5.0)), recalls)
     np.testing.assert_allclose(found, 5.0, rtol=0.5)
-    found = of_confusion.model_spread(replace(own, counts=counts(0.0)), recalls)
+    found = confusion_audit.model_spread(replace(own, counts=counts(0.0)), recalls)
     assert found.max() < 0.5
 
 
@@ -493,7 +491,7 @@ def test_progress_is_told_for_every_answer():
 
 def tried(trials, metric="accuracy"):
     """Return the names of the analyses that an audit would try."""
-    return [s.name for s in running.subjects_of(trials, asked(metric))[0]]
+    return [s.name for s in audit.subjects_of(trials, asked(metric))[0]]
 
 
 def test_the_data_decide_which_analyses_are_tried():
@@ -557,14 +555,14 @@ def test_an_analysis_that_refuses_is_named_and_the_others_are_tried():
         for name in "ab"
         for i, n in enumerate(3 * [50, 100, 200, 400])
     )
-    found, problems = running.subjects_of(trials, asked("error"))
+    found, problems = audit.subjects_of(trials, asked("error"))
     assert [one.name for one in found] == ["learning"]
-    (told,) = words.subject_notes(["learning"], problems)
+    (told,) = text.subject_notes(["learning"], problems)
     assert told.startswith("Not tried: performance. Each of these trials has one step")
 
 
 def test_no_answer_to_a_draw_counts_as_a_miss(monkeypatch):
-    real = of_performance.performance
+    real = performance_audit.performance
     asked_for = []
 
     def shy(trials, *settings, **more):
@@ -573,7 +571,7 @@ def test_no_answer_to_a_draw_counts_as_a_miss(monkeypatch):
             raise CurvewiseError("no")
         return real(trials, *settings, **more)
 
-    monkeypatch.setattr(of_performance, "performance", shy)
+    monkeypatch.setattr(performance_audit, "performance", shy)
     found = cw.audit(scored(30), repetitions=FEW)
     assert all(c.wrong == c.asked for c in found.of("performance", "simulated"))
     assert all(c.refused == FEW for c in found.of("performance", "simulated"))
@@ -599,8 +597,8 @@ def test_intervals_that_are_too_short_and_claims_that_are_too_bold_are_broken(
 ):
     honest = cw.audit(scored(100), repetitions=40)
     assert honest.broken == ()
-    wrong = bolder(of_performance.performance, confidence=0.3)
-    monkeypatch.setattr(of_performance, "performance", wrong)
+    wrong = bolder(performance_audit.performance, confidence=0.3)
+    monkeypatch.setattr(performance_audit, "performance", wrong)
     found = cw.audit(scored(100), repetitions=40)
     assert "the first of a pair is better" in broken(found, "shuffled")[-1]
     assert any("band of an algorithm" in what for what in broken(found, "simulated"))
@@ -612,7 +610,7 @@ def test_intervals_that_are_too_short_and_claims_that_are_too_bold_are_broken(
 def test_tests_of_curves_at_another_level_are_broken(monkeypatch):
     only(monkeypatch, "difference")
     monkeypatch.setattr(
-        of_difference, "difference", bolder(of_difference.difference, level=0.5)
+        difference_audit, "difference", bolder(difference_audit.difference, level=0.5)
     )
     found = cw.audit(lined(), repetitions=FEW)
     assert "curves of a task differ in height" in broken(found, "shuffled")
@@ -624,7 +622,7 @@ def test_tests_of_curves_at_another_level_are_broken(monkeypatch):
 def test_curves_of_errors_that_are_too_narrow_are_broken(monkeypatch):
     only(monkeypatch, "learning")
     monkeypatch.setattr(
-        of_learning, "learning", bolder(of_learning.learning, confidence=0.5)
+        learning_audit, "learning", bolder(learning_audit.learning, confidence=0.5)
     )
     found = cw.audit(sized(), repetitions=FEW)
     assert "one of a pair on a task is better" in broken(found, "shuffled")
@@ -635,7 +633,7 @@ def test_curves_of_errors_that_are_too_narrow_are_broken(monkeypatch):
 def test_rates_that_are_too_narrow_are_broken(monkeypatch):
     only(monkeypatch, "confusion")
     monkeypatch.setattr(
-        of_confusion, "confusion", bolder(of_confusion.confusion, confidence=0.5)
+        confusion_audit, "confusion", bolder(confusion_audit.confusion, confidence=0.5)
     )
     found = cw.audit(cw.example("counts"), "error", repetitions=FEW)
     assert any("at the size compared" in what for what in broken(found, "simulated"))
@@ -644,7 +642,9 @@ def test_rates_that_are_too_narrow_are_broken(monkeypatch):
 def test_gains_that_are_none_are_broken(monkeypatch):
     only(monkeypatch, "robustness")
     monkeypatch.setattr(
-        of_robustness, "robustness", bolder(of_robustness.robustness, confidence=0.3)
+        robustness_audit,
+        "robustness",
+        bolder(robustness_audit.robustness, confidence=0.3),
     )
     found = cw.audit(scored(100, ("svm", "svm tuned")), repetitions=FEW)
     assert "tuning gains or loses" in broken(found, "shuffled")
@@ -665,7 +665,7 @@ def test_trials_that_are_copies_are_not_seen_in_an_audit():
 
 def test_fewer_shuffles_decide_as_many_do():
     trials = lined(7, seed=5)
-    subject = of_difference.of_difference(trials, asked("return"))
+    subject = difference_audit.of_difference(trials, asked("return"))
     dealing, rng = dealing_of(trials), np.random.default_rng(1)
     for _ in range(5):
         dealt = dealing.deal(rng, within_numbers=False)
@@ -678,7 +678,7 @@ def test_fewer_shuffles_decide_as_many_do():
 
 def test_one_rate_is_told_the_same_with_and_without_the_others():
     trials = cw.example("counts")
-    subject = of_confusion.of_confusion(trials, asked("error"))
+    subject = confusion_audit.of_confusion(trials, asked("error"))
     dealt = dealing_of(trials).deal(np.random.default_rng(0), within_numbers=False)
     alone, among = subject.ask(dealt, 0), cw.confusion(dealt)
     for one, other in zip(alone.of().fits, among.of().fits, strict=True):

@@ -7,13 +7,12 @@ import pytest
 from support import assert_rate, data
 
 import curvewise as cw
-from curvewise.analyses._asking import samples
-from curvewise.analyses._line_asking import lines_by_task
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Metric
+from curvewise.questions.difference.fit import lines_by_task
+from curvewise.questions.sampling import samples
 from curvewise.trials import Trial, Trials
-from curvewise.trials.columns import Core, no_details
-from curvewise.trials.ragged import from_texts
+from curvewise.trials.columns import Core, from_texts, no_details
 
 RETURN = Metric("return", "higher")
 SETTINGS, SEEDS = 20, 5
@@ -310,7 +309,7 @@ def test_an_audit_keeps_the_runs_of_a_setting_together():
         ],
         [RETURN],
     )
-    from curvewise.analyses._audit.dealing import dealing_of
+    from curvewise.questions.audit.deals import dealing_of
 
     dealt = dealing_of(trials).deal(rng, within_numbers=False)
     assert dealt.design.units == (12, 12)

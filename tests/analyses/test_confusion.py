@@ -7,7 +7,7 @@ import pytest
 
 import curvewise as cw
 from curvewise import CurvewiseError, Trial, Trials
-from curvewise.analyses._count_words import _gain
+from curvewise.questions.confusion.text import _gain
 from curvewise.stats.confusion import fit_confusion_curve
 from curvewise.stats.interval import Interval
 

@@ -8,10 +8,10 @@ from support import assert_at_most
 
 import curvewise as cw
 from curvewise import Metric, Trial, Trials
-from curvewise._text import short_names
-from curvewise.analyses._leads import leads
-from curvewise.analyses._naming import some
-from curvewise.analyses._robustness_headline import kind_of
+from curvewise.questions.performance.headline import leads
+from curvewise.questions.robustness.text import kind_of
+from curvewise.questions.sentences import some
+from curvewise.text import short_names
 
 # What nobody should need to know to read the first sentence of a page.
 JARGON = re.compile(

@@ -8,12 +8,9 @@ from support import assert_at_most
 
 import curvewise as cw
 from curvewise import Metric, Trial, Trials
-from curvewise.analyses._confusion_headline import leader_of
-from curvewise.analyses._count_words import gain_of
-from curvewise.analyses._curve_words import with_more_data
-from curvewise.analyses._learning_headline import leads
-from curvewise.analyses._line_lead import lead_on
-from curvewise.analyses._lines_over_tasks import leads_over_tasks
+from curvewise.questions.confusion.text import gain_of, leader_of
+from curvewise.questions.difference.headline import lead_on, leads_over_tasks
+from curvewise.questions.learning.text import leads, with_more_data
 
 JARGON = re.compile(
     r"quantile|anova|bonferroni|holm|asymptotic|p =|welch|\bnull\b|exponent|logit|\bnan\b|"

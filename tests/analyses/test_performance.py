@@ -9,9 +9,8 @@ from support import data
 
 import curvewise as cw
 from curvewise import CurvewiseError, Metric, Trial, Trials
-from curvewise.analyses._asking import Sample
-from curvewise.analyses._contrasts import contrasts
-from curvewise.analyses._stretches import comparison_of
+from curvewise.questions.performance.fit import comparison_of, contrasts
+from curvewise.questions.sampling import Sample
 from curvewise.stats import bounds
 from curvewise.stats.comparison import quantile_shift
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import curvewise as cw
-from curvewise.analyses import plan
+from curvewise.questions import plan
 from curvewise.stats.anova.planning import lines_for_power
 from curvewise.stats.bands import half_width
 from curvewise.stats.planning import (
@@ -232,7 +232,7 @@ STATED = plan.lines(HILL, shift=50)
 
 
 def test_lines_have_one_row_per_task_and_pair(monkeypatch):
-    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
+    monkeypatch.setattr("curvewise.questions.plan.line_plan.SIMULATIONS", 100)
     found = plan.lines(CURVES, "return")
     rows = found.rows()
     assert [(r["task"], r["one"], r["other"]) for r in rows] == [
@@ -303,7 +303,7 @@ def test_lines_for_a_stated_difference_are_what_the_statistics_say(monkeypatch):
         "error",
         None,
     )
-    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
+    monkeypatch.setattr("curvewise.questions.plan.line_plan.SIMULATIONS", 100)
     one, again, other = (
         plan.lines(HILL, shift=50, seed=seed).rows() for seed in (2, 2, 3)
     )
@@ -312,7 +312,7 @@ def test_lines_for_a_stated_difference_are_what_the_statistics_say(monkeypatch):
 
 
 def test_lines_come_on_a_grid_and_say_how(monkeypatch):
-    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
+    monkeypatch.setattr("curvewise.questions.plan.line_plan.SIMULATIONS", 100)
     found = plan.lines(HILL, shift=50, grid=8)
     assert found.provenance.settings["fill"] == "linear"
     assert "8 steps from 0 to 100,000, " in str(found)
@@ -335,7 +335,7 @@ def curves(of, **keywords):
 
 
 def test_where_a_pilot_shows_nothing_that_is_said(monkeypatch):
-    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
+    monkeypatch.setattr("curvewise.questions.plan.line_plan.SIMULATIONS", 100)
     lines = HILL.lines("return")["slow"]
     same = curves({"a": lines, "b": lines + 1e-9})
     found = plan.lines(same)
@@ -361,7 +361,7 @@ def test_more_lines_than_are_computed_are_said_to_be():
 
 
 def test_a_task_with_one_algorithm_is_left_out_and_named(monkeypatch):
-    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
+    monkeypatch.setattr("curvewise.questions.plan.line_plan.SIMULATIONS", 100)
     rng = np.random.default_rng(5)
     trials = cw.Trials(
         cw.Trial(task, name, i, {"reward": rng.normal(size=4)}, steps=range(4))
@@ -378,7 +378,7 @@ def test_a_task_with_one_algorithm_is_left_out_and_named(monkeypatch):
 
 
 def test_failed_lines_are_counted_and_crossed_ones_refused(monkeypatch):
-    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
+    monkeypatch.setattr("curvewise.questions.plan.line_plan.SIMULATIONS", 100)
     lines = dict(
         zip("ab", np.random.default_rng(4).normal(size=(2, 8, 5)), strict=True)
     )
@@ -400,7 +400,7 @@ def test_failed_lines_are_counted_and_crossed_ones_refused(monkeypatch):
 
 
 def test_lines_of_shapes_and_of_both(monkeypatch):
-    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
+    monkeypatch.setattr("curvewise.questions.plan.line_plan.SIMULATIONS", 100)
     shape = plan.lines(HILL, effect="interaction")
     assert "that the shapes of their lines differ" in str(shape)
     assert "strays from its mean" in str(shape)
@@ -412,7 +412,7 @@ def test_lines_of_shapes_and_of_both(monkeypatch):
 
 @pytest.mark.slow
 def test_lines_for_a_stated_stretch(monkeypatch):
-    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
+    monkeypatch.setattr("curvewise.questions.plan.line_plan.SIMULATIONS", 100)
     found = plan.lines(HILL, effect="interaction", stretch=1.2)
     text = str(found)
     assert "if the mean line of one is 1.2 times that of the other, whichever" in text

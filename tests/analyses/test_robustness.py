@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import binomtest
 
 from curvewise import CurvewiseError, Metric, Trial, Trials, performance, read
-from curvewise.analyses._gaps import _gain, tuned_pairs
-from curvewise.analyses.robustness import robustness
+from curvewise.questions.robustness import robustness
+from curvewise.questions.robustness.fit import _gain, tuned_pairs
 from curvewise.stats.comparison import difference, quantile_shift, shared_confidence
 
 ACCURACY = Metric("accuracy", "higher", (0, 1))

@@ -7,11 +7,10 @@ import pytest
 from scipy.stats import binomtest
 
 from curvewise import CurvewiseError, Trial, Trials
-from curvewise.analyses._distribution import distribution_of
-from curvewise.analyses._percentiles import choose
-from curvewise.analyses._stretches import compared, sentences, where
-from curvewise.analyses.slices import slices
 from curvewise.metrics import Metric
+from curvewise.questions.performance.fit import compared, distribution_of
+from curvewise.questions.performance.text import sentences, where
+from curvewise.questions.slices import choose, slices
 
 RNG = np.random.default_rng
 PERCENTILES = (1, 50, 95, 99)

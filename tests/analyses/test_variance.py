@@ -15,7 +15,7 @@ from curvewise import (
     run,
     uniform,
 )
-from curvewise.analyses.variance import VarianceShares, variance_shares
+from curvewise.questions.variance import VarianceShares, variance_shares
 from curvewise.stats.variance import components
 
 TASK = Task("t", lambda train, test: (train.normal(), test.normal()))

@@ -12,9 +12,14 @@ from support import assert_at_most, assert_rate
 
 import curvewise as cw
 from curvewise import CurvewiseError, Metric, Trial, Trials, compare_versions
-from curvewise.analyses._versions_changes import Pair, Side, changes_of
-from curvewise.analyses._versions_margin import Margin, margin_of
-from curvewise.analyses._versions_matching import Names
+from curvewise.questions.versions.fit import (
+    Margin,
+    Names,
+    Pair,
+    Side,
+    changes_of,
+    margin_of,
+)
 
 LOSS = Metric("loss", "lower")
 RETURN = Metric("return", "higher")

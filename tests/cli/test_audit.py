@@ -6,10 +6,11 @@ import pytest
 from click.testing import CliRunner
 
 import curvewise as cw
-from curvewise.analyses import audit as analysis
-from curvewise.analyses._audit import effort
-from curvewise.cli import auditing, main
+from curvewise.cli import main
+from curvewise.cli import results as cli_results
 from curvewise.examples import example_text
+from curvewise.questions import audit
+from curvewise.questions import audit as analysis
 
 
 @pytest.fixture
@@ -51,17 +52,17 @@ def test_too_few_repetitions_are_refused(results):
 
 
 def test_the_command_has_the_numbers_of_the_api():
-    assert (auditing.FEWEST, auditing.REPETITIONS) == (
-        effort.FEWEST,
+    assert (cli_results.FEWEST, cli_results.REPETITIONS) == (
+        audit.FEWEST,
         analysis.REPETITIONS,
     )
 
 
 def test_lines_come_after_a_second_and_then_rarely(monkeypatch):
     clock = iter([0.0, 0.5, 1.2, 2.0, 11.1, 12.0, 21.5])
-    monkeypatch.setattr(auditing.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(cli_results.time, "monotonic", lambda: next(clock))
     said = []
-    show = auditing._shown(said.append, every=10.0)
+    show = cli_results._shown(said.append, every=10.0)
     for done in range(1, 8):
         show(done, 8)
     assert said == [
@@ -71,8 +72,8 @@ def test_lines_come_after_a_second_and_then_rarely(monkeypatch):
 
 
 def test_a_terminal_shows_one_line_that_changes(monkeypatch, results, tmp_path, capsys):
-    monkeypatch.setattr(auditing.sys.stderr, "isatty", lambda: True, raising=False)
-    with auditing.auditing("writing") as found:
+    monkeypatch.setattr(cli_results.sys.stderr, "isatty", lambda: True, raising=False)
+    with cli_results.auditing("writing") as found:
         cw.report.write(
             cw.example("search"), tmp_path / "a.html", failed="worst", audit=20
         )

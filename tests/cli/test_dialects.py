@@ -4,7 +4,7 @@ import click
 import pytest
 
 from curvewise.cli import main
-from curvewise.cli.showing import in_shell, option_names
+from curvewise.cli.options import in_shell, option_names
 from curvewise.errors import Message, Verbatim
 
 

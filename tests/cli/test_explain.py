@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 import curvewise as cw
 from curvewise.cli import main
-from curvewise.cli.explain import typed
 from curvewise.examples import example_text
+from curvewise.questions.explain.command import typed
 
 
 @pytest.fixture(params=["search", "curves", "counts"])
@@ -45,7 +45,7 @@ def commands(output):
 
 
 def test_its_commands_run(file, ran, monkeypatch):
-    from curvewise.analyses import _line_pilots
+    from curvewise.questions.plan import line_plan as _line_pilots
 
     monkeypatch.setattr(_line_pilots, "SIMULATIONS", 100)
     asked = commands(ran("explain", file).stdout)

@@ -4,11 +4,11 @@ import pytest
 from click.testing import CliRunner
 
 import curvewise as cw
-from curvewise.analyses import plan as planning
 from curvewise.cli import Group
-from curvewise.cli.difference import difference
-from curvewise.cli.plan import plan
 from curvewise.examples import example_text
+from curvewise.questions import plan as planning
+from curvewise.questions.difference.command import difference
+from curvewise.questions.plan.command import plan
 
 COMMANDS = Group(commands={"plan": plan})
 
@@ -82,7 +82,7 @@ def curves(tmp_path):
 
 @pytest.mark.slow
 def test_power_prints_what_the_api_returns(curves, monkeypatch):
-    monkeypatch.setattr("curvewise.analyses._line_pilots.SIMULATIONS", 100)
+    monkeypatch.setattr("curvewise.questions.plan.line_plan.SIMULATIONS", 100)
     done = invoked(curves, "--power", 0.8, "--shift", 50)
     assert done.exit_code == 0, done.output
     expected = planning.lines(cw.read(curves), shift=50)
@@ -167,7 +167,7 @@ def test_options_of_another_question_are_refused(question, stray, goes_with):
 
 def test_every_option_has_its_questions():
     """A new option that some question ignores is to be named with those that take it."""
-    from curvewise.cli.plan import _ANY, _GOES_WITH
+    from curvewise.questions.plan.command import _ANY, _GOES_WITH
 
     names = {parameter.name for parameter in plan.params}
     assert set(_GOES_WITH) <= names

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 import curvewise as cw
-from curvewise.analyses.robustness import robustness
-from curvewise.cli.robustness import robustness as command
+from curvewise.questions.robustness import robustness
+from curvewise.questions.robustness.command import robustness as command
 
 
 def ran(*arguments):

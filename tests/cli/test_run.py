@@ -6,10 +6,10 @@ import pytest
 
 import curvewise as cw
 from curvewise.cli import main
-from curvewise.flow import estimating
-from curvewise.flow.executors import EXECUTORS
+from curvewise.engine.drive import EXECUTORS
+from curvewise.flow import run
 from curvewise.flow.plan import planned
-from curvewise.flow.toml_keys import RUN
+from curvewise.flow.toml import RUN
 
 
 def test_run_ends_with_a_table_and_what_to_do_next(folder, ran):
@@ -212,12 +212,12 @@ def test_a_probe_that_fails_shows_its_error(folder, ran):
 def test_probes_are_short_and_an_estimate_says_when_it_is_a_lower_bound(
     folder, ran, monkeypatch
 ):
-    monkeypatch.setattr(estimating, "FIRST_SECONDS", 0.05)
+    monkeypatch.setattr(run, "FIRST_SECONDS", 0.05)
     folder.plan("slow")
     done = ran("run", "plan.toml", "--dry-run")
     assert "6 trials left, at least 0 s with 1 worker." in done.stdout
     assert done.exit_code == 0
-    monkeypatch.setattr(estimating, "ALL_SECONDS", -1.0)
+    monkeypatch.setattr(run, "ALL_SECONDS", -1.0)
     done = ran("run", "plan.toml", "--dry-run")
     assert "no trial was probed, so nobody knows how long it takes." in done.stdout
 
@@ -232,13 +232,13 @@ def test_a_trial_over_the_time_of_the_run_is_a_failed_probe(folder, ran):
 def test_the_estimate_is_what_is_left_times_the_mean_over_workers():
     def probe(left, *seconds):
         tried = [cw.Trial("t", "a", i, {}, seconds=s) for i, s in enumerate(seconds)]
-        return estimating.Probe("t", "a", 100, left, tried)
+        return run.Probe("t", "a", 100, left, tried)
 
     probes = [probe(50, 9.0, 2.0, 4.0), probe(10, 6.0), probe(0)]
-    found = estimating.Estimate(probes, 4)
+    found = run.Estimate(probes, 4)
     assert found.seconds == (50 * 3 + 10 * 6) / 4
     assert str(found) == f"60 trials left, about {found.seconds:.0f} s with 4 workers"
-    assert str(estimating.Estimate([probe(0)], 1)) == "nothing left to do"
+    assert str(run.Estimate([probe(0)], 1)) == "nothing left to do"
 
 
 # --- in processes of their own -----------------------------------------------------------

@@ -4,7 +4,8 @@ import sqlite3
 import pytest
 
 import curvewise as cw
-from curvewise.flow import sources
+from curvewise.flow import plan
+from curvewise.store import address
 
 
 def test_status_is_for_machines_too(folder, ran):
@@ -92,5 +93,5 @@ def test_a_server_can_be_filled_and_asked(folder, ran, postgres_url):
 
 def test_passwords_are_not_shown_nor_kept(folder):
     url = "postgresql://ann:secret@host/runs"
-    assert "secret" not in sources.shown_store(url)
-    assert "secret" not in sources._without_password(f'store = "{url}"', url)
+    assert "secret" not in address.shown_store(url)
+    assert "secret" not in plan._without_password(f'store = "{url}"', url)

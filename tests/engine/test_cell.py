@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from curvewise import Algorithm, CurvewiseError, Experiment, Task
-from curvewise.engine import cell as running
-from curvewise.engine.cell import Cell, TimeLimitError, last_lines
+from curvewise.engine import trial_run as running
 from curvewise.engine.recording import Record
+from curvewise.engine.trial_run import Runner, TimeLimitError, last_lines
 
 HERE = __file__
 
@@ -23,7 +23,7 @@ def ran(run, *, space=None, sample=lambda rng: None, kept=None, number=0, **opti
     algorithm = Algorithm("a", {} if space is None else space, run)
     experiment = Experiment(Task("t", sample), algorithm, **options)
     record = Record(number)
-    Cell(experiment, *next(experiment.cells())).run(record, kept)
+    Runner(experiment, *next(experiment.cells())).run(record, kept)
     return record
 
 
@@ -367,7 +367,7 @@ def test_a_space_does_not_follow_what_algorithms_do_to_its_values():
     options = [[64, 32]]
     algorithm = Algorithm("a", {"layers": options}, run)
     experiment = Experiment(Task("t", lambda rng: None), algorithm, 3)
-    cell = Cell(experiment, *next(experiment.cells()))
+    cell = Runner(experiment, *next(experiment.cells()))
     for number in range(3):
         cell.run(Record(number))
     assert seen == [[64, 32]] * 3
@@ -443,7 +443,7 @@ def test_trials_come_out_the_same_in_any_order_and_any_process():
 
     algorithm = Algorithm("a", {"x": lambda rng: {"x": rng.random()}}["x"], run)
     experiment = Experiment(Task("t", lambda rng: rng.random()), algorithm, 4)
-    cell = Cell(experiment, *next(experiment.cells()))
+    cell = Runner(experiment, *next(experiment.cells()))
     found = set()
     for order in itertools.permutations(range(4)):
         values = {}

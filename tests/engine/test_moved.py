@@ -6,7 +6,7 @@ import pytest
 
 from curvewise import store
 from curvewise.engine.moved import MODULES, current
-from curvewise.flow.changes import agree
+from curvewise.flow.plan import agree
 
 OLD, NEW = "curvewise.zoo.transfer.Network()", "curvewise_papers.transfer.Network()"
 

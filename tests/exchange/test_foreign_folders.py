@@ -9,8 +9,8 @@ from click.testing import CliRunner
 import curvewise as cw
 from curvewise import CurvewiseError, CurvewiseWarning
 from curvewise.cli import main
-from curvewise.exchange.tools import seeing
-from curvewise.exchange.tools.seeing import seen_at
+from curvewise.exchange.tools import contents
+from curvewise.exchange.tools.contents import seen_at
 
 HEADER = '#{"t_start": 1.0, "env_id": "CartPole-v1"}\nr,l,t\n'
 MONITOR = HEADER + "10,10,1\n12,12,2\n"
@@ -134,7 +134,7 @@ def closed(monkeypatch):
             raise PermissionError(13, "Permission denied", path)
         return look(path)
 
-    monkeypatch.setattr(seeing.os, "scandir", refuse)
+    monkeypatch.setattr(contents.os, "scandir", refuse)
 
 
 @pytest.mark.usefixtures("closed")

@@ -550,8 +550,8 @@ def test_json_of_params_is_canonical(tmp_path):
 
 
 def test_params_are_written_column_by_column_as_row_by_row():
-    from curvewise.exchange.per_run import as_json
-    from curvewise.trials.ragged import to_texts
+    from curvewise.exchange.columns import as_json
+    from curvewise.trials.columns import to_texts
     from curvewise.trials.trial import canonical
 
     odd = 'ü"\\'

@@ -9,10 +9,9 @@ import pytest
 
 import curvewise as cw
 from curvewise import CurvewiseError, CurvewiseWarning
-from curvewise.exchange.asking import assign_runs
-from curvewise.exchange.from_runs import trials_of
 from curvewise.exchange.run_names import roles_of
 from curvewise.exchange.runs import LeftOut, Runs, joined_scalars
+from curvewise.exchange.runs_to_trials import assign_runs, trials_of
 
 NAMES = ["ppo-Hopper-s0", "ppo-Hopper-s1", "sac-Hopper-s0", "sac-Hopper-s1"]
 NOTHING = dict.fromkeys(("task", "algorithm", "trial", "status", "metrics", "params"))

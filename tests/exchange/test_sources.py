@@ -8,7 +8,7 @@ import pytest
 import curvewise as cw
 from curvewise import CurvewiseError
 from curvewise.exchange.tools import TOOLS
-from curvewise.exchange.tools.seeing import seen_at
+from curvewise.exchange.tools.contents import seen_at
 
 
 def test_a_folder_without_results_says_what_it_holds(tmp_path):

@@ -6,8 +6,8 @@ import pytest
 
 import curvewise as cw
 from curvewise import CurvewiseError
-from curvewise.figures.audit import audit_chart, plot_audit
-from curvewise.report.charts import plotly_figure
+from curvewise.questions.audit.charts import audit_chart, plot_audit
+from curvewise.report.plotly import plotly_figure
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from typed_numbers import numbers
 
 import curvewise as cw
 from curvewise import CurvewiseError, Trial, Trials
-from curvewise.figures.confusion import class_charts, confusion_chart
-from curvewise.report.charts import plotly_figure
+from curvewise.questions.confusion.charts import class_charts, confusion_chart
+from curvewise.report.plotly import plotly_figure
 
 
 @pytest.fixture(scope="module")

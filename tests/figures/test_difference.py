@@ -7,13 +7,13 @@ from scipy.stats import f
 
 import curvewise as cw
 from curvewise import CurvewiseError, Trial, Trials
-from curvewise.figures.difference import (
+from curvewise.questions.difference.charts import (
     lines_chart,
     null_chart,
     shares_chart,
     where_chart,
 )
-from curvewise.report.charts import plotly_figure
+from curvewise.report.plotly import plotly_figure
 
 
 @pytest.fixture(scope="module")

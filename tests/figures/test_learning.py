@@ -6,15 +6,15 @@ from typed_numbers import numbers
 
 import curvewise as cw
 from curvewise import CurvewiseError
+from curvewise.figures.chart import root_ticks
 from curvewise.figures.draw import draw, new_axes
-from curvewise.figures.learning import (
+from curvewise.questions.learning.charts import (
     crossing_chart,
     forecast_chart,
     learning_chart,
     size_for_chart,
 )
-from curvewise.figures.series import root_ticks
-from curvewise.report.charts import plotly_figure
+from curvewise.report.plotly import plotly_figure
 
 
 @pytest.fixture(scope="module")

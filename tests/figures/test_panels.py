@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from curvewise.errors import CurvewiseError
-from curvewise.figures.panels import draw_panels
-from curvewise.figures.series import Chart, Series, no_band
+from curvewise.figures.chart import Chart, Series, no_band
+from curvewise.figures.draw import draw_panels
 
 X = np.arange(4.0)
 

@@ -6,15 +6,7 @@ from typed_numbers import numbers
 
 import curvewise as cw
 from curvewise import CurvewiseError, Trial, Trials
-from curvewise.figures.draw import draw, new_axes
-from curvewise.figures.performance import (
-    best_chart,
-    profile_chart,
-    quantile_chart,
-    shift_chart,
-    tuning_chart,
-)
-from curvewise.figures.series import (
+from curvewise.figures.chart import (
     PALETTE,
     Bar,
     Chart,
@@ -24,7 +16,15 @@ from curvewise.figures.series import (
     mark_places,
     style,
 )
-from curvewise.report.charts import plotly_figure
+from curvewise.figures.draw import draw, new_axes
+from curvewise.questions.performance.charts import (
+    best_chart,
+    profile_chart,
+    quantile_chart,
+    shift_chart,
+    tuning_chart,
+)
+from curvewise.report.plotly import plotly_figure
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 
 import curvewise as cw
 from curvewise import CurvewiseError
-from curvewise.figures.plan import plan_chart, plot_power, power_chart
+from curvewise.questions.plan.charts import plan_chart, plot_power, power_chart
 from curvewise.stats.bands import half_width
 
 

@@ -3,8 +3,12 @@ import numpy as np
 import pytest
 
 from curvewise import CurvewiseError, Trial, Trials
-from curvewise.analyses.robustness import robustness
-from curvewise.figures.robustness import gain_chart, plot_gains, plot_gains_by_task
+from curvewise.questions.robustness import robustness
+from curvewise.questions.robustness.charts import (
+    gain_chart,
+    plot_gains,
+    plot_gains_by_task,
+)
 
 
 @pytest.fixture(scope="module")

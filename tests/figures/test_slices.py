@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 from curvewise import Algorithm, CurvewiseError, Experiment, Task, run, uniform
-from curvewise.figures.slices import (
+from curvewise.flow.slices import quantile_slices
+from curvewise.questions.slices.charts import (
     curve_chart,
     original_chart,
     plot_slices,
     rerun_chart,
 )
-from curvewise.flow.slices import quantile_slices
 
 QUIET = {"executor": "serial", "progress": False}
 

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import curvewise as cw
-from curvewise.figures.performance import quantile_chart
-from curvewise.figures.series import Chart, Series, no_band
+from curvewise.figures.chart import Chart, Series, no_band
 from curvewise.figures.thinning import (
     COARSEST,
     FINEST,
@@ -17,6 +16,7 @@ from curvewise.figures.thinning import (
     tolerance_for,
     whole,
 )
+from curvewise.questions.performance.charts import quantile_chart
 
 TOLERANCES = st.sampled_from([1 / 5000, 1 / 150, 0.05, 0.3])
 AXES = ("linear", "log", "root")

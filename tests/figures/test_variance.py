@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 from curvewise import CurvewiseError, Trial, Trials
-from curvewise.analyses.variance import variance_shares
-from curvewise.figures.variance import plot_variance_shares
+from curvewise.questions.variance import variance_shares
+from curvewise.questions.variance.charts import plot_variance_shares
 
 
 def trials(tasks=("t",), scale=1.0):

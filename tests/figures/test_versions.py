@@ -5,7 +5,7 @@ from drawn_figures import versions
 
 import curvewise as cw
 from curvewise import CurvewiseError
-from curvewise.figures.versions import plot_versions, version_strips
+from curvewise.questions.versions.charts import plot_versions, version_strips
 
 
 def version(scores, names=("ppo",), task="Hopper"):

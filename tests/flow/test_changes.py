@@ -4,7 +4,7 @@ import pytest
 
 import curvewise
 from curvewise import Algorithm, CurvewiseError, Experiment, Task, store
-from curvewise.flow.changes import refuse_changes
+from curvewise.flow.plan import refuse_changes
 
 KNOWN = {
     "streams": "seed: 1\nvary: params",

@@ -15,14 +15,14 @@ import pytest
 from explained_pages import ANCHORS, answered_on, sections_of
 
 import curvewise as cw
-from curvewise._answer import Answer
-from curvewise.analyses import _line_pilots
-from curvewise.analyses._curve_asking import could_be_sizes
-from curvewise.analyses._line_asking import with_lines
+from curvewise.answer import Answer
 from curvewise.errors import CurvewiseError
-from curvewise.flow.explaining.asking import Settled, expression
-from curvewise.flow.explaining.curves import with_enough
-from curvewise.trials.values import scored
+from curvewise.questions.difference.fit import with_lines
+from curvewise.questions.difference.section import with_enough
+from curvewise.questions.learning.fit import could_be_sizes
+from curvewise.questions.needs import Settled, expression
+from curvewise.questions.plan import line_plan
+from curvewise.trials.doors import scored
 
 ACCURACY = cw.Metric("accuracy", "higher", (0, 1))
 RETURN = cw.Metric("return", "higher")
@@ -241,7 +241,7 @@ def trials(request):
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(_line_pilots, "SIMULATIONS", 100)
+    monkeypatch.setattr(line_plan, "SIMULATIONS", 100)
 
 
 def namespace():

@@ -6,7 +6,7 @@ import pytest
 import curvewise
 from curvewise import Algorithm, CurvewiseError, Experiment, Task, Trial, Trials, store
 from curvewise.engine.recording import Record
-from curvewise.flow.replaying import Replay, once
+from curvewise.flow.run import Replay, once
 
 
 def train(params, data, rng):

@@ -20,9 +20,9 @@ from curvewise import (
     Trials,
     store,
 )
-from curvewise.engine.workers.serial import Serial
-from curvewise.flow.arguments import _bytes
-from curvewise.flow.keeping import InMemory
+from curvewise.engine.drive import _bytes
+from curvewise.engine.workers.local import Serial
+from curvewise.flow.run import InMemory
 from curvewise.stats.planning import planned_looks
 
 TASK = Task("t", lambda rng: rng.random())

@@ -16,7 +16,7 @@ from curvewise import (
     store,
     uniform,
 )
-from curvewise.engine.workers.serial import Serial
+from curvewise.engine.workers.local import Serial
 from curvewise.errors import UnknownDirection
 from curvewise.flow.slices import _another_seed, _rerun_plan, quantile_slices
 

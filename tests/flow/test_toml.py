@@ -11,11 +11,9 @@ import pytest
 import curvewise as cw
 from curvewise import zoo
 from curvewise.engine import spaces
+from curvewise.engine.drive import limits_of
 from curvewise.engine.experiment import VARIED
-from curvewise.flow.arguments import limits_of
-from curvewise.flow.importing import imported
-from curvewise.flow.toml import from_text, from_toml
-from curvewise.flow.toml_keys import PLAN, RUN
+from curvewise.flow.toml import PLAN, RUN, from_text, from_toml, imported
 
 MINE = """
 import curvewise as cw

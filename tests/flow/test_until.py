@@ -20,12 +20,12 @@ from curvewise import (
     Trials,
     store,
 )
-from curvewise.analyses._asking import Sample
-from curvewise.flow.keeping import InMemory
+from curvewise.flow.run import InMemory
 from curvewise.flow.until import stopping, until
 from curvewise.flow.until.looks import Budget, Pair, Ranks
 from curvewise.flow.until.stopping import numbered_below, plans_before
 from curvewise.metrics import find
+from curvewise.questions.sampling import Sample
 from curvewise.stats.functionals import Functional
 from curvewise.stats.interval import Interval
 

@@ -16,11 +16,11 @@ from scipy.special import stdtrit
 from support import assert_at_least, assert_at_most
 
 from curvewise import Algorithm, Experiment, Task, store
-from curvewise.analyses._asking import Sample
 from curvewise.flow.until import until
 from curvewise.flow.until.looks import Budget
 from curvewise.flow.until.stopping import plans_before
 from curvewise.metrics import find
+from curvewise.questions.sampling import Sample
 from curvewise.stats.planning import planned_looks
 
 ACCURACY = find("accuracy")

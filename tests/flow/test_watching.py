@@ -11,16 +11,13 @@ from postgres import GUARDED, new_url
 
 import curvewise as cw
 from curvewise import Algorithm, CurvewiseError, Experiment, Task, Trial, Trials, store
-from curvewise.flow import watching
+from curvewise.flow import watch
 from curvewise.flow.until import until
-from curvewise.flow.watching import forecast, reading
-from curvewise.flow.watching import source as sources
-from curvewise.flow.watching.asking import question_of
-from curvewise.flow.watching.forecast import Now
-from curvewise.flow.watching.kept import TRIAL
-from curvewise.flow.watching.messages import _MOST
-from curvewise.flow.watching.speed import Speed, state_of
-from curvewise.flow.watching.view import GRID
+from curvewise.flow.watch import forecast, reader
+from curvewise.flow.watch import reader as sources
+from curvewise.flow.watch.moment import Now
+from curvewise.flow.watch.table import _MOST, GRID, TRIAL
+from curvewise.flow.watch.watcher import Speed, question_of, state_of
 from curvewise.stats.bands import cdf_band, half_width
 from curvewise.trials import STATUSES
 
@@ -30,7 +27,7 @@ TASK = Task("t", lambda rng: rng.random())
 _open = []
 
 
-class Watcher(watching.Watcher):
+class Watcher(watch.Watcher):
     """A watcher that is closed when its test has ended."""
 
     def __init__(self, *arguments, **options):
@@ -190,9 +187,9 @@ def test_a_look_costs_what_is_new(where, monkeypatch):
 
 def test_a_large_store_is_read_in_short_stretches(path, monkeypatch):
     """A snapshot of seconds would keep a writer from emptying its log."""
-    monkeypatch.setattr(reading, "_LONG", 0.0)
-    monkeypatch.setattr(reading, "_SHORT", 0.0)
-    monkeypatch.setattr(reading, "_SMALLEST", 100)
+    monkeypatch.setattr(reader, "_LONG", 0.0)
+    monkeypatch.setattr(reader, "_SHORT", 0.0)
+    monkeypatch.setattr(reader, "_SMALLEST", 100)
     store.write(some(range(3000)), path)
     watcher = Watcher(path)
     seen = [watcher.look() for _ in range(6)]
@@ -263,8 +260,8 @@ def test_a_search_goes_on_where_it_stopped(path, monkeypatch):
     """A store of any size is searched a little at each look."""
     store.write(some(range(5000), status="failed"), path)
     watcher = watched(path)
-    monkeypatch.setattr(reading, "_SHORT", 0.0)
-    watcher._reader._stretch = reading._SMALLEST
+    monkeypatch.setattr(reader, "_SHORT", 0.0)
+    watcher._reader._stretch = reader._SMALLEST
     store.write(some([1, 4999], score=1.0), path)
     left = [watcher.look().failed for _ in range(5)]
     assert left[0] == 4999

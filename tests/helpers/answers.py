@@ -7,8 +7,8 @@ from unittest.mock import patch
 import numpy as np
 
 import curvewise as cw
-from curvewise._answer import Provenance
-from curvewise.analyses import _line_pilots
+from curvewise.answer import Provenance
+from curvewise.questions.plan import line_plan
 from curvewise_papers.claims import Claim, Claims
 
 QUIET = {"executor": "serial", "progress": False}
@@ -127,7 +127,7 @@ def reached(suffix=""):
 
 
 def planned_lines(suffix=""):
-    with patch.object(_line_pilots, "SIMULATIONS", 100):  # quick, not exact
+    with patch.object(line_plan, "SIMULATIONS", 100):  # quick, not exact
         pilot = curved(suffix)
         return cw.plan.lines(pilot.where(task=pilot.tasks[0]), shift=4.0)
 

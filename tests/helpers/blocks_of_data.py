@@ -5,18 +5,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from curvewise.stats._labels import labels_as_they_lie, random_labels
-from curvewise.stats._sample import Floats
-from curvewise.stats.anova._drawing import rounding
-from curvewise.stats.anova._drawing.draws import least
-from curvewise.stats.anova._drawing.statistics import (
+from curvewise.stats.anova import draws as anova_draws
+from curvewise.stats.anova.draws import (
+    FEWEST_TO_FLIP,
+    batches,
     flipped,
+    least,
     observed_for_flips,
     plain,
+    random_signs,
     split,
     studentised,
 )
-from curvewise.stats.anova._lines.flips import FEWEST, batches, random_signs
+from curvewise.stats.deals import labels_as_they_lie, random_labels
+from curvewise.stats.validation import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,15 +59,15 @@ def p_values(
 
     came = shuffled(labels_as_they_lie(sizes))
     how = "studentised" if noise == "unequal" else "plain"
-    ties = rounding.of_deals(parts, "joint" if null == "joint" else how)
+    ties = anova_draws.rounding_of_deals(parts, "joint" if null == "joint" else how)
     low = least(came, np.stack(ties)[:, :, None])
     above = np.zeros(came.shape[:2])
     for now in batches(draws, parts.width):
         above += (shuffled(random_labels(sizes, now, rng)) >= low).sum(axis=2)
     p = (1 + above) / (1 + draws)
-    if noise == "unequal" and min(sizes) >= FEWEST:
+    if noise == "unequal" and min(sizes) >= FEWEST_TO_FLIP:
         came = np.stack(observed_for_flips(parts))
-        ties = np.stack(rounding.of_flips(parts, *came))
+        ties = np.stack(anova_draws.rounding_of_flips(parts, *came))
         low, above = least(came, ties)[:, :, None], np.zeros(came.shape)
         for now in batches(draws, parts.width):
             signs = random_signs(now, sum(sizes), rng)

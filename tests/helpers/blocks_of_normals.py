@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from curvewise.stats.confusion._data import CountTable, Examples
+from curvewise.stats.confusion.data import CountTable, Examples
 
 SIZES = np.array([40, 80, 160, 320, 640, 1280])
 SAMPLE, TEST, FEATURES = 1280, 320, 10

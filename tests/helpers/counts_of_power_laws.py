@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import expit, ndtr, ndtri
 
-from curvewise.stats.confusion._data import CountTable, Examples
+from curvewise.stats.confusion.data import CountTable, Examples
 
 
 def power_law(sizes, gamma=-0.5, level=(2.0, 1.5), fall=(2.0, 3.0)) -> np.ndarray:

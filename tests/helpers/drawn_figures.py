@@ -7,7 +7,7 @@ import numpy as np
 
 import curvewise as cw
 from curvewise import figures
-from curvewise.analyses import _line_pilots
+from curvewise.questions.plan import line_plan
 
 QUIET = {"executor": "serial", "progress": False}
 
@@ -106,7 +106,7 @@ def sliced():
 @functools.cache
 def planned():
     pilot = cw.example("curves").where(task="hill", algorithm=["slow", "fast"])
-    with patch.object(_line_pilots, "SIMULATIONS", 100):  # a picture, not an answer
+    with patch.object(line_plan, "SIMULATIONS", 100):  # a picture, not an answer
         return cw.plan.lines(pilot, shift=50)
 
 

@@ -1,6 +1,6 @@
 """What a page answers, to be held against what explain promises."""
 
-from curvewise.flow.explaining import usual_at
+from curvewise.questions.needs import usual_at
 from curvewise.report.sections import SECTIONS, Settings, chosen_metrics
 
 ANCHORS = {

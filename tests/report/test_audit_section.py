@@ -5,9 +5,9 @@ import html
 import pytest
 
 import curvewise as cw
-from curvewise.analyses._audit import running
+from curvewise.questions import audit
+from curvewise.questions.audit.section import audit_sections, watched
 from curvewise.report.sections import SECTIONS, Settings
-from curvewise.report.sections.audit import audit_sections, watched
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +50,8 @@ def test_whoever_watches_is_told_how_far_it_is_and_what_was_found(trials):
 
 def test_of_several_metrics_one_is_tried_and_the_others_are_named(monkeypatch):
     counts = cw.example("counts")
-    quick = {"performance": running._SUBJECTS["performance"]}
-    monkeypatch.setattr(running, "_SUBJECTS", quick)
+    quick = {"performance": audit._SUBJECTS["performance"]}
+    monkeypatch.setattr(audit, "_SUBJECTS", quick)
     (section,) = audit_sections(counts, settings(20, ("accuracy", "error", "f1")))
     assert "metric=error" in section.provenance
     assert section.notes[-1] == "Tried for error only, not for 'accuracy', 'f1'."

@@ -14,7 +14,7 @@ from example_pages import EXAMPLES, example_page
 
 import curvewise as cw
 from curvewise import Trial, Trials
-from curvewise.figures.performance import quantile_chart
+from curvewise.questions.performance.charts import quantile_chart
 
 pytestmark = pytest.mark.service
 

@@ -13,20 +13,24 @@ from typed_numbers import numbers
 
 import curvewise as cw
 from curvewise import Trial, Trials
-from curvewise.figures.difference import lines_chart
-from curvewise.figures.learning import learning_chart
-from curvewise.figures.performance import (
+from curvewise.figures.chart import DASHES, Chart, Series, no_band, style
+from curvewise.figures.thinning import COARSEST, FINEST, height_of
+from curvewise.questions.difference.charts import lines_chart
+from curvewise.questions.learning.charts import learning_chart
+from curvewise.questions.performance.charts import (
     best_chart,
     profile_chart,
     quantile_chart,
     tuning_chart,
 )
-from curvewise.figures.series import DASHES, Chart, Series, no_band, style
-from curvewise.figures.thinning import COARSEST, FINEST, height_of
-from curvewise.report.charts import caption_of, plotly_figure, shown_names
-from curvewise.report.legend import Look
-from curvewise.report.packing import packed
-from curvewise.report.typed import typed
+from curvewise.report.layout import Look
+from curvewise.report.plotly import (
+    caption_of,
+    packed,
+    plotly_figure,
+    shown_names,
+    typed,
+)
 
 CHARTS = (
     lambda a: quantile_chart(a, "rings"),

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import curvewise as cw
 from curvewise import Metric, Trial, Trials
 from curvewise.report import page as report_page
+from curvewise.report.layout import html_table
 from curvewise.report.names import LETTERS, Names, visible
-from curvewise.report.tables import html_table
 
 PAYLOADS = (
     "<script>window.hacked = 1</script>",

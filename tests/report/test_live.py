@@ -15,12 +15,13 @@ from postgres import new_url
 
 from curvewise import CurvewiseError, Trial, Trials, store
 from curvewise.cli import main
-from curvewise.flow.watching import Watcher
-from curvewise.report.live import serving as module
-from curvewise.report.live import task_page
-from curvewise.report.live.guard import LOOPBACK, Hosts
-from curvewise.report.live.lookout import Lookout, as_json
-from curvewise.report.live.serving import bound, hosts_of
+from curvewise.flow.watch import Watcher
+from curvewise.report.live import pages
+from curvewise.report.live import pages as live_pages
+from curvewise.report.live import server as module
+from curvewise.report.live.app import LOOPBACK, Hosts
+from curvewise.report.live.pages import Lookout, as_json
+from curvewise.report.live.server import bound, hosts_of
 
 HOSTILE = '<script>alert("1")</script> & \u202eגבא'
 
@@ -388,25 +389,25 @@ def test_a_picture_is_made_once_for_all_who_ask(tmp_path, monkeypatch):
     made = []
     usual = watcher.view
     monkeypatch.setattr(watcher, "view", lambda task: made.append(task) or usual(task))
-    pages = task_page.Pages(watcher)
+    pages = live_pages.Pages(watcher)
     found = [pages.page("moons") for _ in range(10)]
     assert made == ["moons"]
     store.write(some(range(30, 40)), path)
     watcher.look()
     assert pages.page("moons")["version"] == found[0]["version"]
     assert pages.page("moons")["again"] > 0  # a second has not passed
-    monkeypatch.setattr(task_page.time, "monotonic", lambda: 1e9)
+    monkeypatch.setattr(live_pages.time, "monotonic", lambda: 1e9)
     assert pages.page("moons")["version"] > found[0]["version"]
 
 
 def test_only_some_tasks_are_remembered(tmp_path, monkeypatch):
-    monkeypatch.setattr(task_page, "_MOST", 2)
+    monkeypatch.setattr(live_pages, "_MOST", 2)
     path = tmp_path / "runs.db"
     for task in "abc":
         store.write(some(range(3), task=task), path)
     watcher = Watcher(str(path))
     watcher.look()
-    pages = task_page.Pages(watcher)
+    pages = live_pages.Pages(watcher)
     for task in "abca":
         assert pages.page(task)["task"] == task
     assert list(pages._known) == ["c", "a"]
@@ -424,7 +425,7 @@ def test_fifty_algorithms_and_thirty_tasks_stay_light(tmp_path):
     store.write(Trials(trials), path)
     watcher = Watcher(str(path))
     assert len(as_json(watcher.look().to_dict())) < 10_000
-    assert len(as_json(task_page.Pages(watcher).page("task 7"))) < 1_000_000
+    assert len(as_json(pages.Pages(watcher).page("task 7"))) < 1_000_000
 
 
 # --- the command -------------------------------------------------------------------------

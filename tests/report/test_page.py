@@ -14,13 +14,12 @@ from example_pages import EXAMPLES, example_page
 
 import curvewise as cw
 from curvewise import CurvewiseError, Trial, Trials
-from curvewise.figures.series import Chart, Series, no_band
+from curvewise.figures.chart import Chart, Series, no_band
 from curvewise.report import sections
-from curvewise.report.layout import chart_rows
+from curvewise.report.layout import chart_rows, html_table
 from curvewise.report.names import Names
 from curvewise.report.page import _plotly, _template, render
 from curvewise.report.sections import Block, Group, Method, Section
-from curvewise.report.tables import html_table
 
 
 class Outline(html.parser.HTMLParser):

@@ -13,8 +13,8 @@ from typed_numbers import numbers
 
 import curvewise as cw
 from curvewise import Metric, Trials
-from curvewise.analyses._line_asking import too_many_pairs, with_lines
-from curvewise.figures.difference import lines_chart
+from curvewise.questions.difference.charts import lines_chart
+from curvewise.questions.difference.fit import too_many_pairs, with_lines
 from curvewise.report.page import render
 from curvewise.trials.columns import Core, no_details
 

@@ -11,10 +11,14 @@ from example_pages import EXAMPLES, example_sections
 
 import curvewise as cw
 from curvewise import CurvewiseError, Metric, Trial, Trials
-from curvewise.report.sections import SECTIONS, Settings, chosen_metrics
-from curvewise.report.sections.performance import performance_sections
-from curvewise.report.sections.plan import plan_sections
-from curvewise.report.sections.provenance import provenance_sections
+from curvewise.questions.performance.section import performance_sections
+from curvewise.questions.plan.section import plan_sections
+from curvewise.report.sections import (
+    SECTIONS,
+    Settings,
+    chosen_metrics,
+    provenance_sections,
+)
 from curvewise.trials.trial import STATUSES
 
 

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from support import assert_rate
 
 from curvewise.metrics import Metric
-from curvewise.review import looking
-from curvewise.review.check import Finding, Findings, check
-from curvewise.review.rules import RULES
+from curvewise.review import replication
+from curvewise.review.check import RULES, Finding, Findings, check
 from curvewise.trials import STATUSES, Trial, Trials
-from curvewise.trials.search import trend
+from curvewise.trials.settings import trend
 
 RETURN = Metric("return", "higher")
 
@@ -353,9 +352,9 @@ def test_sorted_rows_are_called_sorted():
 
 def test_the_neighbour_test_knows_order_from_no_order():
     rng = np.random.default_rng(0)
-    assert looking.next_alike(np.cumsum(rng.normal(size=100)))[1] < 1e-8
-    assert looking.next_alike(rng.normal(size=100))[1] > 1e-3
-    assert looking.next_alike(np.ones(50)) == (0.0, 1.0)
+    assert replication.next_alike(np.cumsum(rng.normal(size=100)))[1] < 1e-8
+    assert replication.next_alike(rng.normal(size=100))[1] > 1e-3
+    assert replication.next_alike(np.ones(50)) == (0.0, 1.0)
     assert trend(np.ones(50)) == (0.0, 1.0)
 
 
@@ -853,7 +852,7 @@ def test_rows_sorted_by_a_param_are_called_sorted():
 
 
 def test_what_was_not_looked_at_is_said(monkeypatch):
-    monkeypatch.setattr("curvewise.trials.cells.MOST_PARSED", 100)
+    monkeypatch.setattr("curvewise.trials.settings.MOST_PARSED", 100)
     rows = grid(range(10), range(10), times=2)
     rows.sort(key=lambda t: (t.params["a"], t.params["b"], t.number))
     whole = [*rows[::2], *rows[1::2]]
@@ -894,7 +893,7 @@ def test_the_tests_of_order_keep_their_level():
     rng = np.random.default_rng(7)
     p = np.array(
         [
-            [trend(x)[1], looking.next_alike(x)[1]]
+            [trend(x)[1], replication.next_alike(x)[1]]
             for x in (rng.normal(size=(6_000, 30)).round(1))
         ]
     )

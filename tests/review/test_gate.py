@@ -10,9 +10,8 @@ import studies
 import curvewise as cw
 from curvewise import Trial, Trials
 from curvewise.errors import Blocked
+from curvewise.review.check import MOST_CAUTIONS, RULES, gate, ungated
 from curvewise.review.finding import Concern
-from curvewise.review.gate import MOST_CAUTIONS, gate, ungated
-from curvewise.review.rules import RULES
 
 ALL = set(Concern.__args__)
 DISTRIBUTION = {"performance", "robustness", "variance", "plan"}
@@ -262,7 +261,7 @@ def test_at_most_three_lines_stand_above_a_verdict():
 
 
 def test_a_rule_looks_once_at_a_set_of_trials(monkeypatch):
-    from curvewise.review import gate as room
+    from curvewise.review import check as room
 
     looks = []
 
@@ -344,7 +343,7 @@ def test_trials_that_were_looked_at_can_be_sent():
 
 
 def test_rules_are_asked_in_the_gate_or_can_only_note():
-    from curvewise.review.gate import _CONCERNS
+    from curvewise.review.check import _CONCERNS
 
     # An answer says by itself which way is better, or that nobody knows.
     only_notes = {"ties", "assumed_directions"}

@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curvewise.stats._sample import sorted_scores
 from curvewise.stats.distribution import (
     cvar,
     ecdf,
@@ -12,6 +11,7 @@ from curvewise.stats.distribution import (
     quantile,
     threshold,
 )
+from curvewise.stats.validation import sorted_scores
 
 TEN = list(range(1, 11))
 samples = st.lists(

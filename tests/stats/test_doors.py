@@ -9,9 +9,9 @@ from scipy.stats import binom
 
 import curvewise
 from curvewise.errors import CurvewiseError
-from curvewise.stats._enough import TOGETHER, enough
-from curvewise.stats._ranks import order_statistics
-from curvewise.stats._sample import checked_chance, checked_support
+from curvewise.stats.asymptotics import TOGETHER, enough
+from curvewise.stats.bounds import order_statistics
+from curvewise.stats.validation import checked_chance, checked_support
 
 PACKAGE = Path(curvewise.__file__).parent
 
@@ -49,9 +49,9 @@ def test_other_rooms_use_the_public_modules_only():
 @pytest.mark.parametrize(
     "code",
     [
-        "from curvewise.stats._sample import rank",
+        "from curvewise.stats.validation import rank",
         "from curvewise.stats import _sample",
-        "import curvewise.stats.planning._pilots",
+        "import curvewise.stats.planning.widths",
     ],
 )
 def test_a_private_import_would_be_found(code):

@@ -9,10 +9,10 @@ from scipy.special import smirnov, smirnovi
 from scipy.stats import kstwo
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats import _local_level_table as table
-from curvewise.stats import _local_levels as levels
-from curvewise.stats._crossing import stay_inside
+from curvewise.stats import local_level_table as table
+from curvewise.stats import local_levels as levels
 from curvewise.stats.bands import local_level
+from curvewise.stats.local_levels import stay_inside
 
 # --- the probability that all order statistics stay inside their limits ------------------
 

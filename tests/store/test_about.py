@@ -7,7 +7,7 @@ import pytest
 
 import curvewise as cw
 from curvewise import Trial, Trials
-from curvewise.store.about import about, without_passwords
+from curvewise.store.notes import about, without_passwords
 
 
 def told(seed, trials=2):

@@ -10,7 +10,7 @@ import pytest
 from everything import METRICS, everything
 
 from curvewise import CurvewiseError, Trial, Trials, store
-from curvewise.store import codes
+from curvewise.store import columns
 from curvewise.trials.columns import Core, no_details
 
 
@@ -155,7 +155,7 @@ def test_a_writer_does_not_hold_the_ids_of_examples(where):
 
 
 def test_examples_that_a_writer_forgot_keep_their_code(where, monkeypatch):
-    monkeypatch.setattr(codes, "MOST_EXAMPLE_SETS", 3)
+    monkeypatch.setattr(columns, "MOST_EXAMPLE_SETS", 3)
     one, two = answered(5), answered(5, algorithm="b")  # the same lists
     with store.open(where) as first, store.open(where) as second:
         first.write(one)

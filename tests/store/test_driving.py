@@ -191,7 +191,7 @@ def test_a_process_does_not_drive_a_file_twice(tmp_path):
 
 def test_a_lock_that_was_removed_before_it_was_had_is_made_anew(tmp_path, monkeypatch):
     """Its owner removes the file on leaving; we may have opened it just before."""
-    from curvewise.store import driver_lock
+    from curvewise.store import locks as driver_lock
 
     real, calls = driver_lock._lock, []
 

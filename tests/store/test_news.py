@@ -8,8 +8,8 @@ import pytest
 from everything import everything
 
 from curvewise import CurvewiseError, Trial, Trials, store
-from curvewise.store import chunks, driver_lock
-from curvewise.store.driver_lock import is_locked
+from curvewise.store import columns, locks
+from curvewise.store.locks import is_locked
 
 
 def scored(numbers, algorithm="a", score=0.5, **fields):
@@ -88,7 +88,7 @@ def test_what_was_replaced_is_found_by_its_revision(where):
 
 def test_curves_with_gaps_are_replaced_as_they_are(where, monkeypatch):
     """The columns that few rows have are asked for with the same condition."""
-    monkeypatch.setattr(chunks, "MOST_ROWS", 4)
+    monkeypatch.setattr(columns, "MOST_ROWS", 4)
     steps = [1, 2, 3]
     plain = [Trial("t", "a", n, {"accuracy": 0.1}) for n in range(10)]
     store.write(Trials(plain), where)
@@ -162,8 +162,8 @@ def test_to_ask_who_drives_does_not_try_the_lock(tmp_path, monkeypatch):
     """For that moment, a run that starts would be refused."""
     path = tmp_path / "runs.db"
     store.open(path).close()
-    with driver_lock.driver_lock(path):
-        monkeypatch.setattr(driver_lock, "_lock", None)
+    with locks.driver_lock(path):
+        monkeypatch.setattr(locks, "_lock", None)
         assert is_locked(path)
-    with pytest.raises(TypeError), driver_lock.driver_lock(path):  # it would be seen
+    with pytest.raises(TypeError), locks.driver_lock(path):  # it would be seen
         pass

@@ -62,7 +62,7 @@ def test_a_stretch_that_sqlite_cannot_hold_is_read_in_halves(tmp_path):
 
 
 def test_an_sqlite_that_cannot_join_bytes_is_read_all_the_same(tmp_path, monkeypatch):
-    from curvewise.store import sqlite_database
+    from curvewise.store import sqlite as sqlite_database
 
     assert sqlite_database._joins_bytes()  # or the fast way is never tested
     monkeypatch.setattr(sqlite_database, "_joins_bytes", lambda: False)

@@ -283,7 +283,7 @@ def test_an_unknown_version_is_named(where):
 
 def test_stretches_are_invisible(where, monkeypatch):
     """Whatever rows are read at once, and if some are too many, the columns are equal."""
-    from curvewise.store import chunks
+    from curvewise.store import columns as chunks
 
     store.write(everything(), where)
     monkeypatch.setattr(chunks, "MOST_ROWS", 3)

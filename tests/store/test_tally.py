@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from curvewise import Trial, Trials, store
-from curvewise.store import tally
+from curvewise.store import news
 from curvewise.store.base import AnyStore
 from curvewise.trials import STATUSES
 
@@ -47,7 +47,7 @@ def test_it_counts_as_one_would_who_reads_everything(where):
 
 def test_of_nothing_there_is_nothing_to_tell(where):
     with store.open(where) as s:
-        assert s.tally() == tally.Tally({}, ())
+        assert s.tally() == news.Tally({}, ())
         s.write(Trials([Trial("t", "a", 0, {"loss": 1.0})]))
         (ended,) = s.tally().cells.values()
         assert ended.states == dict.fromkeys(STATUSES, 0) | {"ok": 1}
@@ -96,7 +96,7 @@ def test_a_long_message_is_cut(where):
 
 
 def test_more_messages_than_anybody_looks_at(where, monkeypatch):
-    monkeypatch.setattr(tally, "_TEXTS", 10)
+    monkeypatch.setattr(news, "_TEXTS", 10)
     errors = [f"loss is {i}" for i in range(50)] + ["often"] * 2
     store.write(Trials(bad("a", i, error) for i, error in enumerate(errors)), where)
     assert told(where)[0] == ("often", 2, "t", "a", 50)
@@ -114,7 +114,7 @@ def test_what_is_replaced_meanwhile_is_counted_once(where):
     store.write(Trials(bad("a", i, "x") for i in range(5)), where)
     with store.open(where) as reader, store.open(where) as writer:
         with reader._db.snapshot():
-            before = tally.counted(reader._db)
+            before = news.counted(reader._db)
             writer.write(Trials(Trial("t", "a", i, {"loss": 1.0}) for i in range(5)))
-            assert tally.counted(reader._db) == before
+            assert news.counted(reader._db) == before
         assert reader.tally().mishaps == ()

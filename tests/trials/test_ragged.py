@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curvewise.trials.ragged import (
+from curvewise.trials.columns import (
     Ragged,
     empty_rows,
     from_rows,

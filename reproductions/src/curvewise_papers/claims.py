@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from curvewise._answer import Answer, Provenance
-from curvewise._text import Cell, Part, Table, count, joined, plain
+from curvewise.answer import Answer, Provenance
 from curvewise.errors import CurvewiseError, unknown
+from curvewise.text import Cell, Piece, Table, count, joined, plain
 
 Verdict: TypeAlias = Literal["agrees", "differs", "unchecked"]
 
@@ -306,7 +306,7 @@ class Claims(Answer):
 
     __repr__ = __str__
 
-    def _parts(self) -> Iterator[Part]:
+    def _parts(self) -> Iterator[Piece]:
         yield self.headline()
         for table in self.tables:
             yield Table(self.beside(table), f"{table}: {self.headline(table)}")

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from curvewise._text import Row, joined, markdown
-from curvewise.figures.panels import draw_panels
+from curvewise.figures.draw import draw_panels
 from curvewise.report.names import Names
 from curvewise.report.page import bound, refuse_to_replace, save
 from curvewise.report.sections import Block, Group, Method, Section
+from curvewise.text import Row, joined, markdown
 from curvewise_papers.claims import Claims
 from curvewise_papers.study import Figure, Paper, Reproduction, Study
 

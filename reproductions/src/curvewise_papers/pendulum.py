@@ -17,10 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise._checks import whole
 from curvewise.engine.experiment import Algorithm, Task
 from curvewise.engine.spaces import Space, integers, log_integers, loguniform, uniform
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, whole
 from curvewise.metrics import Metric, register
 
 

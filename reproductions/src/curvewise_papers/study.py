@@ -15,15 +15,15 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from curvewise._text import Cell
 from curvewise._version import __version__
 from curvewise.engine.experiment import Experiment
 from curvewise.errors import CurvewiseError, unknown
-from curvewise.figures.series import Chart
-from curvewise.flow.running import run
-from curvewise.flow.tracking import each
+from curvewise.figures.chart import Chart
+from curvewise.flow.progress import each
+from curvewise.flow.run import run
 from curvewise.metrics import Metric
-from curvewise.review.gate import ungated
+from curvewise.review.check import ungated
+from curvewise.text import Cell
 from curvewise.trials import Trials
 from curvewise_papers.claims import Claim, Claims
 
@@ -174,7 +174,7 @@ class Results:
         """Write one Parquet file for each set of trials and each table."""
         import pyarrow as pa
 
-        from curvewise.exchange.writing import long_table
+        from curvewise.exchange.write import long_table
 
         folder.mkdir(parents=True, exist_ok=True)
         made = json.dumps(dict(self.made)).encode()
@@ -221,7 +221,7 @@ def _write(table: Any, head: dict[bytes, bytes], path: Path) -> None:
 
 
 def _trials(table: Any, head: Mapping[bytes, bytes]) -> Trials:
-    from curvewise.exchange.reader import read_results
+    from curvewise.exchange.read import read_results
 
     meant = {name: _meant(told) for name, told in json.loads(head[_METRICS]).items()}
     found, _ = read_results(table, metrics=meant or None)
@@ -405,7 +405,7 @@ class Paper:
 
     def claims(self, study: Study, results: Results) -> Claims:
         """Return what the results of a study say about the printed numbers."""
-        from curvewise._answer import Provenance
+        from curvewise.answer import Provenance
 
         told = results.made
         return Claims(

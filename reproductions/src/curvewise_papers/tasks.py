@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curvewise._checks import is_name, whole
-from curvewise._text import count
 from curvewise.engine.experiment import Task
 from curvewise.engine.supervised.data import Supervised, split
 from curvewise.engine.supervised.sizes import Sizes, held_size
-from curvewise.errors import CurvewiseError, listed, shortened, unknown
+from curvewise.errors import CurvewiseError, is_name, listed, shortened, unknown, whole
+from curvewise.text import count
 from curvewise.zoo.tasks import SEEDS, Lines, Rng, task_of
 
 _IMAGES, _PIXELS = 1288, 50 * 37

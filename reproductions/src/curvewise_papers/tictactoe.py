@@ -14,9 +14,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from curvewise._checks import whole
 from curvewise.engine.experiment import Algorithm, Task
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, whole
 from curvewise.metrics import Floats, Metric
 
 Codes: TypeAlias = NDArray[np.int64]

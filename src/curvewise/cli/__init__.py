@@ -8,7 +8,7 @@ import click
 
 from curvewise._papers import HINT, NoPapers
 from curvewise._version import __version__
-from curvewise.cli.showing import CANNOT_ANSWER, INTERRUPTED, in_shell
+from curvewise.cli.options import CANNOT_ANSWER, INTERRUPTED, in_shell
 from curvewise.errors import Blocked, CurvewiseError, UnknownDirection
 
 EPILOG = """Exit status: 0 fine, 1 error, 2 wrong usage, 3 finished, but some trials
@@ -22,7 +22,7 @@ one looks like."""
 SECTIONS = {
     "Commands about results": {
         "explain": (
-            "curvewise.cli.explain.explain",
+            "curvewise.questions.explain.command.explain",
             "Which questions can these results answer?",
         ),
         "check": (
@@ -30,30 +30,33 @@ SECTIONS = {
             "Look at results as a careful reviewer would.",
         ),
         "performance": (
-            "curvewise.cli.results.performance",
+            "curvewise.questions.performance.command.performance",
             "How good is it, and how hard to tune?",
         ),
         "robustness": (
-            "curvewise.cli.robustness.robustness",
+            "curvewise.questions.robustness.command.robustness",
             "Is it easy to tune, and what does tuning gain?",
         ),
         "difference": (
-            "curvewise.cli.difference.difference",
+            "curvewise.questions.difference.command.difference",
             "Do these learning curves differ, and where?",
         ),
         "learning": (
-            "curvewise.cli.learning.learning",
+            "curvewise.questions.learning.command.learning",
             "How does error fall with data, and what would more data buy?",
         ),
         "confusion": (
-            "curvewise.cli.confusion.confusion",
+            "curvewise.questions.confusion.command.confusion",
             "How do precision, recall and F1 move with data?",
         ),
         "compare-versions": (
-            "curvewise.cli.versions.compare_versions",
+            "curvewise.questions.versions.command.compare_versions",
             "Is the new version of an algorithm worse?",
         ),
-        "plan": ("curvewise.cli.plan.plan", "How many trials are enough?"),
+        "plan": (
+            "curvewise.questions.plan.command.plan",
+            "How many trials are enough?",
+        ),
         "report": (
             "curvewise.cli.results.report",
             "Write one HTML page that can be forwarded.",
@@ -69,19 +72,19 @@ SECTIONS = {
             "Run an experiment, or what is left of it.",
         ),
         "watch": (
-            "curvewise.cli.watch.watch",
+            "curvewise.cli.run.watch",
             "Show a run while it goes on, in a page that moves.",
         ),
         "status": (
-            "curvewise.cli.status.status",
+            "curvewise.cli.run.status",
             "Say how far a store is, and what went wrong.",
         ),
         "replay": (
-            "curvewise.cli.replay.replay",
+            "curvewise.cli.run.replay",
             "Run one trial again and say whether it comes out the same.",
         ),
         "export": (
-            "curvewise.cli.export.export",
+            "curvewise.cli.results.export",
             "Write the trials of a store, or of any other results, as a table.",
         ),
     },

@@ -1,22 +1,29 @@
-"""Commands about results that exist already: check, performance, report, example."""
+"""Commands about results that exist already: check, explain, report and the like."""
 
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from curvewise.cli.auditing import FEWEST, REPETITIONS, auditing
-from curvewise.cli.showing import CANNOT_ANSWER, as_json, in_shell, leave, working
-from curvewise.cli.sources import (
+from curvewise.cli.options import (
+    CANNOT_ANSWER,
     answer_options,
     anyway_option,
-    band_option,
+    as_json,
+    in_shell,
+    leave,
     number_or_word,
     read_source,
     source_options,
 )
 
 if TYPE_CHECKING:
+    from curvewise.questions.audit import Audit
     from curvewise.review.finding import Finding
 
 
@@ -38,89 +45,23 @@ def check(as_json: bool, **keywords: Any) -> None:
 
     trials = read_source(**keywords)
     found = cw.check(trials)
-    found = replace(found, findings=tuple(map(_in_shell, found)))
+    found = replace(found, findings=tuple(map(_finding_in_shell, found)))
     click.echo(found.to_json() if as_json else str(found))
     if any(finding.severity == "blocks" for finding in found):
         click.get_current_context().exit(CANNOT_ANSWER)
     leave(trials.count_failed())
 
 
-def _in_shell(finding: "Finding") -> "Finding":
+def _finding_in_shell(finding: "Finding") -> "Finding":
     """Return a finding with the keywords of what to do as options."""
     return replace(finding, do=in_shell(finding.do))
 
 
-@click.command()
-@source_options
-@answer_options
-@click.option(
-    "--alpha", default=0.5, show_default=True, help="Best 1 - alpha, worst alpha."
-)
-@click.option("--threshold", type=float, help="A score worth reaching.")
-@click.option(
-    "--confidence",
-    default=0.95,
-    show_default=True,
-    help="Of each band, and of all comparisons together.",
-)
-@band_option
-@click.option("--family", is_flag=True, help="Let all bands hold together.")
-@click.option(
-    "--over-tasks/--no-over-tasks",
-    default=None,
-    help="Sum up all tasks; by default where the metric has a range.",
-)
-@click.option(
-    "--seed", default=0, show_default=True, help="Of the bootstrap, where one is used."
-)
-@anyway_option
-@as_json
-def performance(
-    metric: str | None,
-    at: str,
-    failed: str,
-    alpha: float,
-    threshold: float | None,
-    confidence: float,
-    band: Any,
-    family: bool,
-    over_tasks: bool | None,
-    seed: int,
-    anyway: bool,
-    as_json: bool,
-    **keywords: Any,
-) -> None:
-    """How good is it, and how hard to tune?
+# --- What a report says while its analyses are tried, which takes a while --------------
 
-    Prints mean, both tails (CVaR) and median of each algorithm with what is sure about
-    them, then each pair of algorithms, task by task, and all tasks together.
 
-    \b
-    Example:
-      curvewise performance results.csv --metric acc --failed worst
-      curvewise performance results.csv --metrics acc=higher --unit percent
-      curvewise performance results.csv --band equal_local_levels --alpha 0.9
-    """
-    import curvewise as cw
-
-    trials = read_source(**keywords)
-    with working("comparing"):
-        answer = cw.performance(
-            trials,
-            metric,
-            alpha=alpha,
-            threshold=threshold,
-            at=number_or_word(at),
-            failed=number_or_word(failed),
-            confidence=confidence,
-            band=band,
-            family=family,
-            over_tasks=over_tasks,
-            seed=seed,
-            anyway=anyway,
-        )
-    click.echo(answer.to_json() if as_json else str(answer))
-    leave(sum(d.failed for d in answer.distributions))
+# As `curvewise.audit` has them: a command that is only asked for help imports no analysis.
+FEWEST, REPETITIONS = 20, 200
 
 
 @click.command()
@@ -200,3 +141,98 @@ def example(name: Any) -> None:
     from curvewise.examples import example_text
 
     click.echo(example_text(name), nl=False)
+
+
+# --- The command `curvewise export` ----------------------------------------------------
+
+
+@click.command()
+@source_options
+@click.argument("out", type=click.Path())
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+def export(source: str, out: str, force: bool, **keywords: Any) -> None:
+    """Write the trials of a store, or of any other results, as a table.
+
+    It has one row per trial and step. OUT ends in .parquet, .csv or .jsonl. curvewise
+    reads such a table again, to the same trials; so do pandas, polars, R and
+    spreadsheets.
+
+    \b
+    Example:
+      curvewise export moons.db moons.parquet
+      curvewise export moons.db moons.csv --force
+      curvewise export mlruns runs.parquet --algorithm params.model
+    """
+    import curvewise as cw
+    from curvewise.exchange.write import writer
+    from curvewise.text import count
+
+    writer(Path(out), force=force)  # before anything is read
+    trials = read_source(source, **keywords)
+    rows = cw.write(trials, out, force=force)
+    click.echo(f"wrote {out}: {count(len(trials), 'trial')} in {count(rows, 'row')}")
+
+
+_SILENT, _EVERY = 1.0, 10.0  # seconds before the first line, and between lines
+_LEAST = 2.0  # seconds after which one knows how long it will take
+
+
+@contextmanager
+def auditing(what: str) -> "Iterator[list[Audit]]":
+    """Show what is going on, and return the audits that a report made.
+
+    On a terminal in one line that changes; elsewhere in lines, now and then.
+
+    Parameters
+    ----------
+    what : str
+        What is going on while nothing is audited.
+    """
+    from curvewise.questions.audit.section import watched
+
+    if not sys.stderr.isatty():
+        with watched(_shown(_line, every=_EVERY)) as found:
+            yield found
+        return
+    from rich.console import Console
+
+    with (
+        Console(stderr=True).status(what) as status,
+        watched(_shown(status.update, every=0.0)) as found,
+    ):
+        yield found
+
+
+def _shown(
+    tell: Callable[[str], object], *, every: float
+) -> Callable[[int, int], None]:
+    """Return a function that tells how far an audit is, not too often."""
+    begin = 0.0
+    next_time = 0.0
+
+    def show(done: int, total: int) -> None:
+        nonlocal begin, next_time
+        now = time.monotonic()
+        if done == 1:
+            begin, next_time = now, now + min(every, _SILENT)
+        if now >= next_time:
+            next_time = now + every
+            tell(_how_far(done, total, now - begin))
+
+    return show
+
+
+def _line(text: str) -> None:
+    sys.stderr.write(f"curvewise: {text}\n")
+
+
+def _how_far(done: int, total: int, seconds: float) -> str:
+    """Return how far an audit is, and how long it will take.
+
+    >>> _how_far(100, 400, 10.0), _how_far(1, 400, 0.1)
+    ('auditing: 100 of 400 answers, about 30 s left', 'auditing: 1 of 400 answers')
+    """
+    told = f"auditing: {done:,} of {total:,} answers"
+    if seconds < _LEAST or done == total:
+        return told
+    return f"{told}, about {seconds / done * (total - done):.0f} s left"

@@ -1,5 +1,6 @@
-"""The command `curvewise run`, and what it would do: ``--dry-run``."""
+"""Commands about experiments: run and what it would do, status, watch, replay."""
 
+import json
 import os
 import shlex
 from dataclasses import replace
@@ -7,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from curvewise.cli.showing import (
+from curvewise.cli.options import (
     INTERRUPTED,
+    as_json,
     leave,
+    number_or_word,
     one_thread,
     warnings_as_lines,
     working,
@@ -18,8 +21,8 @@ from curvewise.errors import shortened
 
 if TYPE_CHECKING:
     from curvewise.engine.experiment import Experiment
-    from curvewise.flow.estimating import Probe
-    from curvewise.flow.standing import CellStanding
+    from curvewise.flow.run import Probe
+    from curvewise.flow.status import CellStanding
     from curvewise.flow.toml import Recipe
 
 
@@ -99,7 +102,7 @@ def run(
     if dry_run:
         one_thread()
     from curvewise import zoo
-    from curvewise.flow.sources import recipe_of
+    from curvewise.flow.plan import recipe_of
 
     recipe = recipe_of(source, zoo)
     if trials is not None:
@@ -118,11 +121,10 @@ def _run(
     recipe: "Recipe", options: dict[str, Any], *, retry_failed: bool, quiet: bool
 ) -> None:
     import curvewise as cw
-    from curvewise._text import count
-    from curvewise.flow.importing import send_whole
-    from curvewise.flow.plan import outlook
-    from curvewise.flow.sources import notes_of
-    from curvewise.flow.standing import standing
+    from curvewise.flow.plan import notes_of, outlook
+    from curvewise.flow.status import standing
+    from curvewise.flow.toml import send_whole
+    from curvewise.text import count
 
     experiment, where = recipe.experiment, options["store"]
     if options.get("executor") == "ray":
@@ -168,7 +170,7 @@ def _show_reached(experiment: "Experiment", text: str, where: str) -> None:
 
 
 def _show_end(cells: "list[CellStanding]", where: str) -> None:
-    from curvewise._text import plain
+    from curvewise.text import plain
 
     click.echo(plain([cell.short_row() for cell in cells]))
     store = shlex.quote(where)
@@ -182,13 +184,13 @@ def _show_end(cells: "list[CellStanding]", where: str) -> None:
 def _show_plan(
     recipe: "Recipe", options: dict[str, Any], *, retry_failed: bool
 ) -> None:
-    from curvewise._text import plain
-    from curvewise.flow.estimating import PROBED_TRIALS, estimate, workers_of
     from curvewise.flow.plan import NOT_OK, outlook
-    from curvewise.flow.sources import shown_store
+    from curvewise.flow.run import PROBED_TRIALS, estimate, workers_of
     from curvewise.flow.toml import check_options
     from curvewise.flow.until.stopping import criterion_of
     from curvewise.stats.planning import planned_looks
+    from curvewise.store.address import shown_store
+    from curvewise.text import plain
 
     check_options(options)
     criterion_of(options.get("until"), recipe.experiment)
@@ -237,3 +239,180 @@ def _way(options: dict[str, Any], workers: int) -> str:
         if key in options:
             words.append(f"{key}: {options[key]}{unit}")
     return ", ".join(words)
+
+
+# --- The command `curvewise status` ----------------------------------------------------
+
+
+@click.command()
+@click.argument("store")
+@as_json
+def status(store: str, as_json: bool) -> None:
+    """Say how far a store is, and what went wrong.
+
+    STORE is a file or the URL of a database. It is only read, and may be looked at while
+    a run fills it.
+
+    \b
+    Example:
+      curvewise status moons.db
+      watch curvewise status moons.db
+      curvewise status "postgresql://host/runs?schema=moons" --json
+    """
+    from curvewise.flow.status import standing
+
+    now = standing(store)
+    click.echo(json.dumps(now.to_dict(), indent=2) if as_json else str(now))
+    leave(now.failed)
+
+
+# --- The command `curvewise watch` -----------------------------------------------------
+
+
+@click.command()
+@click.argument("store")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="Where to listen; 0 for any port that is free.  [default: 8765, or the next one "
+    "that is free]",
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="ADDRESS",
+    help="Another address lets other machines read; there is no password.",
+)
+@click.option(
+    "--metric",
+    metavar="NAME",
+    help="Which score curves are of.  [default: what the run is to find out about, or "
+    "the first one]",
+)
+@click.option(
+    "--at",
+    metavar="last|mean|best|STEP",
+    help="Which value of a curve is its score.  [default: last]",
+)
+@click.option(
+    "--failed",
+    default="worst",
+    metavar="worst|SCORE",
+    show_default=True,
+    help="What a failed trial scores. Where a metric has no worst score, failed trials "
+    "are left out of the curves, and the page says so.",
+)
+@click.option(
+    "--until",
+    metavar="TEXT",
+    help='Say when this will be known: "cvar 0.5 +- 0.01 of accuracy".  [default: what '
+    "the run was told]",
+)
+@click.option("--open", "is_opened", is_flag=True, help="Open the page in a browser.")
+def watch(
+    store: str,
+    port: int | None,
+    host: str,
+    metric: str | None,
+    at: str | None,
+    failed: str,
+    until: str | None,
+    is_opened: bool,
+) -> None:
+    """Show a run while it goes on, in a page that moves.
+
+    STORE is a file or the URL of a database; it is only read, and need not be there yet.
+    The page says how far it is, how fast it goes, what went wrong and when what was asked
+    for will be known, and shows the scores so far with a band that holds however often
+    one looks. Start it in a second terminal, and end it with Ctrl-C: the run does not
+    mind.
+
+    The page is for this machine alone. To see it from another one, forward the port:
+    ssh -L 8765:127.0.0.1:8765 machine.
+
+    \b
+    Example:
+      curvewise watch moons.db
+      curvewise watch moons.db --open
+      curvewise watch moons.db --until "cvar 0.5 +- 0.01 of accuracy"
+      curvewise watch "postgresql://host/runs?schema=moons" --port 0
+    """
+    from curvewise.flow.watch import Watcher
+    from curvewise.report.live.server import is_loopback, require_extra, serve
+
+    require_extra()
+    watcher = Watcher(
+        store,
+        metric=metric,
+        at=None if at is None else number_or_word(at),
+        failed=number_or_word(failed),
+        asked=until,
+    )
+
+    def say(url: str) -> None:
+        if not is_loopback(host):
+            click.echo(
+                f"curvewise: whoever reaches {host} can read these results; there is no "
+                f"password, and nothing is encrypted.",
+                err=True,
+            )
+        if watcher.moment().state == "waiting":
+            click.echo(f"curvewise: waiting for {store} to appear.", err=True)
+        click.echo(f"{url}  (Ctrl-C ends it)")
+        if is_opened:
+            import webbrowser
+
+            webbrowser.open(url)
+
+    serve(watcher, host=host, port=port, opened=say)
+
+
+# --- The command `curvewise replay` ----------------------------------------------------
+
+
+@click.command()
+@click.argument("store")
+@click.argument("task")
+@click.argument("algorithm")
+@click.argument("number", type=int)
+@click.option(
+    "--experiment",
+    "source",
+    metavar="FILE",
+    help="A TOML file, or module:experiment; what the store remembers if left out.",
+)
+def replay(
+    store: str, task: str, algorithm: str, number: int, source: str | None
+) -> None:
+    """Run one trial again and say whether it comes out the same.
+
+    It is run in this process, without limits. Exit status 0 if it agrees bit for bit, 1
+    if it does not.
+
+    \b
+    Example:
+      curvewise replay moons.db moons svm 17
+      curvewise replay net.db mnist net 3 --experiment train:experiment
+    """
+    one_thread()
+    import curvewise as cw
+    from curvewise.flow.plan import changed, recipe_of, remembered
+
+    with cw.store.open(store, create=False) as opened:
+        notes = opened.notes()
+        lost = opened.numbers(["crashed", "timeout"]).get((task, algorithm), ())
+    recipe = recipe_of(source, cw.zoo) if source else remembered(notes, store, cw.zoo)
+    for difference in changed(recipe.experiment, notes, task, algorithm):
+        click.echo(f"curvewise: defined differently since:\n{difference}", err=True)
+    if number in lost:
+        click.echo(
+            "curvewise: this trial crashed or was over its time limit. Here it has no "
+            "limit, and may end this process.",
+            err=True,
+        )
+    with warnings_as_lines(of_toml=bool(recipe.text)):
+        answer = cw.replay(recipe.experiment, store, task, algorithm, number)
+    click.echo(str(answer))
+    if not answer.agrees:
+        click.get_current_context().exit(1)

@@ -6,19 +6,195 @@ values, what a function closes over and what it calls in the user's own modules 
 comments, docstrings and layout do not.
 """
 
+import ast
 import dis
 import functools
 import hashlib
 import inspect
+import re
+import sys
+import sysconfig
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from types import CodeType
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from curvewise.engine.code import is_own, source_of
-from curvewise.engine.spaces.functions import has_address
+_HOME = Path(__file__).parents[1]
+_PAPERS = "curvewise_papers"  # ours too, wherever it is installed
+_STANDARD = sysconfig.get_path("stdlib")
+
+
+def is_own(value: Any) -> bool:
+    """Return whether a function, class or module was written by the user.
+
+    What is installed changes with versions, and is not the user's to define.
+    """
+    if getattr(value, "__module__", None) in ("__main__", "__mp_main__"):
+        return True
+    return is_own_file(_file(value))
+
+
+def is_own_file(file: str) -> bool:
+    """Return whether a file is neither installed nor ours nor Python's."""
+    path = Path(file)
+    if not file or file.startswith("<frozen"):
+        return False
+    if {"site-packages", "dist-packages"}.intersection(path.parts):
+        return False
+    return not is_ours(file) and not path.is_relative_to(_STANDARD)
+
+
+def is_ours(file: str) -> bool:
+    """Return whether a file belongs to curvewise, or to its reproductions of papers."""
+    papers = getattr(sys.modules.get(_PAPERS), "__file__", None)
+    homes = [_HOME, Path(papers).parent] if papers else [_HOME]
+    return any(Path(file).is_relative_to(home) for home in homes)
+
+
+def _file(value: Any) -> str:
+    """Return where something was written; nothing if it was built in."""
+    if inspect.ismodule(value):
+        return getattr(value, "__file__", None) or ""
+    if inspect.isclass(value):
+        module = sys.modules.get(value.__module__)
+        if file := getattr(module, "__file__", None):
+            return str(file)
+        everything = [v for one in value.__mro__ for v in vars(one).values()]
+        value = next(filter(inspect.isfunction, everything), None)
+    code = getattr(value, "__code__", None)
+    return code.co_filename if code is not None else ""
+
+
+def source_of(value: Any) -> str:
+    """Return the source of a function or class; a hash of its code if there is none.
+
+    Examples
+    --------
+    >>> print(source_of(lambda rng: rng.random()))
+    lambda rng: rng.random()
+    """
+    try:
+        if inspect.isclass(value):
+            return _bare(inspect.getsource(value))
+        if value.__name__ == "<lambda>":
+            return _lambda(value)
+        # Of the code: the source of a decorated function would be that of the inner one.
+        return _bare(inspect.getsource(value.__code__))
+    except (OSError, TypeError, SyntaxError, LookupError):
+        return _compiled(value)
+
+
+def _bare(source: str) -> str:
+    tree = ast.parse(textwrap.dedent(source))
+    for node in ast.walk(tree):
+        named = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+        if isinstance(node, named) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def _lambda(function: Any) -> str:
+    """Return a lambda's own text, without the statement that it stands in."""
+    lines, _ = inspect.findsource(function)
+    code = function.__code__
+    places = set(code.co_positions())
+    for node in ast.walk(ast.parse("".join(lines))):
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
+            body = node.body
+            ends = body.end_lineno, body.col_offset, body.end_col_offset
+            if (body.lineno, *ends) in places:
+                return ast.unparse(node)
+    raise LookupError("The source does not have this lambda any more.")
+
+
+def _compiled(value: Any) -> str:
+    name = f"{value.__module__}.{value.__qualname__}"
+    parts = vars(value).values() if inspect.isclass(value) else [value]
+    text = " ".join(_code(part.__code__) for part in parts if inspect.isfunction(part))
+    return f"{name}, compiled {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _code(code: CodeType) -> str:
+    constants = [
+        _code(c) if inspect.iscode(c) else _constant(c) for c in code.co_consts
+    ]
+    return f"{code.co_code!r} {constants} {code.co_names}"
+
+
+def _constant(value: object) -> str:
+    if isinstance(value, frozenset):  # whose order hangs on the process
+        return repr(sorted(map(repr, value)))
+    return repr(value)
+
+
+# --------------------------------------------------------------------------------------
+# What a function is called, and what it says of itself; never where it lies in memory.
+
+
+def function_name(function: Any) -> str:
+    """Return what a function is called.
+
+    >>> function_name(function_text)
+    'function_text'
+    """
+    named = getattr(function, "func", function)  # functools.partial
+    return str(getattr(named, "__qualname__", type(named).__qualname__))
+
+
+def function_text(function: Any) -> str:
+    """Return what a function says of itself: its docstring, source or name.
+
+    >>> function_text(len)
+    'Return the number of items in a container.'
+    """
+    if isinstance(function, functools.partial):
+        given = [repr(a) for a in function.args]
+        given += [f"{name}={value!r}" for name, value in function.keywords.items()]
+        kept = ", ".join(without_address(text) for text in given)
+        return f"{function_text(function.func)}\nwith {kept}"
+    doc = inspect.getdoc(function)
+    if doc:
+        return doc
+    is_plain = inspect.isroutine(function) or inspect.isclass(function)
+    try:
+        source = inspect.getsource(function if is_plain else type(function))
+    except (OSError, TypeError):
+        return function_name(function)
+    return textwrap.dedent(source).strip()
+
+
+_ADDRESS = re.compile(r"\s*\bat 0x[0-9a-fA-F]+")
+
+
+def has_address(text: str) -> bool:
+    """Return whether a text names a place in memory, and so is another in every process.
+
+    >>> has_address("<Law object at 0x7f3a>"), has_address("Law(3)")
+    (True, False)
+    """
+    return _ADDRESS.search(text) is not None
+
+
+def without_address(text: str) -> str:
+    """Return a text without places in memory.
+
+    >>> without_address("<Law object at 0x7f3a>")
+    '<Law object>'
+    """
+    return _ADDRESS.sub("", text)
+
+
+# --- What a callable is, as text that two processes agree on ---------------------------
+#
+# A store keeps these texts, so that a run can tell when somebody changed a training
+# function under the same name and would mix two algorithms in one table. Code, default
+# values, what a function closes over and what it calls in the user's own modules count;
+# comments, docstrings and layout do not.
+
 
 _DEEP = 20
 _PLAIN = bool | int | float | complex | str | bytes | None

@@ -7,11 +7,17 @@ from typing import Any, cast
 
 import numpy as np
 
-from curvewise._checks import is_name
-from curvewise.errors import CurvewiseError, shortened
+from curvewise.errors import CurvewiseError, is_name, shortened
 from curvewise.trials import Trial
-from curvewise.trials.columns import Core, Details, from_records
-from curvewise.trials.ragged import empty_rows, from_rows, from_texts, starts
+from curvewise.trials.columns import (
+    Core,
+    Details,
+    empty_rows,
+    from_records,
+    from_rows,
+    from_texts,
+    starts,
+)
 from curvewise.trials.trial import STATUSES, Scalar, Status, Value, canonical
 
 _FORM = "Yield (step, {metric: value}), such as (epoch, {'accuracy': 0.9})."

@@ -12,21 +12,19 @@ import numpy as np
 import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, listed, unknown
-from curvewise.exchange.grouping import (
+from curvewise.exchange.rows import (
+    SIGN,
+    apart,
     columns_varying,
     floats,
     group_codes,
     is_number,
-    rows_per_run,
-)
-from curvewise.exchange.identity import (
-    apart,
     readings,
     refuse_mixed_runs,
+    rows_per_run,
     whole_runs,
 )
 from curvewise.exchange.shapes import EXAMPLES_AT
-from curvewise.exchange.shapes.joint import SIGN
 from curvewise.exchange.tables import is_float
 from curvewise.metrics import Direction, Metric, find, is_quality, stated
 from curvewise.trials import names
@@ -398,8 +396,7 @@ def _ask_for_algorithm(
 
 def _ask_about_names(table: pa.Table, left: Iterable[str]) -> None:
     """Raise where names of runs say who ran, as in ppo-Hopper-s3."""
-    from curvewise.exchange.run_names import RUN, roles_of
-    from curvewise.exchange.tools.folders.patterns import proposals
+    from curvewise.exchange.run_names import RUN, proposals, roles_of
 
     column = names.first(RUN, [c for c in left if not is_number(table, c)])
     if column is None:

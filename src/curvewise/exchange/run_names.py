@@ -1,10 +1,11 @@
-"""Roles from the name of a run: a pattern, a function, or the same for all."""
+"""What names of runs say of who ran: by a pattern or a function, known, or proposed."""
 
 import math
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise, product
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -17,9 +18,20 @@ from curvewise.errors import (
     listed,
     shortened,
 )
-from curvewise.exchange.cells import array_of
-from curvewise.exchange.runs import LeftOut, utf8
+from curvewise.exchange.runs import LeftOut, array_of, utf8
+from curvewise.trials import names
 from curvewise.trials.names import first
+
+SEEDS = (
+    *names.TRIAL[1:6],
+    "fold",
+    "cv_fold",
+    "repeat",
+    "repetition",
+    "rep",
+    "replicate",
+)
+
 
 NamedRoles: TypeAlias = (
     str | Mapping[str, object] | Callable[[str], Mapping[str, object] | None]
@@ -215,3 +227,478 @@ def _whole(cells: list[Any]) -> list[Any]:
     if not digits or len({int(c) for c in cells}) < len(set(cells)):
         return cells
     return [int(c) for c in cells]
+
+
+# --------------------------------------------------------------------------------------
+# What names of runs and keys of configurations say of who ran: known, or proposed.
+
+
+_PAIR = re.compile(
+    r"(?:^|[/,&+ _-])([A-Za-z][A-Za-z_.]*?)=((?:(?![,/&+ ]|[_-][A-Za-z][A-Za-z_.]*=).)+)"
+)
+_SEED_WORDS = (
+    "seed|seeds|s|sd|rs|run|trial|rep|repeat|repetition|replicate|fold|cv|split"
+)
+_CERTAIN = re.compile(
+    r"(?:^|[/_.,-])(seed|fold|rep|repeat)[_.-]?(\d+)(?=$|[/_.,-])", re.I
+)
+_SUFFIX = re.compile(
+    rf"(?:(.*?)([_.=@ -]+[(\[]?|[(\[]))??(?:({_SEED_WORDS})([_.=-]?| (?=\d)))?"
+    r"(\d+)([)\]]?)",
+    re.I | re.DOTALL,
+)
+_PREFIX = re.compile(rf"({_SEED_WORDS})?([_.=-]?)(\d+)([_.=@ -])(.+)", re.I | re.DOTALL)
+# A hyperparameter and its value: lr1e-3, width_64.
+_SETTING = re.compile(
+    r"([A-Za-z]+(?:_[A-Za-z]+)*)([_=-]?)(\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
+)
+_WHOLE = re.compile(r"(^|[^A-Za-z0-9])\d+$")  # of a decimal number
+_TIME = re.compile(r"\d{8,}")
+_DATE = re.compile(r"(?<!\d)(19|20)\d\d-?[01]\d-?[0-3]\d(?!\d)")
+# Days, times, ids and counters of tools: they tell runs apart and say nothing of them.
+_NOISE = re.compile(
+    r"\d{4}-?\d\d-?\d\d([T_ -]?\d\d[-:_.]?\d\d([-:_.]?\d\d)?)?|\d\d[-:_]\d\d[-:_]\d\d|"
+    r"\d{10,}|(?=[^g-z]*\d)[0-9a-f-]{8,}|version_\d+|\d+|(train|exp|predict|val)\d*",
+    re.IGNORECASE,
+)
+_NAMERS = ("name", "type", "_target_", "kind", "id", "class_name", "cls", "class_path")
+_TASKS = re.compile(
+    r"hopper|walker|cheetah|ant$|ant-|humanoid|swimmer|pendulum|cart-?pole|acrobot|"
+    r"mountain|lunar|atari|breakout|pong|mnist|cifar|imagenet|svhn|coco|glue|squad|sst|"
+    r"cola|mnli|qqp|iris|adult|wine|maze|-v\d+$|dataset|env",
+    re.IGNORECASE,
+)
+
+
+class _Part(NamedTuple):
+    """A level of names: what is written before, the varying text, what is behind it."""
+
+    before: str
+    texts: list[str]
+    after: str
+    has_seed: bool
+
+
+# --- what is certain ---------------------------------------------------------------------
+
+
+def said_in_names(runs: Sequence[str]) -> dict[str, list[Any]]:
+    """Return what names like ``lr=0.1,seed=2`` and ``seed_3`` say, as columns.
+
+    >>> said_in_names(["net/lr=0.1,seed=2", "net/lr=0.2,seed=3"])
+    {'params.lr': [0.1, 0.2], 'seed': [2, 3]}
+    """
+    columns: dict[str, list[Any]] = {}
+    for row, run in enumerate(runs):
+        for key, text in _PAIR.findall(run):
+            cells = columns.setdefault(_column(key), [None] * len(runs))
+            cells[row] = _value(text)
+        certain: dict[str, int] = {}
+        for word, digits in _CERTAIN.findall(run):
+            certain["seed" if word.casefold() == "seed" else word.casefold()] = int(
+                digits
+            )
+        for word, number in certain.items():
+            cells = columns.setdefault(word, [None] * len(runs))
+            cells[row] = number if cells[row] is None else cells[row]
+    return {c: cells for c, cells in columns.items() if None not in cells}
+
+
+def _column(key: str) -> str:
+    bare = key.casefold()
+    for role, words in (("algorithm", names.ALGORITHM), ("task", names.TASK)):
+        if bare in words:
+            return role
+    return bare if bare in SEEDS else f"params.{key}"
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def keys_of(words: Iterable[str], params: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Return the settings that name a role, best first: ``model``, then ``model.name``.
+
+    >>> keys_of(["model"], {"lr": [1], "net.model": ["a"], "model.name": ["b"]})
+    ['net.model', 'model.name']
+    """
+    ranked = []
+    order = {word: i for i, word in enumerate(words)}
+    for key, cells in params.items():
+        if any(cell is None or isinstance(cell, bool) for cell in cells):
+            continue
+        if len(set(map(str, cells))) == len(cells) > 1 and _are_paths(cells):
+            continue  # where each run keeps its own files
+        *above, last = [p.casefold() for p in key.split(".")]
+        stem = re.sub(r"_(name|id|type)$", "", last)
+        if last in order or stem in order:
+            place = order[last] if last in order else order[stem] + 0.5
+            ranked.append((min(len(above), 1), place, key))
+        elif above and last in _NAMERS and above[-1] in order:
+            ranked.append((2, order[above[-1]], key))
+    return [key for _, _, key in sorted(ranked)]
+
+
+def _are_paths(cells: Sequence[Any]) -> bool:
+    return any("/" in str(cell) or "\\" in str(cell) for cell in cells)
+
+
+def chosen_key(
+    words: Iterable[str], params: Mapping[str, Sequence[Any]]
+) -> tuple[str | None, list[str]]:
+    """Return the setting that names a role, and those that could where several differ."""
+    keys = keys_of(words, params)
+    varying = [key for key in keys if len(set(map(str, params[key]))) > 1]
+    if not varying:
+        return (keys[0] if keys else None), []
+    first = list(map(str, params[varying[0]]))
+    n = len(set(first))
+    others = [k for k in varying if len(set(zip(first, params[k], strict=True))) > n]
+    return (None, varying) if others else (varying[0], [])
+
+
+def unexplained(
+    runs: Sequence[str], known: Iterable[Sequence[Any]]
+) -> tuple[bool, bool]:
+    """Return whether names differ in words that no setting repeats, and runs share such.
+
+    A word that only one run has may be anything; one that several have groups them.
+    """
+    told = [{str(v).casefold() for v in values} for values in zip(*known, strict=True)]
+    told = told or [set() for _ in runs]
+    runs = [re.sub(r"[\w.+~-]*=", "", run) for run in runs]  # keys are no words
+    parts = _parts(runs)
+    columns = [part.texts for part in parts] if parts is not None else [_last(runs)]
+    is_open = shared = False
+    for texts in columns:
+        if len(set(texts)) < 2 or all(map(_NOISE.fullmatch, texts)):
+            continue
+        rows = zip(texts, told, strict=True)
+        if not all(_is_told(text.casefold(), own) for text, own in rows):
+            is_open = True
+            shared |= len(set(texts)) < len(texts)
+    return is_open, shared
+
+
+def _last(runs: Sequence[str]) -> list[str]:
+    """Return the last level of uneven names, without a seed behind it."""
+    return _part([run.rpartition("/")[2] for run in runs]).texts
+
+
+def _is_told(text: str, own: set[str]) -> bool:
+    words = [w for w in re.split(r"[_.,@ =-]+", text) if w and not w.isdigit()]
+    return text in own or all(
+        any(word in value or value == word for value in own) or _pair_told(word, own)
+        for word in words
+    )
+
+
+def _pair_told(word: str, own: set[str]) -> bool:
+    """Return whether ``lr0.1`` is a setting's value behind a word."""
+    found = re.fullmatch(r"[a-z]+(\d.*)", word)
+    return found is not None and found[1] in own
+
+
+def shared_name(runs: Sequence[str]) -> str | None:
+    """Return what names have in common that differ in nothing but their seed.
+
+    >>> shared_name(["ppo/seed_0", "ppo/seed_1"]), shared_name(["a1_seed0", "a2_seed1"])
+    ('ppo', None)
+    """
+    names_without = {_CERTAIN.sub("", run).strip("/_.,-") for run in runs}
+    return names_without.pop() if len(names_without) == 1 else None
+
+
+# --- what is proposed --------------------------------------------------------------------
+
+
+def proposals(
+    runs: Sequence[str], home: str, *, seeded: bool = False, most: int = 3
+) -> list[dict[str, Any]]:
+    """Return patterns that fit all names and tell all runs apart, best first.
+
+    Where runs are known to differ in their seeds, an algorithm has more than one run.
+
+    >>> runs = ["ppo-Hopper-s1", "ppo-Walker-s1", "sac-Hopper-s1", "sac-Walker-s1"]
+    >>> proposals(runs, "logs")[0]
+    {'roles': '{algorithm}-{task}-s{seed}'}
+    """
+    out: list[dict[str, Any]] = []
+    # A setting among the parts, such as lr0.1, would be taken for half of a task.
+    signs = sorted(_SIGNS, key=lambda sign: not _has_setting(sign, runs))
+    for pattern in (p for sign in signs for p in _cut_at(sign, runs)):
+        # After a pattern that groups runs, one with an algorithm per run says nothing.
+        if {"roles": pattern} not in out and _fits(pattern, runs, seeded or bool(out)):
+            out.append({"roles": pattern})
+        if len(out) == most:
+            break
+    whole = not out and not seeded and all("/" not in run for run in runs)
+    if whole and "{" in _part(list(runs)).before and _fits("{algorithm}", runs, seeded):
+        return [{"roles": "{algorithm}"}]  # names of settings: lr_0.1, lr_0.01
+    if not out and len(runs) > 1:
+        return [{"roles": {"algorithm": home}, "trial": "run"}]
+    return out
+
+
+# Between the parts of a name: a double sign goes before all others.
+_SIGNS = ("__", "--", "/", "_", "-")
+
+
+def _has_setting(sign: str, runs: Sequence[str]) -> bool:
+    parts = _parts([run.replace(sign, "/") for run in runs])
+    return parts is not None and any("{" in part.before for part in parts[1:])
+
+
+def _cut_at(sign: str, runs: Sequence[str]) -> Iterator[str]:
+    """Yield the patterns of names whose parts are between signs of one kind."""
+    if sign == "/":
+        yield from _patterns(runs)
+    elif all(sign in run and "/" not in run for run in runs):
+        levels = [run.replace(sign, "/") for run in runs]
+        if _parts(levels) is not None:
+            yield from (p.replace("/", sign) for p in _patterns(levels))
+
+
+def _fits(pattern: str, runs: Sequence[str], seeded: bool) -> bool:
+    try:
+        _, columns = roles_of(runs, pattern)
+    except CurvewiseError:
+        return False
+    algorithms = set(columns.get("algorithm", ()))
+    if not algorithms or (seeded and len(algorithms) == len(runs) > 1):
+        return False
+    texts = [t for some in columns.values() for t in some if isinstance(t, str)]
+    if any(text.strip("_-. ") != text for text in texts):
+        return False  # cut in the middle of a separator such as "__"
+    who = [str(t) for c in ("algorithm", "task") for t in columns.get(c, ())]
+    if any(map(_DATE.search, who)):
+        return False
+    keys = zip(*columns.values(), strict=True)
+    # Names that only noise tells apart are told apart by the reader's own count.
+    return len(set(keys)) == len(runs) or ("*" in pattern and "seed" not in columns)
+
+
+def _parts(runs: Sequence[str]) -> list[_Part] | None:
+    """Return names by level, each with its seed cut off; None for uneven ones."""
+    levels = [run.split("/") for run in runs]
+    if len({len(level) for level in levels}) != 1:
+        return None
+    return [_part(list(texts)) for texts in zip(*levels, strict=True)]
+
+
+def _part(texts: list[str]) -> _Part:
+    is_constant = len(set(texts)) == 1
+    settings = [_SETTING.fullmatch(text) for text in texts]
+    words = {(m[1], m[2]) for m in settings if m}
+    if len(words) == 1 and all(settings) and names.is_param(next(iter(words))[0]):
+        word, joint = words.pop()
+        return _Part(f"{word}{joint}{{{word}}}", [""] * len(texts), "", False)
+    for pattern, rest in ((_SUFFIX, 1), (_PREFIX, 5)):
+        found = [pattern.fullmatch(text) for text in texts]
+        if not all(found):
+            continue
+        matches = [m for m in found if m]
+        if rest == 1:
+            forms = {(m[2] or "", m[3] or "", m[4] or "", m[6]) for m in matches}
+            glue, word, joint, end = next(iter(forms))
+            if not word and not _may_be_seeds(matches):
+                continue
+            if len(forms) == 1:
+                before = [m[1] or "" for m in matches]
+                after = f"{glue}{word}{joint}{_field(word)}{end}"
+                return _Part("", before, after, True)
+        else:
+            heads = {(m[1] or "", m[2], m[4]) for m in matches}
+            word, joint, glue = next(iter(heads))
+            if len(heads) == 1 and not is_constant:
+                head = f"{word}{joint}{_field(word)}{glue}"
+                return _Part(head, [m[5] for m in matches], "", True)
+    return _Part("", texts, "", False)
+
+
+def _may_be_seeds(matches: Sequence[re.Match[str]]) -> bool:
+    """Return whether bare numbers may be seeds: no dates, decimals or sizes of models.
+
+    Seeds of one name count from 0 or 1; several names have the same ones.
+    """
+    own: dict[str, set[int]] = {}
+    for m in matches:
+        if _TIME.fullmatch(m[5]) or (m[2] == "." and _WHOLE.search(m[1] or "")):
+            return False
+        own.setdefault(m[1] or "", set()).add(int(m[5]))
+    sets = list(own.values())
+    if len(matches) > 1 and len(set.union(*sets)) == 1:
+        return False  # a number that all share may be anything
+    if len(sets) > 1 or not sets[0] or "" in own:
+        return True
+    return min(sets[0]) in (0, 1) and max(sets[0]) <= len(sets[0])
+
+
+def _field(word: str) -> str:
+    return "{fold}" if word.casefold() in ("fold", "cv", "split") else "{seed}"
+
+
+def _patterns(runs: Sequence[str]) -> Iterator[str]:
+    parts = _parts(runs)
+    if parts is None:
+        yield from ("*/{algorithm}/*", "{algorithm}/*")
+        return
+    seeded = [i for i, part in enumerate(parts) if part.has_seed]
+    # A time behind the seed, as CleanRL writes it, is none.
+    levels = [run.split("/") for run in runs]
+    timed = [i for i in seeded if all(_TIME.fullmatch(level[i]) for level in levels)]
+    seeded = [i for i in seeded if i not in timed] or seeded
+    worded = [i for i in seeded if _is_worded(parts[i])]
+    choices = ([seeded[-1]], seeded) if seeded else ([],)
+    for kept in (worded, *choices) if len(worded) > 1 else choices:
+        forms = []
+        for i, part in enumerate(parts):
+            if part.has_seed and i not in kept:
+                texts = [run.split("/")[i] for run in runs]
+                forms.append(_Part("", texts, "", False))
+            elif part.has_seed and i != kept[0] and len(kept) > 1:
+                forms.append(_again(part))
+            else:
+                forms.append(part)
+        yield from _arranged(_without_repeats(forms))
+
+
+def _is_worded(part: _Part) -> bool:
+    return (
+        re.search(_SEED_WORDS, f"{part.before}{part.after}".partition("{")[0])
+        is not None
+    )
+
+
+def _again(part: _Part) -> _Part:
+    """Return a second level of replicates under a role of its own."""
+    return part._replace(
+        before=part.before.replace("{seed}", "{rep}"),
+        after=part.after.replace("{seed}", "{rep}"),
+    )
+
+
+def _without_repeats(parts: Sequence[_Part]) -> list[_Part]:
+    """Return levels in which one whose text the next repeats may be anything."""
+    out = list(parts)
+    for i, (upper, lower) in enumerate(pairwise(parts)):
+        pairs = list(zip(upper.texts, lower.texts, strict=True))
+        plain = not upper.has_seed and len(set(upper.texts)) > 1
+        if plain and all(
+            a and (b == a or b.startswith((f"{a}_", f"{a}-"))) for a, b in pairs
+        ):
+            out[i] = _Part("*", [""] * len(pairs), "", False)
+    return out
+
+
+def _arranged(parts: Sequence[_Part]) -> Iterator[str]:
+    """Yield patterns with the roles in every order that makes sense."""
+    text = [
+        i
+        for i, part in enumerate(parts)
+        if len(set(part.texts)) > 1 and not all(map(_NOISE.fullmatch, part.texts))
+    ]
+    forms: list[list[list[str]]] = []
+    for i, part in enumerate(parts):
+        if i in text:
+            forms.append(list(_fields(part.texts)))
+        elif len(set(part.texts)) == 1:
+            forms.append([[_literal(part.texts[0])]])
+        else:
+            forms.append([["*"]])
+    for choice in product(*forms):
+        n = sum(len(form) // 2 + 1 for i, form in enumerate(choice) if i in text)
+        for roles in _orders(n, parts, text, choice):
+            yield _written(parts, choice, text, roles)
+    constant = [
+        (i, part.texts[0])
+        for i, part in enumerate(parts)
+        if i not in text and len(set(part.texts)) == 1 and part.texts[0]
+    ]
+    for i, word in constant[::-1] if len(text) <= 1 else []:
+        if _NOISE.fullmatch(word) or "{" in word:
+            continue
+        whole = [form[0] if j != i else [""] for j, form in enumerate(forms)]
+        if len(text) == 1:
+            whole[text[0]] = [""]
+        orders = (
+            [["algorithm", "task"], ["task", "algorithm"]] if text else [["algorithm"]]
+        )
+        for roles in orders if not _TASKS.search(word) or not text else orders[::-1]:
+            yield _written(parts, whole, sorted([i, *text]), roles)
+
+
+def _orders(
+    n: int, parts: Sequence[_Part], text: Sequence[int], choice: Sequence[Sequence[str]]
+) -> list[list[str]]:
+    if n == 1:
+        return [["algorithm"]]
+    if n == 3 and len(text) == 3:  # one of them is a variant of the algorithm
+        halves = list(zip(*(parts[i].texts for i in text), strict=True))
+        known = [sum(bool(_TASKS.search(h[k])) for h in halves) for k in range(3)]
+        task = known.index(max(known)) if any(known) else 1
+        roles = ["algorithm"] * 3
+        roles[task] = "task"
+        return [roles]
+    if n != 2:
+        return []
+    orders = [["algorithm", "task"], ["task", "algorithm"]]
+    first = parts[text[0]].texts
+    if len(choice[text[0]]) > 1:
+        glue = choice[text[0]][1]
+        halves = [t.partition(glue)[::2] for t in first]
+    else:
+        halves = list(zip(first, parts[text[-1]].texts, strict=True))
+    tasks = [sum(bool(_TASKS.search(h[k])) for h in halves) for k in (0, 1)]
+    return orders[::-1] if tasks[0] > tasks[1] else orders
+
+
+def _fields(texts: Sequence[str]) -> Iterator[list[str]]:
+    """Yield how a text may be cut: in two at a sign that all have, or not at all."""
+    n, later = len(set(texts)), []
+    decimals = any(re.search(r"\d\.\d", text) for text in texts)
+    for glue in "-_ @+" if decimals else ".-_ @+":
+        halves = [text.partition(glue) for text in texts]
+        if not all(a and sign and b for a, sign, b in halves):
+            continue
+        first, second = {h[0] for h in halves}, {h[2] for h in halves}
+        crossed = 1 < len(first) < n and 1 < len(second) < n
+        if all(re.match(r"v\d+\b|v\d+_", text) for text in second):
+            later.append(["", glue, ""])  # of a name such as Hopper-v4
+        elif (
+            crossed or all(map(_TASKS.search, second)) or all(map(_TASKS.search, first))
+        ):
+            yield ["", glue, ""]
+        else:
+            later.append(["", glue, ""])
+    yield [""]
+    yield from later
+
+
+def _written(
+    parts: Sequence[_Part],
+    choice: Sequence[Sequence[str]],
+    text: Sequence[int],
+    roles: Sequence[str],
+) -> str:
+    left = iter(roles)
+    levels = []
+    for i, (part, form) in enumerate(zip(parts, choice, strict=True)):
+        if i in text:
+            field = "".join(
+                sign or f"{{{next(left)}}}" if k % 2 == 0 else sign
+                for k, sign in enumerate(form)
+            )
+        else:
+            field = "".join(form)
+        levels.append(f"{part.before}{field}{part.after}")
+    return "/".join(levels)
+
+
+def _literal(text: str) -> str:
+    return text if not re.search(r"[{}*]", text) else "*"

@@ -9,26 +9,27 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from curvewise.figures.audit import plot_audit
-    from curvewise.figures.confusion import (
+    from curvewise.figures.styles import style
+    from curvewise.questions.audit.charts import plot_audit
+    from curvewise.questions.confusion.charts import (
         plot_confusion,
         plot_confusion_classes,
         plot_confusion_metrics,
     )
-    from curvewise.figures.difference import (
+    from curvewise.questions.difference.charts import (
         plot_effect_shares,
         plot_lines,
         plot_null,
         plot_nulls,
         plot_where,
     )
-    from curvewise.figures.learning import (
+    from curvewise.questions.learning.charts import (
         plot_crossing,
         plot_forecast,
         plot_learning,
         plot_size_for,
     )
-    from curvewise.figures.performance import (
+    from curvewise.questions.performance.charts import (
         plot_best,
         plot_profiles,
         plot_quantiles,
@@ -36,12 +37,12 @@ if TYPE_CHECKING:
         plot_shift,
         plot_tuning,
     )
-    from curvewise.figures.plan import plot_plan, plot_power
-    from curvewise.figures.robustness import plot_gains, plot_gains_by_task
-    from curvewise.figures.slices import plot_slices
-    from curvewise.figures.styles import style
-    from curvewise.figures.variance import plot_variance_shares
-    from curvewise.figures.versions import plot_versions
+    from curvewise.questions.plan.charts import plot_plan, plot_power
+    from curvewise.questions.robustness.charts import plot_gains, plot_gains_by_task
+    from curvewise.questions.slices.charts import plot_slices
+    from curvewise.questions.variance.charts import plot_variance_shares
+    from curvewise.questions.versions.charts import plot_versions
+
 
 __all__ = [
     "plot_audit",
@@ -74,32 +75,32 @@ __all__ = [
 ]
 
 _HOMES = {
-    "plot_audit": "curvewise.figures.audit",
-    "plot_best": "curvewise.figures.performance",
-    "plot_confusion": "curvewise.figures.confusion",
-    "plot_confusion_classes": "curvewise.figures.confusion",
-    "plot_confusion_metrics": "curvewise.figures.confusion",
-    "plot_crossing": "curvewise.figures.learning",
-    "plot_effect_shares": "curvewise.figures.difference",
-    "plot_forecast": "curvewise.figures.learning",
-    "plot_gains": "curvewise.figures.robustness",
-    "plot_gains_by_task": "curvewise.figures.robustness",
-    "plot_learning": "curvewise.figures.learning",
-    "plot_lines": "curvewise.figures.difference",
-    "plot_null": "curvewise.figures.difference",
-    "plot_nulls": "curvewise.figures.difference",
-    "plot_plan": "curvewise.figures.plan",
-    "plot_power": "curvewise.figures.plan",
-    "plot_profiles": "curvewise.figures.performance",
-    "plot_quantiles": "curvewise.figures.performance",
-    "plot_quantiles_by_task": "curvewise.figures.performance",
-    "plot_shift": "curvewise.figures.performance",
-    "plot_size_for": "curvewise.figures.learning",
-    "plot_slices": "curvewise.figures.slices",
-    "plot_tuning": "curvewise.figures.performance",
-    "plot_variance_shares": "curvewise.figures.variance",
-    "plot_versions": "curvewise.figures.versions",
-    "plot_where": "curvewise.figures.difference",
+    "plot_audit": "curvewise.questions.audit.charts",
+    "plot_best": "curvewise.questions.performance.charts",
+    "plot_confusion": "curvewise.questions.confusion.charts",
+    "plot_confusion_classes": "curvewise.questions.confusion.charts",
+    "plot_confusion_metrics": "curvewise.questions.confusion.charts",
+    "plot_crossing": "curvewise.questions.learning.charts",
+    "plot_effect_shares": "curvewise.questions.difference.charts",
+    "plot_forecast": "curvewise.questions.learning.charts",
+    "plot_gains": "curvewise.questions.robustness.charts",
+    "plot_gains_by_task": "curvewise.questions.robustness.charts",
+    "plot_learning": "curvewise.questions.learning.charts",
+    "plot_lines": "curvewise.questions.difference.charts",
+    "plot_null": "curvewise.questions.difference.charts",
+    "plot_nulls": "curvewise.questions.difference.charts",
+    "plot_plan": "curvewise.questions.plan.charts",
+    "plot_power": "curvewise.questions.plan.charts",
+    "plot_profiles": "curvewise.questions.performance.charts",
+    "plot_quantiles": "curvewise.questions.performance.charts",
+    "plot_quantiles_by_task": "curvewise.questions.performance.charts",
+    "plot_shift": "curvewise.questions.performance.charts",
+    "plot_size_for": "curvewise.questions.learning.charts",
+    "plot_slices": "curvewise.questions.slices.charts",
+    "plot_tuning": "curvewise.questions.performance.charts",
+    "plot_variance_shares": "curvewise.questions.variance.charts",
+    "plot_versions": "curvewise.questions.versions.charts",
+    "plot_where": "curvewise.questions.difference.charts",
     "style": "curvewise.figures.styles",
 }
 

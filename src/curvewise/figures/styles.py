@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from curvewise.errors import CurvewiseError, Keyword, unknown
-from curvewise.stats.checks import is_number
+from curvewise.stats.validation import is_number
 
 Name: TypeAlias = Literal["screen", "paper", "slides"]
 

@@ -1,17 +1,30 @@
-"""What is planned, as a store remembers it, and what of it is left to do."""
+"""What is planned and where it is from, as a store remembers it, and what is left."""
 
+import difflib
 import json
+import os
+import shlex
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from curvewise import store as stores
+from curvewise.engine.drive import Numbers
 from curvewise.engine.experiment import Experiment
-from curvewise.engine.workers.queue import Numbers
-from curvewise.errors import NoStoreError
-from curvewise.flow.changes import names_in, refuse_changes
-from curvewise.store.claims import Cell
+from curvewise.engine.moved import current
+from curvewise.errors import CurvewiseError, NoStoreError, listed
+from curvewise.flow.toml import (
+    Recipe,
+    Zoo,
+    from_text,
+    from_toml,
+    imported,
+    is_reference,
+)
+from curvewise.store.address import address, is_url, shown_store
+from curvewise.store.locks import Cell
 from curvewise.trials.trial import STATUSES
 
 NOT_OK = tuple(status for status in STATUSES if status != "ok")
@@ -141,3 +154,187 @@ def outlook(experiment: Experiment, where: str, redo: Collection[str] = ()) -> O
             return Outlook(left(experiment, store, redo), is_new=False)
     except NoStoreError:
         return Outlook(left(experiment, None), is_new=True)
+
+
+# --- Refuses to mix two definitions of one thing in one table --------------------------
+
+
+def agree(store: Any, texts: Mapping[str, str]) -> None:
+    """Define things in a store; raise if it has trials of something defined otherwise.
+
+    Called by a driver: a second one that starts now sees the first.
+
+    Parameters
+    ----------
+    store : AnyStore
+    texts : mapping of str to str
+        What is defined, such as "algorithm svm", to its definition as text.
+    """
+    known = store.define(texts)
+    if older := _older_names(known, texts):
+        known = store.define({**texts, **older})  # or it would refuse what is new
+    # What nobody has run yet, or is about to run, may be defined anew.
+    if _changed(known, texts) and not store.others_drive():
+        used = names_in(store.numbers())
+        store.note({name: texts[name] for name in known if name not in used})
+        known = store.define(texts)
+    refuse_changes(known, texts, str(store))
+
+
+def names_in(cells: Collection[tuple[str, str]]) -> set[str]:
+    """Return the names of what these cells have trials of."""
+    names = {f"task {task}" for task, _ in cells}
+    names |= {f"algorithm {algorithm}" for _, algorithm in cells}
+    return names | ({"streams"} if cells else set())
+
+
+def _changed(known: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    return [
+        name
+        for name in now
+        if name in known and not is_same_definition(known[name], now[name])
+    ]
+
+
+def _older_names(known: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """Return what is kept in other words, as modules were called when it was kept."""
+    return {
+        name: text
+        for name, text in known.items()
+        if text != now[name] and is_same_definition(text, now[name])
+    }
+
+
+def is_same_definition(before: str, after: str) -> bool:
+    """Return whether two texts define the same, whatever our modules were called.
+
+    >>> is_same_definition("curvewise.zoo.tabular.Table", "curvewise_papers.tasks.Table")
+    True
+    """
+    return before == after or current(before) == current(after)
+
+
+def refuse_changes(
+    known: Mapping[str, str], now: Mapping[str, str], store: str
+) -> None:
+    """Raise if something that a store knows is defined differently now."""
+    changed = _changed(known, now)
+    if not changed:
+        return
+    shown = "\n".join(difference(name, known[name], now[name]) for name in changed)
+    kind = changed[0].partition(" ")[0]
+    other = f"another {kind} of the same name"
+    if kind == "streams":
+        other = "another seed, or with other things varied or crossed"
+    raise CurvewiseError(
+        f"{store} has trials of {other}. What changed:\n{shown}\n"
+        f"Take the change back, give it another name, or use another store: two "
+        f"definitions in one table are not one distribution."
+    )
+
+
+def difference(name: str, before: str, after: str) -> str:
+    """Return what changed between two texts, line by line."""
+    lines = difflib.unified_diff(
+        before.splitlines(),
+        after.splitlines(),
+        f"{name}, in the store",
+        f"{name}, now",
+        n=1,
+        lineterm="",
+    )
+    return "\n".join(f"  {line}" for line in lines)
+
+
+# --- Where an experiment comes from: a TOML file, a Python object, a store's memory ----
+
+
+# Notes of a store, beside the definitions that a run keeps there.
+_SOURCE, _FOLDER, _TEXT = "source", "source folder", "source text"
+_ELSEWHERE = "source names another store"
+
+
+def recipe_of(source: str, zoo: Zoo) -> Recipe:
+    """Return the experiment of a TOML file, or of ``module:experiment``."""
+    path = Path(source)
+    if path.is_file() and path.suffix != ".py":
+        return from_toml(path, zoo)
+    if not path.exists() and is_reference(source):
+        return _from_python(source, Path.cwd())
+    raise CurvewiseError(_no_experiment(path))
+
+
+def _no_experiment(path: Path) -> str:
+    if path.suffix == ".py":
+        what = f"'{path.stem}:experiment' for the experiment of that name in it"
+        return f"{path} is a Python file. Pass {what}, or a TOML file."
+    if path.is_dir():
+        return f"{path} is a folder. Pass a TOML file, or module:experiment."
+    here = sorted(p.name for p in path.parent.glob("*.toml"))
+    there = f" There is {listed(here)}." if here else ""
+    return f"There is no file {path}.{there} Pass a TOML file, or module:experiment."
+
+
+def _from_python(reference: str, folder: Path) -> Recipe:
+    value = imported(reference, folder)
+    if not isinstance(value, Experiment):
+        raise CurvewiseError(
+            f"{reference} is of type {type(value).__name__}. Name an Experiment."
+        )
+    name = reference.partition(":")[0].rpartition(".")[2]
+    return Recipe(value, {"store": f"{name}.db"}, "", folder / reference)
+
+
+# --- what a store remembers --------------------------------------------------------------
+
+
+def notes_of(recipe: Recipe, where: str) -> dict[str, str]:
+    """Return what a store should remember of its experiment, as notes for `run`."""
+    return {
+        _SOURCE: recipe.path.name,
+        _FOLDER: str(recipe.path.resolve().parent),
+        _TEXT: _without_password(recipe.text, where),
+        _ELSEWHERE: "" if where == recipe.options["store"] else "yes",
+    }
+
+
+def _without_password(text: str, where: str) -> str:
+    return address(where).cleaned(text) if is_url(where) else text
+
+
+def remembered(notes: Mapping[str, str], where: str, zoo: Zoo) -> Recipe:
+    """Return the experiment that a store remembers."""
+    if _SOURCE not in notes:
+        raise CurvewiseError(
+            f"{shown_store(where)} was filled from Python, and does not know its "
+            "experiment. Pass ",
+            {"experiment": ...},
+            " with a TOML file, or with module:experiment.",
+        )
+    path = Path(notes[_FOLDER]) / notes[_SOURCE]
+    if notes[_TEXT]:
+        return from_text(notes[_TEXT], path, zoo)
+    return _from_python(path.name, path.parent)
+
+
+def command_of(notes: Mapping[str, str], where: str) -> str:
+    """Return how to go on with a store's experiment, for people to type."""
+    if _SOURCE not in notes:
+        return ""
+    path = Path(notes[_FOLDER]) / notes[_SOURCE]
+    words = ["curvewise", "run", os.path.relpath(path) if notes[_TEXT] else path.name]
+    if notes[_ELSEWHERE]:
+        words += ["--store", shown_store(where)]
+    return shlex.join(words)
+
+
+def changed(
+    experiment: Experiment, notes: Mapping[str, str], task: str, algorithm: str
+) -> list[str]:
+    """Return how what a trial hangs on differs from what its store was filled with."""
+    now, names = experiment.definition(), names_in([(task, algorithm)])
+    return [
+        difference(name, notes[name], text)
+        for name, text in now.items()
+        if name in names and not is_same_definition(notes.get(name, text), text)
+    ]

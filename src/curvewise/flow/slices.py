@@ -6,23 +6,18 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from curvewise._checks import whole
-from curvewise._text import Cell
-from curvewise.analyses._asking import metric_of
-from curvewise.analyses._percentiles import Chosen, choose
-from curvewise.analyses.slices import Slices, slices
-from curvewise.engine.experiment import Algorithm, Experiment
-from curvewise.engine.parts import VARIED
-from curvewise.engine.workers.queue import Executor
-from curvewise.errors import CurvewiseError, Phrase, UnknownDirection, shortened
-from curvewise.flow.executors import Name
-from curvewise.flow.running import run
+from curvewise.engine.drive import Executor, ExecutorName
+from curvewise.engine.experiment import VARIED, Algorithm, Experiment
+from curvewise.errors import CurvewiseError, Phrase, UnknownDirection, shortened, whole
+from curvewise.flow.run import run
 from curvewise.metrics import declared
-from curvewise.review.gate import gate
+from curvewise.questions.sampling import metric_of
+from curvewise.questions.slices import Chosen, Slices, choose, slices
+from curvewise.review.check import gate
 from curvewise.stats.bands import Kind
+from curvewise.text import Cell
 from curvewise.trials import Trials, must_be_trials
-from curvewise.trials.doors import At
-from curvewise.trials.failures import Failed
+from curvewise.trials.doors import At, Failed
 
 
 def quantile_slices(
@@ -43,7 +38,7 @@ def quantile_slices(
     grid: int | ArrayLike | None = None,
     store: str | Path | None = None,
     workers: int | None = None,
-    executor: Name | Executor = "local",
+    executor: ExecutorName | Executor = "local",
     timeout: float | None = None,
     retries: int = 1,
     memory: int | str | None = None,

@@ -1,33 +1,28 @@
-"""An experiment from a TOML file: tasks and algorithms by name, and how to run them."""
+"""An experiment from a TOML file: tasks, algorithms and spaces, and how to run them."""
 
+import contextlib
 import functools
+import importlib
+import inspect
+import os
 import re
+import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any, Protocol, TypeAlias
 
+from curvewise.engine import spaces
+from curvewise.engine.drive import EXECUTORS, check_workers, limits_of
 from curvewise.engine.experiment import Algorithm, Experiment, Task
+from curvewise.engine.moved import current
 from curvewise.engine.supervised.tuning import tuned
-from curvewise.errors import CurvewiseError, shortened, unknown
-from curvewise.flow.arguments import check_workers, limits_of
-from curvewise.flow.executors import EXECUTORS
-from curvewise.flow.importing import imported, is_reference
-from curvewise.flow.toml_keys import (
-    ALGORITHM,
-    METRIC,
-    PLAN,
-    RUN,
-    SEARCH,
-    TASK,
-    Kinds,
-    check,
-    naming,
-    refuse_misplaced,
-    refuse_unknown,
-)
-from curvewise.flow.toml_spaces import space_of
+from curvewise.errors import CurvewiseError, listed, shortened, unknown
 from curvewise.flow.until import until
 from curvewise.metrics import Metric
 
@@ -128,6 +123,13 @@ def _line(text: str, problem: tomllib.TOMLDecodeError) -> str:
     if found is None or not 0 < int(found[1]) <= len(lines):
         return ""
     return f" The line is: {shortened(lines[int(found[1]) - 1], 80)}"
+
+
+# --------------------------------------------------------------------------------------
+# Which keys a TOML file of an experiment may have, and what is said about others.
+
+
+Kinds: TypeAlias = Mapping[str, tuple[type, ...]]
 
 
 class _Reader:
@@ -309,3 +311,368 @@ class _Reader:
             with naming(f"metrics, '{name}'"):
                 check(meaning, METRIC)
                 yield Metric(name, **meaning)
+
+
+_WORDS = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    list: "a list",
+    dict: "a table",
+    bool: "true or false",
+}
+PLAN: Kinds = {
+    "tasks": (list, str),
+    "algorithms": (list, str),
+    "trials": (int,),
+    "seed": (int,),
+    "vary": (list, str),
+    "cross": (dict,),
+    "metrics": (dict,),
+}
+RUN: Kinds = {
+    "store": (str,),
+    "workers": (int,),
+    "executor": (str,),
+    "timeout": (float,),
+    "retries": (int,),
+    "memory": (int, str),
+    "until": (str,),
+}
+TASK: Kinds = {
+    "sample": (str,),
+    "name": (str,),
+    "lines": (int,),
+    "settings": (dict,),
+}
+ALGORITHM: Kinds = {
+    "run": (str,),
+    "name": (str,),
+    "space": (dict, str),
+    "settings": (dict,),
+    "tuned": (bool, dict),
+}
+METRIC: Kinds = {
+    "direction": (str,),
+    "range": (list,),
+    "unit": (str,),
+    "label": (str,),
+}
+SEARCH: Kinds = {
+    "configs": (int,),
+    "folds": (int,),
+    "metric": (str,),
+}
+
+
+@contextmanager
+def naming(where: str) -> Iterator[None]:
+    """Begin messages with where in the file the mistake is."""
+    try:
+        yield
+    except CurvewiseError as problem:
+        raise CurvewiseError(f"{where}: ", problem.message) from problem
+
+
+def check(table: Mapping[str, Any], kinds: Kinds) -> None:
+    """Raise if a table has a key that nobody knows or a value of another type."""
+    for key, value in table.items():
+        if key not in kinds:
+            refuse_misplaced(key)
+            raise unknown("key", key, kinds)
+        kind = float if type(value) is int and float in kinds[key] else type(value)
+        if kind not in kinds[key]:
+            words = " or ".join(_WORDS[kind] for kind in kinds[key])
+            tables = isinstance(value, dict) and list in kinds[key]
+            hint = f" A table among several begins with [[{key}]]." if tables else ""
+            raise CurvewiseError(
+                f"'{key}' is {shortened(repr(value))}. Write {words}.{hint}"
+            )
+
+
+def refuse_misplaced(key: str) -> None:
+    """Raise if a key of the whole experiment stands in a table."""
+    if key in PLAN or key in RUN:
+        raise CurvewiseError(
+            f"'{key}' belongs to the whole experiment. Write it above the first line in "
+            f"brackets: what follows such a line belongs to its table."
+        )
+
+
+def refuse_unknown(settings: Mapping[str, Any], function: Any, what: str) -> None:
+    """Raise if a function does not take these settings."""
+    try:
+        allowed = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some of C have no signature
+        return
+    if any(p.kind is p.VAR_KEYWORD for p in allowed.values()):
+        return
+    for key in settings:
+        if key not in allowed:
+            raise unknown(what, key, allowed)
+
+
+# --- Spaces of hyperparameters as TOML writes them -------------------------------------
+#
+# A list is a choice, a plain value a constant, and a table with one of these keys a law::
+#
+#     lr      = { loguniform = [1e-5, 1e-1] }     # also uniform, integers, log_integers
+#     width   = [64, 128, 256]
+#     solver  = { choice = ["adam", "sgd"], weights = [3, 1] }
+#     degree  = { when = { kernel = "poly" }, then = [2, 3] }
+#     dropout = { mixture = [[0.0], { uniform = [0.1, 0.5] }] }
+#
+# Any other table is a space inside.
+
+
+_ENDS: dict[str, Callable[[Any, Any], Any]] = {
+    "uniform": spaces.uniform,
+    "loguniform": spaces.loguniform,
+    "integers": spaces.integers,
+    "log_integers": spaces.log_integers,
+}
+# What may stand in a table beside the name of a law.
+_LAWS = {law: (law,) for law in _ENDS} | {
+    "choice": ("choice", "weights"),
+    "mixture": ("mixture", "weights"),
+    "when": ("when", "then"),
+}
+
+
+def space_of(table: Mapping[str, Any], where: str) -> Any:
+    """Return the space that a table describes; `where` opens messages.
+
+    Examples
+    --------
+    >>> print(spaces.describe(space_of({"C": {"loguniform": [0.1, 10]}}, "svm")))
+    C: log-uniform from 0.1 to 10
+    """
+    if "mixture" in table and set(table) <= set(_LAWS["mixture"]):
+        return _several("mixture", table, where, space_of)
+    return {
+        name: _parameter(value, f"{where}, parameter '{name}'")
+        for name, value in table.items()
+    }
+
+
+def _parameter(value: Any, where: str) -> Any:
+    if isinstance(value, list):
+        for member in value:
+            if isinstance(member, dict) and set(member) & set(_LAWS):
+                raise CurvewiseError(
+                    f"{where}: a list holds plain values, and this one holds "
+                    f"{shortened(member)}. Write {{ choice = [...] }} around it."
+                )
+        return value
+    if not isinstance(value, dict):
+        return value
+    law = next((name for name in _LAWS if name in value), None)
+    if law is None:
+        _refuse_near_miss(value, where)
+        return space_of(value, where)
+    for key in value:
+        if key not in _LAWS[law]:
+            raise CurvewiseError(
+                f"{where}: '{key}' stands beside '{law}'. Leave it out; in such a table "
+                f"may be: {listed(_LAWS[law])}."
+            )
+    if law == "when":
+        return _when(value, where)
+    if law in _ENDS:
+        return _between(law, value[law], where)
+    return _several(law, value, where, _parameter)
+
+
+def _between(law: str, ends: Any, where: str) -> Any:
+    if not isinstance(ends, list) or len(ends) != 2:
+        raise CurvewiseError(
+            f"{where}: {law} is {shortened(ends)}. Write {{ {law} = [low, high] }}."
+        )
+    with naming(where):
+        return _ENDS[law](*ends)
+
+
+def _several(
+    law: str, table: Mapping[str, Any], where: str, each: Callable[[Any, str], Any]
+) -> Any:
+    members = table[law]
+    if not isinstance(members, list) or not members:
+        raise CurvewiseError(
+            f"{where}: {law} is {shortened(members)}. Write {{ {law} = [...] }}, with at "
+            f"least one member."
+        )
+    if each is space_of:
+        for member in members:
+            if not isinstance(member, dict):
+                raise CurvewiseError(
+                    f"{where}: mixture holds {shortened(member)}. Write tables, each a "
+                    f"space."
+                )
+    made = [each(m, where) if isinstance(m, dict) else m for m in members]
+    weights = _weights(table, where)
+    with naming(where):
+        if law == "choice":
+            return spaces.choice(made, weights=weights)
+        return spaces.mixture(*made, weights=weights)
+
+
+def _weights(table: Mapping[str, Any], where: str) -> Sequence[float] | None:
+    weights = table.get("weights")
+    if weights is None or isinstance(weights, list):
+        return weights
+    raise CurvewiseError(
+        f"{where}: weights is {shortened(weights)}. Write a list, a number per member."
+    )
+
+
+def _when(table: Mapping[str, Any], where: str) -> Any:
+    if set(table) != {"when", "then"} or not isinstance(table["when"], dict):
+        raise CurvewiseError(
+            f"{where}: {shortened(table)} is no condition. Write "
+            f'{{ when = {{ kernel = "poly" }}, then = [2, 3] }}.'
+        )
+    then = _parameter(table["then"], where)
+    with naming(where):
+        return spaces.when(table["when"], then)
+
+
+def _refuse_near_miss(table: Mapping[str, Any], where: str) -> None:
+    """Raise if a table looks like a law whose name is misspelt."""
+    for key, value in table.items():
+        alone = len(table) == 1 or key == "then"
+        if alone and isinstance(value, list) and get_close_matches(key, _LAWS, 1, 0.75):
+            raise CurvewiseError(f"{where}: {unknown('distribution', key, _LAWS)}")
+
+
+# --- From ``"module:name"`` to the object, with messages that name the way out ---------
+
+
+_REFERENCE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+def is_reference(text: str) -> bool:
+    """Return whether a text has the form ``module:name``.
+
+    >>> is_reference("train:net"), is_reference("net"), is_reference("C:/net")
+    (True, False, False)
+    """
+    return _REFERENCE.fullmatch(text) is not None
+
+
+def imported(reference: str, folder: Path) -> Any:
+    """Return the object that ``module:name`` names.
+
+    Parameters
+    ----------
+    reference : str
+    folder : Path
+        Where modules are looked for first, as Python does for a script. It stays on
+        ``sys.path``: worker processes and late imports need it too.
+
+    Examples
+    --------
+    >>> imported("math:sqrt", Path())
+    <built-in function sqrt>
+    """
+    if not is_reference(reference):
+        raise CurvewiseError(
+            f"'{shortened(reference)}' names no function. Write 'module:function'."
+        )
+    name, _, path = reference.partition(":")
+    value: Any = _module(current(name), folder.resolve())
+    for part in path.split("."):
+        if not hasattr(value, part):
+            known = [n for n in vars(value) if n[0] != "_"] if path == part else []
+            raise unknown(f"name in {_shown(name, value)}:", part, known)
+        value = getattr(value, part)
+    return value
+
+
+def send_whole(folder: Path) -> None:
+    """Let what was imported from a folder travel whole, to machines without the folder.
+
+    Functions are pickled by the name of their module otherwise. A module that a function
+    imports only when it runs must be installed on those machines.
+    """
+    import cloudpickle
+
+    folder = folder.resolve()
+    for name, module in list(sys.modules.items()):
+        files = _files(name.partition(".")[0], folder)
+        top = getattr(sys.modules.get(name.partition(".")[0]), "__file__", None)
+        if top and Path(top) in files:
+            cloudpickle.register_pickle_by_value(module)
+
+
+def _files(top: str, folder: Path) -> tuple[Path, Path]:
+    """Return where a folder would have a module, or a package."""
+    return folder / f"{top}.py", folder / top / "__init__.py"
+
+
+def _module(name: str, folder: Path) -> ModuleType:
+    _refuse_another(name.partition(".")[0], folder)
+    with contextlib.suppress(ValueError):
+        sys.path.remove(str(folder))
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()  # the file may be younger than Python's list of files
+    try:
+        return importlib.import_module(name)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as problem:
+        missing = problem.name if isinstance(problem, ModuleNotFoundError) else None
+        if missing and (name == missing or name.startswith(f"{missing}.")):
+            raise _no_module(missing, folder) from None
+        raise CurvewiseError(
+            f"Module '{name}' cannot be imported. {_said(problem, folder)}"
+        ) from problem
+
+
+def _no_module(name: str, folder: Path) -> CurvewiseError:
+    beside = sorted(p.stem for p in folder.glob("*.py") if p.stem.isidentifier())
+    problem = unknown("module", name, beside) if beside else None
+    first = str(problem).replace(" There are:", f" In {folder} are:") if problem else ""
+    return CurvewiseError(
+        f"{first or f'There is no module {name!r}.'} It is looked for in {folder}, and "
+        f"among what is installed."
+    )
+
+
+def _refuse_another(top: str, folder: Path) -> None:
+    """Raise if a module beside the file would be hidden by one that is in use."""
+    own = next((file for file in _files(top, folder) if file.exists()), None)
+    used = sys.modules.get(top)
+    if own is None or used is None:
+        return
+    place = getattr(used, "__file__", None)
+    if place is None or not own.samefile(place):
+        raise CurvewiseError(
+            f"{own} has the name of a module that is in use already "
+            f"({place or 'a part of Python'}). Give the file another name."
+        )
+
+
+def _said(problem: BaseException, folder: Path) -> str:
+    """Return what an import raised, and on which line of whose file."""
+    if isinstance(problem, SyntaxError) and problem.filename:
+        place = f"{_short(problem.filename, folder)}, line {problem.lineno}"
+        return f"{place}: {problem.msg}."
+    message = "".join(traceback.format_exception_only(problem)).strip()
+    frames = traceback.extract_tb(problem.__traceback__)
+    theirs = [f for f in frames if Path(f.filename).is_relative_to(folder)]
+    text = shortened(message, 300)
+    if not theirs:
+        return text
+    last = theirs[-1]
+    return f"{_short(last.filename, folder)}, line {last.lineno}: {text}"
+
+
+def _short(file: str, folder: Path) -> str:
+    with contextlib.suppress(ValueError):
+        return str(Path(file).relative_to(folder))
+    return file
+
+
+def _shown(name: str, value: Any) -> str:
+    file = getattr(value, "__file__", None)
+    return os.path.relpath(file) if file and Path(file).suffix == ".py" else name

@@ -5,18 +5,184 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import count as counting
+from typing import Any
 
 from markupsafe import Markup
 
-from curvewise._text import Cell, Row, short_names, shown, step
-from curvewise.figures.series import Chart, Series
+from curvewise.figures.chart import Chart, Series, looks
 from curvewise.figures.thinning import FINEST, tolerance_for
-from curvewise.report.charts import caption_of, plotly_figure
-from curvewise.report.legend import Key, Look, with_legend
-from curvewise.report.names import LETTERS, Names, visible
-from curvewise.report.packing import packed
+from curvewise.report.names import LETTERS, Names, visible, visible_within
+from curvewise.report.plotly import caption_of, packed, plotly_figure
 from curvewise.report.sections import Block, Group, Section
-from curvewise.report.tables import html_table
+from curvewise.text import Cell, Row, columns, short_names, shown, step
+
+MANY = 12  # names of a legend that is scrolled
+# Lengths of strokes and gaps, as in the chart.
+_STROKES = {
+    "solid": "",
+    "dot": "2 2.5",
+    "dash": "5 3",
+    "longdash": "9 3.5",
+    "dashdot": "6 2.5 2 2.5",
+    "longdashdot": "10 2.5 2 2.5",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a curve is drawn."""
+
+    colour: str
+    dash: str
+    is_area: bool  # a band without a curve
+
+    @property
+    def strokes(self) -> str:
+        """Its dashes as SVG writes them; empty for none."""
+        written = self.dash.replace("px", "").replace(",", " ")  # "2px,6px"
+        return _STROKES.get(self.dash, written)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One name of a legend.
+
+    Parameters
+    ----------
+    name : str
+    look : Look
+    group : str
+        What the traces of its curves are marked with.
+    is_shown : bool
+        Whether its curves are visible at first.
+    """
+
+    name: str
+    look: Look
+    group: str
+    is_shown: bool
+
+
+def with_legend(
+    chart: Chart, figure: dict[str, Any], groups: dict[str, int]
+) -> tuple[dict[str, Any], list[Key]]:
+    """Return a figure whose curves are in numbered groups, and its legend.
+
+    A name may be anything, also ten thousand letters, or "__proto__", which is no safe
+    key in a script. Bars get the group of their curve, so that a click hides both.
+
+    Parameters
+    ----------
+    chart : Chart
+    figure : dict
+        As `plotly_figure` makes it: a trace whose curve is hidden at first says so.
+    groups : dict
+        The number of each name on the page so far; new names are added.
+    """
+
+    def numbered(name: str) -> str:
+        return f"g{groups.setdefault(name, len(groups))}"
+
+    hidden = {t["legendgroup"] for t in figure["data"] if t.get("visible") is False}
+    keys = {
+        series.name: Key(
+            series.name,
+            Look(colour, dash, series.is_area),
+            numbered(series.name),
+            series.name not in hidden,
+        )
+        for series, colour, dash in looks(chart)
+        if series.is_named
+    }
+    data = [
+        t
+        | {"legendgroup": numbered(t["legendgroup"])}
+        | ({"name": visible(t["name"])} if "name" in t else {})
+        for t in figure["data"]
+    ]
+    layout = visible_within(figure["layout"])
+    if chart.bars:
+        owners = iter(bar.label for bar in chart.bars)
+        layout["shapes"] = [
+            shape | {"legendgroup": numbered(next(owners))}
+            if shape["type"] == "rect"
+            else shape
+            for shape in layout["shapes"]
+        ]
+    # What is shown stands first: a long legend shows its beginning only.
+    legend = sorted(keys.values(), key=lambda key: not key.is_shown)
+    return {"data": data, "layout": layout}, legend
+
+
+# --------------------------------------------------------------------------------------
+# Tables of the page: numbers to the right, text to the left, every name as it is.
+
+
+_SHORT = 30  # letters that are kept on one line
+LONG = 20  # rows of a table that is not scrolled
+
+# Such as 12, -0.5, 50 %, 1,280, 8 to 447, 0.84 [0.67, 0.94], [?, 3], nan.
+_NUMBER = re.compile(
+    r"(?:nan|inf|to|e(?=[+-]?\d)|[\d\s.,%+\u2212<>≤≥±?()\[\]-])+", re.IGNORECASE
+)
+
+
+def html_table(
+    rows: Sequence[Row], caption: str, names: Names, *, name: str = ""
+) -> Markup:
+    """Return rows as a table with a caption.
+
+    Parameters
+    ----------
+    rows : sequence of mappings
+    caption : str
+    names : Names
+        How names that need care are shown.
+    name : str
+        What links to the table call it.
+
+    Examples
+    --------
+    >>> print(html_table([{"a": "<b>", "n": 0.5}], "c", Names({})))
+    <table><caption><span>c</span></caption><thead><tr><th scope="col" class="text">a</th>\
+<th scope="col">n</th></tr></thead><tbody>
+    <tr><th scope="row" class="text">&lt;b&gt;</th><td>0.5000</td></tr>
+    </tbody></table>
+    """
+    heads = columns(rows)
+    kinds = {head: _kind([row.get(head) for row in rows]) for head in heads}
+    has_names = bool(heads) and bool(kinds[heads[0]])
+    top = "".join(
+        f'<th scope="col"{kinds[head]}>{names.said(head)}</th>' for head in heads
+    )
+    lines = [
+        "".join(
+            f'<th scope="row"{kind}>{names.said(shown(row.get(head)))}</th>'
+            if has_names and head == heads[0]
+            else f"<td{kind}>{names.said(shown(row.get(head)))}</td>"
+            for head, kind in kinds.items()
+        )
+        for row in rows
+    ]
+    body = "\n".join(f"<tr>{line}</tr>" for line in lines)
+    called = f' id="{name}"' if name else ""
+    return Markup(  # noqa: S704  every text went through `Names.said`
+        f"<table{called}><caption><span>{names.said(caption)}</span></caption>"
+        f"<thead><tr>{top}</tr></thead><tbody>\n{body}\n</tbody></table>"
+    )
+
+
+def _kind(cells: Sequence[Cell]) -> str:
+    """Return the class of a column; that of numbers needs none, since most are."""
+    texts = [cell for cell in cells if isinstance(cell, str) and cell]
+    if all(_NUMBER.fullmatch(text) for text in texts):
+        return ""
+    is_short = max(map(len, texts)) <= _SHORT
+    return ' class="text"' if is_short else ' class="long text"'
+
+
+# --- Where everything stands on the page: sections in, what the template needs out -----
+
 
 _OF_METRIC = re.compile(r"(.*\?) \((.*)\)", re.DOTALL)  # "How good is it? (accuracy)"
 _OPEN = 3  # groups of a section that are all open; of more only the first is

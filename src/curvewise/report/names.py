@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from curvewise._text import short_names
+from curvewise.text import short_names
 from curvewise.trials import Trials
 
 LETTERS = 60  # of a name in a sentence, a table or a legend

@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from curvewise._text import Row, count, joined
 from curvewise._version import __version__
 from curvewise.errors import CurvewiseError
-from curvewise.flow.explaining import usual_at
 from curvewise.metrics import Metric
-from curvewise.report.layout import Desk, contents, script_json
-from curvewise.report.legend import MANY
+from curvewise.questions.needs import usual_at
+from curvewise.report.layout import LONG, MANY, Desk, contents, script_json
 from curvewise.report.names import Names, visible
 from curvewise.report.sections import (
     SECTIONS,
@@ -28,10 +26,9 @@ from curvewise.report.sections import (
     chosen_metrics,
     undirected_metrics,
 )
-from curvewise.report.tables import LONG
+from curvewise.text import Row, count, joined
 from curvewise.trials import Trials, must_be_trials
-from curvewise.trials.doors import At
-from curvewise.trials.failures import Failed
+from curvewise.trials.doors import At, Failed
 from curvewise.trials.trial import ONLY
 from curvewise.trials.view import understood
 

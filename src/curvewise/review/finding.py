@@ -1,10 +1,10 @@
 """One objection of a careful reviewer: what, where, why it matters, what to do."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from curvewise._text import Cell
+from curvewise.text import Cell
 
 Severity: TypeAlias = Literal["blocks", "tempers", "notes"]
 SEVERITIES: tuple[str, ...] = get_args(Severity)
@@ -82,3 +82,33 @@ class Finding:
             "do": self.do,
             "concerns": ", ".join(self.concerns) or "all",
         }
+
+
+# --- words ----------------------------------------------------------------------------
+
+
+def some(things: Iterable[object], most: int = 4) -> str:
+    """Return things joined, cut after `most` of them.
+
+    >>> some([1, 2, 3], most=2)
+    '1, 2 and 1 more'
+    """
+    texts = [str(t) for t in things]
+    more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
+
+
+_AS_NOUNS: dict[str, tuple[str, str]] = {
+    "blocks": ("objection that blocks answers", "objections that block answers"),
+    "tempers": ("objection that tempers answers", "objections that temper answers"),
+    "notes": ("note", "notes"),
+}
+
+
+def counted(severity: str, n: int) -> str:
+    """Return how many findings of a severity there are, in words.
+
+    >>> counted("blocks", 1), counted("notes", 2)
+    ('1 objection that blocks answers', '2 notes')
+    """
+    return f"{n:,} {_AS_NOUNS[severity][n != 1]}"

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats import _anytime, _local_levels
-from curvewise.stats._sample import (
+from curvewise.stats import local_levels
+from curvewise.stats.distribution import quantile
+from curvewise.stats.interval import Interval, estimand, looks, percent
+from curvewise.stats.validation import (
     Floats,
     checked_confidence,
     checked_scores,
@@ -19,11 +21,15 @@ from curvewise.stats._sample import (
     one_of,
     shares,
 )
-from curvewise.stats._words import estimand, looks, percent
-from curvewise.stats.distribution import quantile
-from curvewise.stats.interval import Interval
 
-__all__ = ["Band", "cdf_band", "half_width", "local_level", "tail_kind"]
+__all__ = [
+    "Band",
+    "cdf_band",
+    "half_width",
+    "local_level",
+    "tail_kind",
+]
+
 
 Kind: TypeAlias = Literal["kolmogorov", "dkw", "equal_local_levels", "anytime"]
 Side: TypeAlias = Literal["both", "lower", "upper"]
@@ -91,7 +97,7 @@ def half_width(
     if kind == "equal_local_levels":
         return _farthest(*_equal_levels(int(n), confidence))
     if kind == "anytime":
-        return _anytime.half_width(int(n), float(confidence), start)
+        return _anytime_half_width(int(n), float(confidence), start)
     if kind == "dkw":
         sides = 2 if side == "both" else 1
         return min(1.0, math.sqrt(math.log(sides / (1 - confidence)) / (2 * n)))
@@ -132,7 +138,7 @@ def local_level(n: int, *, confidence: float = 0.95) -> float:
     """
     checked_size(n)
     checked_confidence(confidence)
-    return _local_levels.local_level(int(n), float(confidence))
+    return local_levels.local_level(int(n), float(confidence))
 
 
 def tail_kind(n: int, *, confidence: float = 0.95) -> Kind:
@@ -356,3 +362,62 @@ def _equal_levels(n: int, confidence: float) -> tuple[Floats, Floats]:
     # The i-th score of n is as far from 0 as the (n + 1 - i)-th is from 1; the CDF stays
     # below what the *next* score may have reached.
     return np.r_[0.0, lower], np.r_[1 - lower[::-1], 1.0]
+
+
+# --- The radius of a band that holds at all numbers of trials at once ------------------
+
+
+_A = 0.85  # the paper's choice; the constant C below is made for it
+
+
+def _anytime_half_width(n: int, confidence: float, start: int) -> float:
+    r"""Return :math:`A\sqrt{(\ln(1 + \ln(n/m)) + C)/n}`, for all n from m = start on.
+
+    Raises
+    ------
+    CurvewiseError
+        If there are fewer trials than `start`.
+    """
+    m = checked_size(start, "start")
+    if n < m:
+        raise CurvewiseError(
+            f"An anytime band that starts at {m} trials says nothing about {n}. Pass a "
+            f"smaller start, chosen before you look."
+        )
+    c = _anytime_constant(1 - confidence)
+    return min(1.0, _A * math.sqrt((math.log1p(math.log(n / m)) + c) / n))
+
+
+@functools.cache
+def _anytime_constant(delta: float) -> float:
+    """Return the smallest C for which the band misses with probability delta at most."""
+    from scipy.optimize import brentq
+
+    return float(
+        brentq(lambda c: _log_miss(c) - math.log(delta), 0.5, 2000, xtol=1e-10)
+    )
+
+
+def _log_miss(c: float) -> float:
+    r"""Return the logarithm of the bound on a miss, least over its free parameter eta.
+
+    .. math:: 4 e^{-\gamma^2 C}\Bigl(1 + \frac{1}{(\gamma^2 - 1)\ln\eta}\Bigr), \quad
+       \gamma = \sqrt{\frac 2 \eta}\Bigl(A - \sqrt{\frac{2(\eta - 1)}{C}}\Bigr) > 1
+    """
+    from scipy.optimize import brentq, minimize_scalar
+
+    def gamma(eta: float) -> float:
+        return math.sqrt(2 / eta) * (_A - math.sqrt(2 * (eta - 1) / c))
+
+    def bound(eta: float) -> float:
+        square = gamma(eta) ** 2
+        return math.log(4 * (1 + 1 / ((square - 1) * math.log(eta)))) - square * c
+
+    largest = brentq(lambda eta: gamma(eta) - 1, 1, 2)
+    found = minimize_scalar(
+        bound,
+        bounds=(1, largest),
+        method="bounded",
+        options={"xatol": 1e-12},
+    )
+    return float(found.fun)

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError, CurvewiseWarning, Message, Phrase
-from curvewise.stats._enough import enough, is_few
-from curvewise.stats._sample import (
+from curvewise.stats.asymptotics import enough, is_few, standard_error
+from curvewise.stats.distribution import quantile
+from curvewise.stats.interval import TAILS, Interval, Tail, estimand
+from curvewise.stats.validation import (
     Floats,
     checked_alpha,
     checked_chance,
@@ -19,10 +21,6 @@ from curvewise.stats._sample import (
     one_of,
     sorted_scores,
 )
-from curvewise.stats._student import standard_error
-from curvewise.stats._words import estimand
-from curvewise.stats.distribution import quantile
-from curvewise.stats.interval import TAILS, Interval, Tail
 
 __all__ = ["bootstrap_interval"]
 

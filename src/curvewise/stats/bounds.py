@@ -4,20 +4,29 @@ All but the bootstrap and Student's hold at any number of trials, for every dist
 on the stated support.
 """
 
+import functools
+import math
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats import _envelopes
-from curvewise.stats._guarantees import (
-    between,
-    ends_named,
-    guarantee,
-    refuse_infinite,
-    simultaneous,
+from curvewise.stats.asymptotics import standard_error, t_quantile
+from curvewise.stats.bands import ANYWHERE, NAMES, Band, Kind, Side, Support, cdf_band
+from curvewise.stats.bootstrap import bootstrap_interval
+from curvewise.stats.distribution import cvar, quantile, sums_from
+from curvewise.stats.interval import (
+    TAILS,
+    CurveBand,
+    Interval,
+    Tail,
+    finite_sample,
+    looks,
+    percent,
 )
-from curvewise.stats._ranks import order_statistics
-from curvewise.stats._sample import (
+from curvewise.stats.interval import estimand as words_for
+from curvewise.stats.validation import (
     Floats,
     checked_alpha,
     checked_alphas,
@@ -27,23 +36,6 @@ from curvewise.stats._sample import (
     shares,
     sorted_scores,
 )
-from curvewise.stats._student import standard_error, t_quantile
-from curvewise.stats._words import estimand as words_for
-from curvewise.stats._words import finite_sample, percent
-from curvewise.stats.bands import (
-    ANYWHERE,
-    Band,
-    Kind,
-    Side,
-    Support,
-    cdf_band,
-)
-from curvewise.stats.bootstrap import bootstrap_interval
-from curvewise.stats.distribution import (
-    cvar,
-    quantile,
-)
-from curvewise.stats.interval import TAILS, CurveBand, Interval, Tail
 
 __all__ = [
     "bootstrap_interval",
@@ -86,8 +78,8 @@ def mean_bounds(band: Band) -> tuple[float, float]:
     """
     z, support = band.scores, band.support
     return (
-        _envelopes.mean(z, band.upper, support),
-        _envelopes.mean(z, band.lower, support),
+        _envelope_mean(z, band.upper, support),
+        _envelope_mean(z, band.lower, support),
     )
 
 
@@ -129,7 +121,7 @@ def cvar_bounds(
     """
     cut = checked_alphas(alpha)
     one_of("tail", tail, TAILS)
-    tail_mean = _envelopes.upper_tail if tail == "upper" else _envelopes.lower_tail
+    tail_mean = _upper_tail if tail == "upper" else _lower_tail
     z, support = band.scores, band.support
     return (
         tail_mean(z, band.upper, support, cut),
@@ -397,3 +389,165 @@ def _interval(
     refuse_infinite(estimand, side, (lower, upper), band.support)
     promise = guarantee(band, side, (lower, upper))
     return Interval(lower, upper, estimand, promise, value)
+
+
+# --- Which order statistics surround a quantile ----------------------------------------
+
+
+@functools.cache  # cells of one study mostly have the same number of trials
+def order_statistics(n: int, p: float, confidence: float) -> tuple[int, int]:
+    """Return which order statistics surround a quantile; 0 and n + 1: none does."""
+    from scipy.special import bdtr, bdtrc
+
+    each = (1 - confidence) / 2
+    # Forty standard deviations around the mean hold every rank that can be asked for.
+    reach = 40 * (1 + math.sqrt(n * p * (1 - p)))
+    i = np.arange(
+        max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach)) + 1
+    )
+    first = i[0] + np.searchsorted(bdtr(i, n, p), each, side="right")
+    last = i[0] + np.searchsorted(-bdtrc(i, n, p), -each) + 1
+    return int(first), int(last)
+
+
+# --- What is promised of a number read off a band, in words; and what cannot be --------
+
+
+_FROM = {"lower": "from below", "upper": "from above"}
+_INSTEAD = "use bootstrap_interval"
+
+
+def guarantee(band: Band, side: Side, ends: tuple[float, float]) -> str:
+    """Return what an interval from a band promises."""
+    one = "" if side == "both" else f", {_FROM[side]} only"
+    open_ends = ends_named(*map(math.isinf, ends)) if side == "both" else ""
+    no_end = f"; infinite {open_ends}, where only the support could bound it"
+    return (
+        f"at least {percent(band.confidence)} (finite-sample){looks(band.kind)}, for "
+        f"independent trials of any distribution{between(band.support)}, simultaneous "
+        f"over all that is read off the band ({NAMES[band.kind]}{one})"
+        f"{no_end if open_ends else ''}"
+    )
+
+
+def simultaneous(
+    band: Band, estimand: str, lower: Floats, upper: Floats, remedy: str = _INSTEAD
+) -> str:
+    """Return what a curve from a band promises; refuse one that nothing bounds."""
+    if lower.size:
+        best = float(lower.max()), float(upper.min())
+        refuse_infinite(estimand, "both", best, band.support, remedy)
+    worst = float(lower.min(initial=0)), float(upper.max(initial=0))
+    return guarantee(band, "both", worst)
+
+
+def refuse_infinite(
+    estimand: str,
+    side: Side,
+    ends: tuple[float, float],
+    support: Support,
+    remedy: str = _INSTEAD,
+) -> None:
+    """Refuse an interval that is infinite on the side, or on both, that were asked for."""
+    below, above = map(math.isinf, ends)
+    if not {"lower": below, "upper": above, "both": below and above}[side]:
+        return
+    where = f"{_FROM[side]} " if side in _FROM else ""
+    raise CurvewiseError(
+        f"The support is {support[0]:g} to {support[1]:g}, and nothing bounds "
+        f"{where}{estimand}. Pass ",
+        {"support": ...},
+        ", or ",
+        remedy,
+        ".",
+    )
+
+
+def ends_named(is_below: bool, is_above: bool) -> str:
+    """Return words for the ends of an interval that something holds for."""
+    pairs = (("below", is_below), ("above", is_above))
+    return " and ".join(word for word, holds in pairs if holds)
+
+
+def between(support: Support) -> str:
+    """Return words for a support, with a blank before them; none for all numbers."""
+    low, high = support
+    if math.isinf(low) and math.isinf(high):
+        return ""
+    if math.isinf(high):
+        return f" from {low:g} up"
+    if math.isinf(low):
+        return f" up to {high:g}"
+    return f" between {low:g} and {high:g}"
+
+
+# --- Means and tail means of the two distributions that a band ends at -----------------
+#
+# Between them lies every distribution inside the band, and both numbers grow when mass
+# moves up, so the envelopes hold the extremes.
+
+
+_Ends = tuple[float, float]
+
+
+def _envelope_mean(scores: Floats, levels: Floats, support: _Ends) -> float:
+    """Return the mean of the distribution that an envelope of the CDF is.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (trial,)
+        In ascending order.
+    levels : ndarray, shape (trial + 1,)
+        The CDF where i scores are at or below. What it holds before the first score lies
+        at the lower end of the support, what it lacks after the last at the upper one.
+    support : (float, float)
+    """
+    low, high = support
+    inside = float(np.diff(levels) @ scores)
+    total = inside + moment(levels[0], low) + moment(1 - levels[-1], high)
+    return min(max(total, low), high)
+
+
+def _upper_tail(
+    scores: Floats, levels: Floats, support: _Ends, alpha: Floats
+) -> Floats:
+    """Return the mean of the top 1 - alpha of an envelope; parameters as in `mean`."""
+    n, (low, high) = len(scores), support
+    # Score i (from 1) is the quantile from level i - 1 to level i; the cut falls into one.
+    i = np.searchsorted(levels, alpha, side="right")
+    last = np.minimum(i, n)
+    cut = np.where(i == 0, low, scores[np.maximum(last, 1) - 1])
+    total = (levels[last] - alpha) * cut
+    total += sums_from(_moments(scores, levels), n, last)
+    total += moment(1 - levels[-1], high)
+    return np.clip(np.where(i > n, high, total / (1 - alpha)), low, high)
+
+
+def _lower_tail(
+    scores: Floats, levels: Floats, support: _Ends, alpha: Floats
+) -> Floats:
+    """Return the mean of the bottom alpha of an envelope; parameters as in `mean`."""
+    n, (low, high) = len(scores), support
+    i = np.searchsorted(levels, alpha, side="left")
+    first = np.maximum(i, 1)
+    cut = np.where(i > n, high, scores[np.minimum(first, n) - 1])
+    before = n + 1 - first  # how many moments, counted from the top, come after
+    total = (alpha - levels[first - 1]) * cut
+    # Levels in descending order differ by minus as much.
+    total -= sums_from(_moments(scores[::-1], levels[::-1]), n, before)
+    total += moment(levels[0], low)
+    return np.clip(np.where(i == 0, low, total / alpha), low, high)
+
+
+def _moments(scores: Floats, levels: Floats) -> Callable[[slice], Floats]:
+    def some(part: slice) -> Floats:
+        moments = np.diff(levels[part.start : part.stop + 1])
+        moments *= scores[part]
+        return moments
+
+    return some
+
+
+def moment(mass: float, end: float) -> float:
+    """Return mass times an end of the support: no mass at infinity weighs nothing."""
+    return float(mass * end) if mass > 0 else 0.0

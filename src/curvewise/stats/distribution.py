@@ -9,20 +9,18 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._envelopes import sums_from
-from curvewise.stats._sample import (
+from curvewise.stats.interval import TAILS, Tail
+from curvewise.stats.validation import (
     Floats,
     checked_alphas,
     checked_scores,
     one_of,
-    rank,
     shares,
     sorted_scores,
 )
-from curvewise.stats.interval import TAILS, Tail
 
 __all__ = [
     "DEFINITIONS",
@@ -38,6 +36,7 @@ __all__ = [
     "rank",
     "threshold",
 ]
+
 
 Definition: TypeAlias = Literal["integral", "conditional"]
 
@@ -319,3 +318,32 @@ def functional(scores: ArrayLike, of: Callable[[Floats], float]) -> float:
     2.0
     """
     return float(of(sorted_scores(scores)))
+
+
+def rank(n: int, p: Floats) -> NDArray[np.int64]:
+    """Return ceil(n p), safe against the rounding of p: rank(10, 0.7) is 7, not 8."""
+    # n * p carries a relative error of a few units in its last place.
+    return np.ceil(n * p - 1e-12 * max(n, 1)).astype(np.int64)
+
+
+_CHUNK = 1 << 15  # scores; two such arrays fit into a cache
+
+
+def sums_from(
+    values: Callable[[slice], Floats], length: int, first: NDArray[np.intp]
+) -> Floats:
+    """Return the sum of values from each index on, whatever order the indices have.
+
+    Each value is made and read once, in chunks that stay in the cache: a grid of cuts
+    through millions of scores costs hardly more than one.
+    """
+    starts, place = np.unique(first, return_inverse=True)
+    blocks = np.zeros(len(starts))
+    for begin in range(starts[0] if len(starts) else length, length, _CHUNK):
+        end = min(begin + _CHUNK, length)
+        after = np.searchsorted(starts, begin, side="right")
+        until = np.searchsorted(starts, end, side="left")
+        inside = np.append(0, starts[after:until] - begin)
+        blocks[after - 1 : until] += np.add.reduceat(values(slice(begin, end)), inside)
+    sums: Floats = np.cumsum(blocks[::-1])[::-1][place.reshape(first.shape)]
+    return sums

@@ -8,21 +8,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._enough import TOGETHER, enough, is_few
-from curvewise.stats._influence import contributions
-from curvewise.stats._ranks import order_statistics
-from curvewise.stats._sample import (
-    Floats,
-    checked_alpha,
-    checked_confidence,
-    checked_scores,
-    checked_support,
-    one_of,
+from curvewise.stats.asymptotics import (
+    TOGETHER,
+    contributions,
+    enough,
+    is_constant,
+    is_few,
+    standard_error,
+    t_quantile,
 )
-from curvewise.stats._student import is_constant, standard_error, t_quantile
-from curvewise.stats._words import cannot_tell, estimand, percent
 from curvewise.stats.bands import ANYWHERE, KINDS, Band, Kind, Support, cdf_band
-from curvewise.stats.bounds import cvar_bounds, mean_bounds, quantile_interval
+from curvewise.stats.bounds import (
+    cvar_bounds,
+    mean_bounds,
+    order_statistics,
+    quantile_interval,
+)
 from curvewise.stats.distribution import cvar, quantile
 from curvewise.stats.interval import (
     METHODS,
@@ -32,6 +33,17 @@ from curvewise.stats.interval import (
     Method,
     Statistic,
     Tail,
+    cannot_tell,
+    estimand,
+    percent,
+)
+from curvewise.stats.validation import (
+    Floats,
+    checked_alpha,
+    checked_confidence,
+    checked_scores,
+    checked_support,
+    one_of,
 )
 
 __all__ = ["Functional", "flipped"]

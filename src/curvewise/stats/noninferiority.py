@@ -3,19 +3,29 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError, Keyword
-from curvewise.stats._sample import Floats, checked_confidence, checked_size, is_number
-from curvewise.stats._student import is_constant, unit_of, welch_df
-from curvewise.stats._words import APART, cannot_tell, percent
-from curvewise.stats.comparison._common import few, two_samples
-from curvewise.stats.interval import Interval
+from curvewise.stats.asymptotics import is_constant, unit_of, welch_df
+from curvewise.stats.interval import APART, Interval, cannot_tell, few, percent
+from curvewise.stats.validation import (
+    Floats,
+    checked_confidence,
+    checked_power,
+    checked_size,
+    is_number,
+    two_samples,
+)
 
-__all__ = ["CautiousDifference", "Scale", "cautious_difference", "more_trials"]
+__all__ = [
+    "CautiousDifference",
+    "Scale",
+    "cautious_difference",
+    "more_trials",
+]
+
 
 _ROUNDING = 1e-12  # of the largest score
 # Beyond, one trial makes all the skewness: with more taken out, limits hold no more often,
@@ -292,7 +302,7 @@ def more_trials(
     >>> more_trials(a, b, 0.0) is None
     True
     """
-    level, wanted = checked_confidence(confidence), _checked_power(power)
+    level, wanted = checked_confidence(confidence), checked_power(power)
     if not is_number(room):
         raise CurvewiseError(
             f"room is {room!r}. Pass a difference.", argument="room", value=room
@@ -357,13 +367,3 @@ def _first(is_enough: Callable[[int], bool], most: int) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return high
-
-
-def _checked_power(power: Any) -> float:
-    if not is_number(power) or not 0 < power < 1:
-        raise CurvewiseError(
-            f"power is {power!r}. Pass one between 0 and 1.",
-            argument="power",
-            value=power,
-        )
-    return float(power)

@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError, Message
 from curvewise.stats import distribution
-from curvewise.stats._guarantees import simultaneous
-from curvewise.stats._sample import Floats, sorted_scores
 from curvewise.stats.bands import ANYWHERE, Kind, Support, cdf_band
+from curvewise.stats.bounds import simultaneous
 from curvewise.stats.interval import CurveBand
+from curvewise.stats.validation import Floats, sorted_scores
 
 __all__ = ["best_of", "tuning_curve"]
 

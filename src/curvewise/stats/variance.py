@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError, CurvewiseWarning, unknown
-from curvewise.stats._enough import enough
-from curvewise.stats._sample import Floats, checked_chance, checked_confidence
+from curvewise.stats.asymptotics import enough
 from curvewise.stats.interval import Interval
+from curvewise.stats.validation import Floats, checked_chance, checked_confidence
 
 __all__ = ["Components", "components", "share_intervals"]
 

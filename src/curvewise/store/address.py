@@ -96,3 +96,8 @@ def _allowed(schema: str) -> str:
             f"The schema is {schema!r}. Pass ?schema= with a name of 1 to 63 bytes."
         )
     return schema
+
+
+def shown_store(where: str) -> str:
+    """Return a store's address for people, without a password."""
+    return address(where).shown if is_url(where) else where

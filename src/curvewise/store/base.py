@@ -1,29 +1,175 @@
 """What every store can do, in statements that every database understands."""
 
 import itertools
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from curvewise._checks import whole
 from curvewise._version import __version__
-from curvewise.errors import CurvewiseError
-from curvewise.store import codes, news, notes, reading, schema, writing
-from curvewise.store.about import about, design, noted
-from curvewise.store.claims import Cell
-from curvewise.store.codes import Codes
-from curvewise.store.database import Row
-from curvewise.store.driven import Driven, T, codes_of
-from curvewise.store.news import News
-from curvewise.store.tally import Tally, counted
+from curvewise.errors import CurvewiseError, unknown, whole
+from curvewise.store import columns, locks, news, notes, schema
+from curvewise.store.columns import Codes
+from curvewise.store.locks import Cell, Claim
+from curvewise.store.news import News, Tally, counted
+from curvewise.store.notes import about, design, noted
+from curvewise.store.schema import Database, Row
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.columns import Core, Details, Ints
 from curvewise.trials.design import from_record, joined
-from curvewise.trials.trial import Key
+from curvewise.trials.trial import STATUSES, Key
+
+T = TypeVar("T")
+
+_NEVER = 2**62
+
+
+class Driven(ABC):
+    """A store of which drivers claim trials, so that no two run the same."""
+
+    #: Whether several drivers may share a plan; if not, `driving` refuses the second.
+    shared: ClassVar[bool]
+
+    _db: Database
+    _driver = 0  # none
+    _began = _NEVER
+
+    def __init__(self) -> None:
+        self._tickets = itertools.count()
+
+    # --- what a store has for it -------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def _codes(self) -> Codes: ...
+
+    @abstractmethod
+    def _do(self, action: Callable[[], T]) -> T:
+        """Return what an action returns, and explain what goes wrong in it."""
+
+    @abstractmethod
+    def _naming(self, action: Callable[[], T]) -> T:
+        """Return what an action returns that may give names their codes."""
+
+    @abstractmethod
+    def _cells(self, condition: str, *values: object) -> Iterator[Row]:
+        """Return (task, algorithm, numbers) of the trials for which something holds."""
+
+    # --- what each store does in its own way -------------------------------------------
+
+    @abstractmethod
+    def driving(self) -> AbstractContextManager[None]:
+        """Return a context in which this process may `claim` trials.
+
+        Whatever ends the process, its claims end with it.
+        """
+
+    def others_drive(self) -> bool:
+        """Return whether another process is driving this store, too."""
+        return False
+
+    @abstractmethod
+    def is_driven(self) -> bool | None:
+        """Return whether any process is driving this store; None where nobody knows."""
+
+    @abstractmethod
+    def _claiming(self, ticket: int) -> AbstractContextManager[None]:
+        """Return a transaction in which nobody else claims trials."""
+
+    # --- claiming ----------------------------------------------------------------------
+
+    def claim(
+        self,
+        cell: Cell,
+        numbers: ArrayLike,
+        limit: int | None = None,
+        *,
+        redo: Collection[str] = (),
+    ) -> Ints:
+        """Return the first trials that nobody has run or claimed, and claim them.
+
+        Parameters
+        ----------
+        cell : tuple of str
+            Task and algorithm.
+        numbers : array_like of int, shape (trial,)
+            Which trials are wanted, each once. It is quick if most are still to be had:
+            pass what `unfinished` returned if some were done already.
+        limit : int, optional
+            How many to claim at most; all if left out.
+        redo : collection of str
+            Run trials again that had ended so before this driver began.
+        """
+        if not self._driver:
+            raise CurvewiseError(
+                "Only a driver can claim trials. Call claim() inside of "
+                "`with store.driving():`."
+            )
+        wanted, statuses = np.asarray(numbers, np.int64), codes_of(redo)
+        most = len(wanted) if limit is None else limit
+        # If the connection breaks, nobody knows whether the claim was committed. The
+        # ticket tells its rows from others, so that it can be made again.
+        ticket = next(self._tickets)
+
+        def take() -> Ints:
+            task, algorithm = self._cell(cell)
+            with self._claiming(ticket):
+                who = self._began, self._driver, ticket
+                asked = Claim(task, algorithm, statuses, *who)
+                return locks.take(self._db, asked, wanted, most)
+
+        return self._do(take)
+
+    def unfinished(
+        self, cell: Cell, numbers: ArrayLike, *, redo: Collection[str] = ()
+    ) -> Ints:
+        """Return those of the wanted trials that are not in the store yet.
+
+        A driver that can claim nothing more waits until nothing is unfinished: other
+        drivers are at it, and if one of them dies, its trials can be claimed again.
+        """
+        wanted, statuses = np.asarray(numbers, np.int64), codes_of(redo)
+        condition = (
+            "task = (SELECT code FROM tasks WHERE name = ?) AND "
+            "algorithm = (SELECT code FROM algorithms WHERE name = ?) AND "
+            + locks.done(statuses)
+        )
+
+        def rest() -> Ints:
+            rows = self._cells(condition, *cell, self._began)
+            found = [self._db.parsed(numbers) for _, _, numbers in rows]
+            return wanted[~np.isin(wanted, found[0])] if found else wanted
+
+        return self._do(rest)
+
+    def _cell(self, cell: Cell) -> tuple[int, int]:
+        task, algorithm = cell
+        known = self._codes
+        if task not in known.tasks or algorithm not in known.algorithms:
+            self._naming(lambda: self._name(task, algorithm))
+        return self._codes.tasks[task], self._codes.algorithms[algorithm]
+
+    def _name(self, task: str, algorithm: str) -> None:
+        columns.name_code(self._db, "tasks", task, self._codes.tasks)
+        columns.name_code(self._db, "algorithms", algorithm, self._codes.algorithms)
+
+
+def codes_of(statuses: Collection[str]) -> list[int]:
+    """Return the codes of statuses, or say which is none."""
+    names = [statuses] if isinstance(statuses, str) else list(statuses)
+    for name in names:
+        if name not in STATUSES:
+            raise unknown("status", name, STATUSES)
+    return [STATUSES.index(name) for name in names]
+
+
+# --- What every store can do, in statements that every database understands ------------
+
 
 BLOCK = 50_000
 _SPACE = "space "
@@ -79,7 +225,9 @@ class AnyStore(Driven):
         def add() -> None:
             for table, new in names.items():
                 for name in new:
-                    codes.of_name(self._db, table, name, getattr(self._codes, table))
+                    columns.name_code(
+                        self._db, table, name, getattr(self._codes, table)
+                    )
 
         self._do(lambda: self._naming(add))
 
@@ -106,7 +254,7 @@ class AnyStore(Driven):
 
     def _encoded(self, trials: Trials) -> Iterator[Row]:
         # New names come first, in a commit of their own.
-        return self._naming(lambda: writing.encode(self._db, trials, self._codes))
+        return self._naming(lambda: columns.encode(self._db, trials, self._codes))
 
     def _naming(self, action: Callable[[], T]) -> T:
         try:
@@ -119,7 +267,7 @@ class AnyStore(Driven):
     @property
     def _codes(self) -> Codes:
         if self._known is None:
-            self._known = codes.load(self._db)
+            self._known = columns.load_codes(self._db)
         return self._known
 
     def _next_revision(self) -> int:
@@ -153,7 +301,7 @@ class AnyStore(Driven):
         return Trials.from_columns(
             known.tasks,
             known.algorithms,
-            reading.meanings(known, list(core.values)),
+            columns.meanings(known, list(core.values)),
             core,
             details,
             origin=str(self),
@@ -168,10 +316,10 @@ class AnyStore(Driven):
 
     def _read(self) -> tuple[Codes, int, int, Core]:
         with self._db.snapshot():
-            known = codes.load(self._db)
+            known = columns.load_codes(self._db)
             newest = "SELECT coalesce(max(id), 0) FROM trials"
             last = int(self._db.execute(newest).fetchone()[0])
-            return known, last, self._revision(), reading.core(self._db, known, last)
+            return known, last, self._revision(), columns.core(self._db, known, last)
 
     def _details(self, last: int, revision: int) -> Details:
         with self._db.snapshot():
@@ -184,7 +332,7 @@ class AnyStore(Driven):
                     f"{changed} trials in {self} were replaced since it was read. "
                     f"Read the store again."
                 )
-            return reading.details(self._db, last)
+            return columns.details(self._db, last)
 
     def news(
         self,
@@ -240,7 +388,7 @@ class AnyStore(Driven):
 
     def _numbers(self, condition: str) -> dict[Cell, Ints]:
         with self._db.snapshot():
-            known = codes.load(self._db)
+            known = columns.load_codes(self._db)
             tasks = {code: name for name, code in known.tasks.items()}
             algorithms = {code: name for name, code in known.algorithms.items()}
             return {

@@ -1,10 +1,16 @@
-"""Small texts that a store keeps beside its trials: definitions, spaces, sources."""
+"""Small texts that a store keeps beside its trials, and what they say of the experiment."""
 
 import itertools
+import json
+import re
 from collections.abc import Mapping
 
+import numpy as np
+
 from curvewise.errors import CurvewiseError, shortened
-from curvewise.store.database import Database
+from curvewise.store.schema import Database
+from curvewise.trials.columns import Core
+from curvewise.trials.design import Design, from_record, of_engine
 
 _NOTE = "note:"
 
@@ -50,3 +56,101 @@ def checked(texts: Mapping[str, str]) -> dict[str, str]:
                 f"A note is {shortened(repr(text))}. Pass texts without zero bytes."
             )
     return dict(texts)
+
+
+# --- What a store knows of its experiment, in words that travel with the trials --------
+
+
+# A store hides the password of its own address; a file may name other addresses.
+_PASSWORD = re.compile(r"(\w+://[^\s:/@\"']*):[^\s\"']*@")
+_DESIGN = "design"
+_ROLE = re.compile(r"\b(params|train|test|data|seed)\b")
+_NAMES = {"seed": "seed", "vary": "drawn anew in each trial", "cross": "crossed"}
+
+
+def about(notes: Mapping[str, str], core: Core) -> dict[str, str]:
+    """Return what is known of the experiment of these trials.
+
+    Parameters
+    ----------
+    notes : mapping of str to str
+        What a run has noted: its streams, plan, end and source.
+    core : Core
+        The trials, which say whether more was run since a run ended early.
+
+    Returns
+    -------
+    dict of str to str
+        ``"seed"``, ``"drawn anew in each trial"``, ``"crossed"``, ``"planned"``,
+        ``"stopped"``, ``"experiment"`` and ``"experiment file"``, those that are known.
+    """
+    told = dict(_streams(notes.get("streams", "")))
+    if planned := _planned(notes):
+        told["planned"] = planned
+    if stopped := _stopped(notes, core):
+        told["stopped"] = stopped
+    if source := notes.get("source"):
+        told["experiment"] = source
+    if text := notes.get("source text"):
+        told["experiment file"] = without_passwords(text)
+    return told
+
+
+def design(notes: Mapping[str, str]) -> Design:
+    """Return what replicates what: as it was noted, or as the experiment ran it."""
+    if _DESIGN in notes:
+        return from_record(json.loads(notes[_DESIGN]))
+    told = dict(_streams(notes.get("streams", "")))
+    if "seed" not in told:
+        return Design()
+    vary = told.get(_NAMES["vary"], "").split(", ")
+    has_params = any(text for key, text in notes.items() if key.startswith("space "))
+    cross = _ROLE.findall(told.get(_NAMES["cross"], ""))
+    return of_engine(told["seed"], vary, cross, has_params=has_params)
+
+
+def noted(design: Design) -> dict[str, str]:
+    """Return a design as a note, which stores of version 1 keep and their readers skip."""
+    return {_DESIGN: json.dumps(design.record())}
+
+
+def without_passwords(text: str) -> str:
+    """Return a text in which the passwords of addresses are hidden.
+
+    >>> without_passwords('store = "postgresql://ann:secret@host/runs"')
+    'store = "postgresql://ann:***@host/runs"'
+    """
+    return _PASSWORD.sub(r"\1:***@", text)
+
+
+def _streams(text: str) -> list[tuple[str, str]]:
+    lines = [line.partition(": ") for line in text.splitlines()]
+    return [(_NAMES[key], value) for key, _, value in lines if key in _NAMES]
+
+
+def _planned(notes: Mapping[str, str]) -> str:
+    plan = json.loads(notes.get("plan", "[]"))
+    if not plan:
+        return ""
+    sizes = [trials for _, _, trials in plan]
+    least, most = min(sizes), max(sizes)
+    many = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    return f"{many} trials of each algorithm on each task"
+
+
+def _stopped(notes: Mapping[str, str], core: Core) -> str:
+    """Return why a run ended before its plan did, if nobody has run more since."""
+    if "ended" not in notes or "plan" not in notes:
+        return ""
+    until, size = json.loads(notes["ended"])
+    cell = core.task.astype(np.int64) * (int(core.algorithm.max(initial=0)) + 1)
+    there = np.unique(cell + core.algorithm, return_counts=True)[1]
+    if len(there) == 0 or not (there == size).all():
+        return ""
+    most = max(trials for _, _, trials in json.loads(notes["plan"]))
+    if size >= most:
+        return ""
+    return (
+        f"the run was stopped when '{until}' was known, with {size:,} of {most:,} trials "
+        f"of each"
+    )

@@ -12,29 +12,25 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from curvewise._text import count
-from curvewise.errors import (
-    CurvewiseError,
-    Keyword,
-    listed,
-    shortened,
-    unknown,
-)
-from curvewise.trials.cells import (
+from curvewise.errors import CurvewiseError, Keyword, listed, shortened, unknown
+from curvewise.text import count
+from curvewise.trials.columns import Bools, Ints, Ragged, to_texts
+from curvewise.trials.names import is_param
+from curvewise.trials.settings import (
+    GRID_LEVEL,
     RUN_WORDS,
+    Searched,
+    Settings,
     cells,
     coded,
     hashes,
     keyed,
     numbers_a_run,
     parsed,
+    searched,
 )
-from curvewise.trials.cells import pieces as pieces_of
-from curvewise.trials.cells import words as words_in
-from curvewise.trials.columns import Bools, Ints
-from curvewise.trials.names import is_param
-from curvewise.trials.ragged import Ragged, to_texts
-from curvewise.trials.search import GRID_LEVEL, Searched, Settings, searched
+from curvewise.trials.settings import pieces as pieces_of
+from curvewise.trials.settings import words as words_in
 
 if TYPE_CHECKING:
     from curvewise.trials.table import Trials

@@ -1,7 +1,8 @@
 """The three doors: scores, points, lines. Trials go in, arrays come out."""
 
+import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -14,23 +15,27 @@ from curvewise.errors import (
     Message,
     Verbatim,
     listed,
+    shortened,
     trials_where,
     unknown,
 )
-from curvewise.metrics import Floats, Metric
-from curvewise.trials.columns import Bools, Core, Ints
-from curvewise.trials.failures import (
-    Failed,
-    broken_curves,
-    refuse_outside,
-    score_of_failure,
-)
-from curvewise.trials.grids import Fill, common_steps, on_steps, rule_in_words
+from curvewise.metrics import FROM_COUNTS, NOT_SCORES, Floats, Metric, find, is_quality
+from curvewise.text import count, step
+from curvewise.trials.columns import Bools, Core, Details, Ints, was_recorded
 from curvewise.trials.trial import shown_key
-from curvewise.trials.values import flat_values, meaning, tasks_measured
 
 if TYPE_CHECKING:
     from curvewise.trials.table import Trials
+
+
+Failed: TypeAlias = Literal["raise", "worst"] | float
+
+
+# --- Curves on common steps ------------------------------------------------------------
+
+
+Fill: TypeAlias = Literal["error", "last", "linear"]
+
 
 At: TypeAlias = Literal["last", "mean", "best"] | float
 
@@ -370,3 +375,355 @@ def _stretches(trials: "Trials") -> dict[str, slice]:
 
 def _rows_by_algorithm(trials: "Trials") -> dict[str, NDArray[np.int64]]:
     return {a: np.arange(s.start, s.stop) for a, s in _stretches(trials).items()}
+
+
+# --------------------------------------------------------------------------------------
+# What a metric of these trials means, and its values, also from confusion counts.
+
+
+def meaning(trials: "Trials", metric: str) -> Metric:
+    """Return what a metric of these trials means; raise if they cannot tell it."""
+    if not isinstance(metric, str):
+        raise CurvewiseError(f"The metric is {metric!r}. Pass its name.")
+    if metric in trials.metrics:
+        return trials.metrics[metric]
+    if metric in FROM_COUNTS and trials.details().classes.any():
+        derived = find(metric)
+        assert derived is not None  # noqa: S101  every name in FROM_COUNTS is registered
+        return derived
+    known = [*trials.metrics]
+    if trials.details().classes.any():
+        known += [name for name in FROM_COUNTS if name not in known]
+    for kind in ("labels", "params"):
+        first = getattr(trials.details(), kind)[0] if len(trials) else b""
+        if len(first) and metric in json.loads(bytes(first)):
+            raise CurvewiseError(
+                f"'{metric}' was read among the {kind}, not as a metric. Read it with ",
+                {"metrics": metric},
+                ".",
+            )
+    raise unknown("metric", metric, known)
+
+
+def scored(trials: "Trials") -> list[str]:
+    """Return the metrics to judge by: those recorded, or what confusion counts tell."""
+    recorded = [name for name, one in trials.metrics.items() if may_judge(one)]
+    if recorded or not trials.details().classes.any():
+        return recorded
+    return list(FROM_COUNTS)
+
+
+def may_judge(metric: Metric) -> bool:
+    """Return whether a metric may be a score: times and counts are none by themselves.
+
+    >>> may_judge(Metric("fit_time")), may_judge(Metric("fit_time", "lower"))
+    (False, True)
+    """
+    if metric.name in NOT_SCORES:
+        return False
+    is_said = metric.direction is not None or bool(metric.by_task)
+    return is_said or is_quality(metric.name)
+
+
+def flat_values(trials: "Trials", metric: str) -> tuple[Floats, Bools]:
+    """Return a metric at all places of the flat curves, and where it was recorded."""
+    core = trials.core
+    if metric in core.values:
+        return core.values[metric], was_recorded(core, metric)
+    return from_counts(core, trials.details(), metric)
+
+
+def tasks_measured(trials: "Trials", metric: str) -> tuple[str, ...]:
+    """Return the tasks that a metric was measured on, be it by failed runs.
+
+    Where no trial of a task has it, and one has another score, it is not part of the task;
+    a metric that was measured nowhere is missing everywhere.
+    """
+    core = trials.core
+    if len(trials.tasks) < 2:
+        return trials.tasks
+    _, known = flat_values(trials, metric)
+    owner = np.repeat(np.arange(len(core)), core.lengths)
+    has = np.bincount(core.task[owner[known]], minlength=len(trials.tasks)) > 0
+    ended_well = core.task[(core.status == 0) & (core.lengths > 0)]
+    lacks = ~has & (np.bincount(ended_well, minlength=len(trials.tasks)) > 0)
+    if lacks.all():
+        return trials.tasks
+    return tuple(task for task, no in zip(trials.tasks, lacks, strict=True) if not no)
+
+
+def from_counts(core: Core, details: Details, metric: str) -> tuple[Floats, Bools]:
+    """Return what confusion counts tell, along the flat curves, and where they do."""
+    values = np.full(len(core.steps), np.nan)
+    for k in np.unique(details.classes[details.classes > 0]):
+        rows = np.flatnonzero(details.classes == k)
+        counts = details.counts.take(rows).flat.reshape(-1, k, k)
+        lengths = core.lengths[rows]
+        shift = np.repeat(core.offsets[rows] - np.cumsum(lengths) + lengths, lengths)
+        values[np.arange(len(shift)) + shift] = FROM_COUNTS[metric](counts)
+    return values, ~np.isnan(values)
+
+
+def common_steps(
+    grid: int | ArrayLike | None, fill: Fill, curves: Sequence[Floats]
+) -> Floats:
+    """Return the steps that all lines get.
+
+    Parameters
+    ----------
+    grid : int, array_like of float or None
+        How many equally spaced steps over the range that all curves share, or which.
+    fill : {"error", "last", "linear"}
+        Carried forward, a line reaches as far as the longest one.
+    curves : sequence of ndarray
+        The steps of each curve, none empty.
+    """
+    first = max(steps[0] for steps in curves)
+    ends = [steps[-1] for steps in curves]
+    end = max(ends) if fill == "last" else min(ends)
+    if grid is None:
+        if all(np.array_equal(steps, curves[0]) for steps in curves):
+            return curves[0]
+        if fill == "error":
+            raise _ragged(curves)
+        _refuse_apart(first, end)
+        union = np.unique(np.concatenate(curves))
+        shared: Floats = union[(union >= first) & (union <= end)]
+        return shared
+    if isinstance(grid, int | np.integer):
+        _refuse_apart(first, end)
+        if isinstance(grid, bool) or grid < 1:
+            raise CurvewiseError(
+                f"grid is {grid}. Pass how many steps, at least 1.",
+                argument="grid",
+                value=grid,
+            )
+        if first == end and grid > 1:
+            short = sum(len(steps) == 1 for steps in curves)
+            why = f", as {count(short, 'line')} of one step" if short else ""
+            raise CurvewiseError(
+                f"grid is {grid}, and the lines share one step only, {step(first)}{why}. "
+                f"Choose lines that are curves, or pass the steps themselves.",
+                argument="grid",
+                value=grid,
+            )
+        return np.linspace(first, end, int(grid)) if grid > 1 else np.array([end])
+    return _stated(grid)
+
+
+def on_steps(
+    own: Floats, values: Floats, steps: Floats, fill: Fill, *, carry: bool
+) -> Floats:
+    """Return a curve at these steps; NaN where it has no value.
+
+    With ``carry=False`` its last value is not carried forward beyond its end.
+    """
+    out = np.full(len(steps), np.nan)
+    if len(own) == 0:
+        return out
+    before = np.searchsorted(own, steps, side="right") - 1
+    exact = (before >= 0) & (own[before] == steps)
+    out[exact] = values[before[exact]]
+    if fill == "last":
+        usable = (before >= 0) & ((steps <= own[-1]) | carry)
+        out[usable] = values[before[usable]]
+    elif fill == "linear":
+        inside = (steps >= own[0]) & (steps <= own[-1])
+        out[inside] = np.interp(steps[inside], own, values)
+    return out
+
+
+def rule_in_words(
+    steps: Floats, fill: Fill = "error", curves: Sequence[Floats] = ()
+) -> str:
+    """Return how curves came on these steps, and what of them was left out.
+
+    Parameters
+    ----------
+    steps : ndarray
+        The common ones.
+    fill : {"error", "last", "linear"}
+    curves : sequence of ndarray
+        The steps of each curve as it was recorded; none where all had the common ones.
+    """
+    first, last = steps[0], steps[-1]
+    told = f"{count(len(steps), 'step')} from {step(first)} to {step(last)}"
+    if all(np.array_equal(own, steps) for own in curves):
+        return f"{told}, as recorded"
+    n, parts = len(curves), []
+    inside = [int(((own >= first) & (own <= last)).sum()) for own in curves]
+    if moved := sum(not np.isin(steps, own).all() for own in curves):
+        how = "interpolated linearly" if fill == "linear" else "carried forward"
+        parts.append(f"values {how} in {moved} of {n} lines")
+    if max(inside) < len(steps):
+        parts.append(f"more than the {max(inside)} that were recorded there")
+    elif max(inside) > len(steps):
+        parts.append(f"of up to {max(inside)} that were recorded there")
+    if early := sum(bool(own[0] < first) for own in curves):
+        parts.append(f"what {count(early, 'line')} recorded before is left out")
+    if late := sum(bool(own[-1] > last) for own in curves):
+        parts.append(f"what {count(late, 'line')} recorded after is left out")
+    if short := sum(bool(own[-1] < last) for own in curves):
+        parts.append(f"{count(short, 'line')} had ended before the last step")
+    return ", ".join([told, *parts])
+
+
+def _stated(grid: ArrayLike) -> Floats:
+    try:
+        steps = np.array(grid, dtype=np.float64)
+    except (TypeError, ValueError):
+        steps = np.empty(0)
+    increase = steps.ndim == 1 and len(steps) > 0 and (np.diff(steps) > 0).all()
+    if not increase or not np.isfinite(steps).all():
+        raise CurvewiseError(
+            f"grid is {shortened(grid)}. Pass how many steps, or steps that increase.",
+            argument="grid",
+            value=grid,
+        )
+    return steps
+
+
+def _refuse_apart(first: float, end: float) -> None:
+    if end < first:
+        raise CurvewiseError(
+            f"The lines share no steps: one begins at {first:g} and another has ended at "
+            f"{end:g}. Choose lines that overlap."
+        )
+
+
+def _ragged(curves: Sequence[Floats]) -> CurvewiseError:
+    lengths, ends = [len(s) for s in curves], [s[-1] for s in curves]
+    some = " to ".join(str(n) for n in sorted({min(lengths), max(lengths)}))
+    return CurvewiseError(
+        f"The lines have different steps: {some} of them, ending between "
+        f"{min(ends):g} and {max(ends):g}. Pass ",
+        {"fill": "linear"},
+        " (interpolate) or ",
+        {"fill": "last"},
+        " (carry forward), and ",
+        {"grid": Verbatim("<number of steps>")},
+        " for a common grid.",
+    )
+
+
+# --- Two policies that live here and nowhere else --------------------------------------
+#
+# A failed trial is part of the distribution: nothing is computed until somebody says what
+# a failure scores. And scores lie in their metric's range, or percent were mixed with
+# fractions.
+
+
+def refuse_outside(values: Floats, meant: Metric) -> None:
+    """Raise if values are not in the metric's range."""
+    low, high = meant.range
+    slack = 1e-9 * max(1.0, abs(low) if math.isfinite(low) else 0.0)
+    outside = (values < low - slack) | (values > high + slack)
+    if not outside.any():
+        return
+    first = values[np.argmax(outside)]
+    percent = meant.is_rate and 1 < first <= 100
+    remedy = (
+        Message("Read the results with ", {"unit": "percent"}, ".")
+        if percent
+        else Message(
+            "Declare its range: ",
+            {"metrics": {meant.name: f"{meant.direction or 'higher'}::"}},
+            " has no ends.",
+        )
+    )
+    raise CurvewiseError(
+        f"{outside.sum()} of {len(values)} scores of '{meant.name}' are outside its "
+        f"range {low:g} to {high:g}, first {first:g}. ",
+        remedy,
+    )
+
+
+def broken_curves(
+    trials: "Trials", meant: Metric, values: Floats, known: Bools, failed: Failed
+) -> tuple[Bools, float]:
+    """Return which trials failed along their curve, and what a failure scores."""
+    broken = broke_off(trials, values, known)
+    good = known & np.isfinite(values)
+    refuse_outside(values[good], meant)
+    where = "along the whole curve"
+    score = score_of_failure(trials, meant, broken, values[good], failed, where)
+    return broken, score
+
+
+def broke_off(trials: "Trials", values: Floats, known: Bools) -> Bools:
+    """Return which trials ended badly, or lack a finite score somewhere on their curve."""
+    core = trials.core
+    owner = np.repeat(np.arange(len(core)), core.lengths)
+    broken = (core.status != 0) | (np.bincount(owner[known], minlength=len(core)) == 0)
+    broken[owner[known & ~np.isfinite(values)]] = True
+    return np.asarray(broken)
+
+
+def score_of_failure(
+    trials: "Trials",
+    meant: Metric,
+    broken: Bools,
+    values: Floats,
+    failed: Failed,
+    where: str,
+) -> float:
+    """Return what a failed trial scores; raise if nobody said, and one did fail."""
+    if failed == "worst" and not broken.any():
+        return math.nan  # nothing failed: which way is better does not matter
+    score = declared_score(meant, failed)
+    if not broken.any() or (score is not None and math.isfinite(score)):
+        return math.nan if score is None else score
+    if score is not None:
+        # A failed run's own values count too: no failure may score better than it did.
+        known = values[np.isfinite(values)]
+        if len(known) == 0:
+            raise CurvewiseError(
+                f"All {len(broken)} trials failed and '{meant.name}' has no bound, so "
+                "there is no worst score. Pass ",
+                {"failed": Verbatim("<score of a failed run>")},
+                ".",
+            )
+        return float(known.min() if meant.direction == "higher" else known.max())
+    row = int(np.argmax(broken))
+    if trials.core.status[row] == 0:
+        reason = "its value is missing or not finite"
+    else:
+        text = trials.details().error[row].tobytes().decode()
+        reason = shortened(text, 200) or "no reason is given"
+    raise CurvewiseError(
+        f"{broken.sum()} of {len(broken)} trials have no score of '{meant.name}' ",
+        where,
+        f", first {shown_key(trials.key(row))}: {reason}. Pass ",
+        {"failed": "worst"},
+        " or ",
+        {"failed": Verbatim("<score of a failed run>")},
+        "; dropping them would flatter the algorithms that crash.",
+    )
+
+
+def declared_score(meant: Metric, failed: Failed) -> float | None:
+    """Return what a failure scores: None for "raise", infinite for "worst" unbounded."""
+    if isinstance(failed, str | bool):
+        if failed not in ("raise", "worst"):
+            raise CurvewiseError(
+                f"failed is {failed!r}. Pass 'raise', 'worst' or the score of a failed "
+                "run.",
+                argument="failed",
+                value=failed,
+            )
+        return meant.worst if failed == "worst" else None
+    if not isinstance(failed, int | float | np.number) or not math.isfinite(failed):
+        raise CurvewiseError(
+            f"failed is {failed!r}. Pass 'raise', 'worst' or a finite number.",
+            argument="failed",
+            value=failed,
+        )
+    low, high = meant.range
+    if not low <= failed <= high:
+        raise CurvewiseError(
+            f"failed is {failed:g}, outside the range {low:g} to {high:g} of "
+            f"'{meant.name}'. Pass a score that a run can have.",
+            argument="failed",
+            value=failed,
+        )
+    return float(failed)

@@ -1,42 +1,31 @@
 """The waist: an immutable set of trials, columns inside, three doors into arrays."""
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.metrics import Floats, Metric, declared, stated
-from curvewise.trials import choosing, doors, identity, values, view
+from curvewise.trials import content as trials_content
 from curvewise.trials import design as designing
-from curvewise.trials.columns import (
-    Core,
-    Details,
-    Ints,
-    from_records,
-)
+from curvewise.trials import doors, view
+from curvewise.trials.columns import Core, Details, Ints, from_records, to_texts
 from curvewise.trials.content import Content, content, joined
 from curvewise.trials.design import Design, completed
-from curvewise.trials.doors import At, Lines, Points
-from curvewise.trials.failures import Failed
-from curvewise.trials.grids import Fill
-from curvewise.trials.ragged import to_texts
-from curvewise.trials.trial import (
-    STATUSES,
-    Key,
-    Scalar,
-    Status,
-    Trial,
-)
+from curvewise.trials.doors import At, Failed, Fill, Lines, Points
+from curvewise.trials.trial import STATUSES, Key, Scalar, Status, Trial, canonical
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
     from curvewise.trials.view import Backend
+
 
 _T = TypeVar("_T")
 
@@ -119,7 +108,7 @@ class Trials:
         def digest() -> str:
             # Not of self: in a circle, millions of trials would outlive their last name.
             c = held()
-            return identity.digest(
+            return trials_content.digest(
                 *(c.tasks, c.algorithms, c.metrics, c.core, c.details()),
                 c.design.stated,
             )
@@ -272,23 +261,23 @@ class Trials:
         """
         core, inside = self.core, slice(0, len(self))
         if task is not None:
-            codes = choosing.codes("task", task, self.tasks)
-            inside = choosing.stretch(core.task, codes)
+            codes = codes_of("task", task, self.tasks)
+            inside = stretch(core.task, codes)
         keep = np.ones(inside.stop - inside.start, bool)
         if task is not None:
             keep &= np.isin(core.task[inside], codes)
         if algorithm is not None:
-            codes = choosing.codes("algorithm", algorithm, self.algorithms)
+            codes = codes_of("algorithm", algorithm, self.algorithms)
             keep &= np.isin(core.algorithm[inside], codes)
         if status is not None:
-            codes = choosing.codes("status", status, STATUSES)
+            codes = codes_of("status", status, STATUSES)
             keep &= np.isin(core.status[inside], codes)
         if number is not None:
-            keep &= np.isin(core.number[inside], choosing.numbers(number))
+            keep &= np.isin(core.number[inside], numbers_asked(number))
         for kind, asked in (("label", labels), ("param", params)):
             if asked:
                 texts = to_texts(getattr(self.details(), f"{kind}s"))
-                keep &= choosing.matches(kind, texts, asked)[inside]
+                keep &= matches(kind, texts, asked)[inside]
         return self.take(np.flatnonzero(keep) + inside.start)
 
     def take(self, rows: Ints) -> "Trials":
@@ -433,7 +422,7 @@ class Trials:
 
     def metric(self, name: str) -> Metric:
         """Return what `name` means here; raise if these trials cannot tell it."""
-        return values.meaning(self, name)
+        return doors.meaning(self, name)
 
     def to_frame(self, backend: "Backend | None" = None) -> "IntoDataFrame":
         """Return the long table: one row per trial and step.
@@ -510,3 +499,62 @@ def must_be_trials(value: object) -> None:
             f"Trials were asked for, and {type(value).__name__} came. "
             f"Read a file or a frame with curvewise.read first."
         )
+
+
+# --- What `Trials.where` was asked for, as rows ----------------------------------------
+
+
+def _several(asked: Any) -> list[Any]:
+    several = isinstance(asked, Iterable) and not isinstance(asked, str)
+    return list(asked) if several else [asked]
+
+
+def codes_of(kind: str, asked: Any, names: Sequence[str]) -> list[int]:
+    """Return the codes of one name or several; raise for a name that is not there."""
+    wanted = _several(asked)
+    for name in wanted:
+        if name not in names:
+            raise unknown(kind, name, names)
+    return [names.index(name) for name in wanted]
+
+
+def stretch(column: NDArray[np.int32], wanted: Sequence[int]) -> slice:
+    """Return the rows from the first to the last of these codes, which rows are kept by.
+
+    >>> stretch(np.array([0, 0, 1, 1, 2], np.int32), [1])
+    slice(2, 4, None)
+    """
+    if not wanted:
+        return slice(0, 0)
+    ends = np.array([min(wanted), max(wanted) + 1], column.dtype)
+    first, last = np.searchsorted(column, ends).tolist()
+    return slice(first, last)
+
+
+def numbers_asked(asked: Any) -> Ints:
+    """Return one number or several as an array."""
+    wanted = _several(asked)
+    for number in wanted:
+        if isinstance(number, bool) or not isinstance(number, int | np.integer):
+            raise CurvewiseError(
+                f"number is {number!r}. Pass a whole number or several of them.",
+                argument="number",
+                value=number,
+            )
+    return np.array(wanted, np.int64)
+
+
+def matches(kind: str, texts: Sequence[str], asked: Mapping[str, Scalar]) -> Any:
+    """Return which of the JSON texts hold all the values asked for."""
+    # Through JSON, as the texts are: a tuple was kept as a list.
+    wanted = json.loads(canonical(asked, f"{kind}s"))
+    have = {text: json.loads(text) if text else {} for text in set(texts)}
+    names = sorted({name for one in have.values() for name in one})
+    for name in wanted:
+        if texts and name not in names:
+            raise unknown(kind, name, names)
+    fits = {
+        text: all(n in one and one[n] == value for n, value in wanted.items())
+        for text, one in have.items()
+    }
+    return np.array([fits[text] for text in texts], bool)

@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise._text import count
 from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.text import count
 
 Status: TypeAlias = Literal["ok", "failed", "crashed", "timeout", "cancelled"]
 STATUSES: tuple[str, ...] = get_args(Status)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from curvewise._text import count, html_table
 from curvewise.errors import CurvewiseError, listed, shortened
-from curvewise.trials.columns import unpacked, was_recorded
-from curvewise.trials.ragged import to_texts
+from curvewise.text import count, html_table
+from curvewise.trials.columns import to_texts, unpacked, was_recorded
 from curvewise.trials.trial import STATUSES, Status, Trial
 
 if TYPE_CHECKING:

@@ -6,15 +6,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise._checks import whole
 from curvewise.engine.experiment import Task
-from curvewise.engine.supervised.data import (
-    Supervised,
-    checked,
-    from_sets,
-    split,
-)
+from curvewise.engine.supervised.data import Supervised, checked, from_sets, split
 from curvewise.engine.supervised.sizes import Sizes, design_of, held_size
+from curvewise.errors import whole
 
 Rng: TypeAlias = np.random.Generator
 Lines: TypeAlias = int | Literal["all"]

@@ -10,8 +10,7 @@ from support import assert_rate
 from curvewise import CurvewiseError
 from curvewise.engine import spaces
 from curvewise.engine.spaces import adapters
-from curvewise.engine.spaces.adapters import from_configspace, from_optuna
-from curvewise.engine.spaces.suggest import Suggest
+from curvewise.engine.spaces.adapters import Suggest, from_configspace, from_optuna
 
 FALSE_ALARM = 1e-6
 

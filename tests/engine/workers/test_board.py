@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from curvewise.engine.recording import Record
-from curvewise.engine.workers import board as module
-from curvewise.engine.workers.board import Board, Spool, left_behind
+from curvewise.engine.workers import process as module
+from curvewise.engine.workers.process import Board, Spool, left_behind
 
 
 def yielding(number, *values, counts=False):

@@ -89,7 +89,7 @@ def test_killed_workers_cost_nothing(tmp_path, undisturbed, seed):
 
 def test_shuffled_order_gives_the_same_table(undisturbed):
     """Trial i alone equals trial i in the run, whatever ran before it."""
-    from curvewise.flow.replaying import once
+    from curvewise.flow.run import once
 
     order = np.random.default_rng(0).permutation(150)[:30]
     for number in order.tolist():

@@ -9,7 +9,7 @@ import pytest
 
 # What only asks; no worker is started.
 ASK = """
-from curvewise.engine.workers.main_guard import refuse_unguarded_scripts as ask
+from curvewise.engine.workers.process import refuse_unguarded_scripts as ask
 """
 
 EXPERIMENT = """
@@ -200,7 +200,7 @@ def test_a_script_started_as_a_module_is_a_script(tmp_path):
 def test_a_script_that_cannot_be_read_again_gets_the_benefit_of_the_doubt(script):
     done = script(
         """
-        from curvewise.engine.workers.main_guard import refuse_unguarded_scripts as ask
+        from curvewise.engine.workers.process import refuse_unguarded_scripts as ask
         import os
         os.remove(__file__)
         ask()
@@ -211,7 +211,7 @@ def test_a_script_that_cannot_be_read_again_gets_the_benefit_of_the_doubt(script
 
 def test_a_function_of_another_module_is_not_the_scripts_top_level(tmp_path):
     """A test under pytest, for one: its runner has a guard or is somebody else's."""
-    from curvewise.engine.workers.main_guard import refuse_unguarded_scripts
+    from curvewise.engine.workers.process import refuse_unguarded_scripts
 
     refuse_unguarded_scripts()
 
@@ -221,7 +221,7 @@ def test_a_worker_that_reads_its_script_is_told_that_the_guard_is_missing(script
     done = script(
         """
         import multiprocessing
-        from curvewise.engine.workers.main_guard import refuse_unguarded_scripts as ask
+        from curvewise.engine.workers.process import refuse_unguarded_scripts as ask
         multiprocessing.current_process()._inheriting = True
         if __name__ == '__main__':
             ask()

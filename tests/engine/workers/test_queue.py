@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curvewise import Algorithm, CurvewiseError, Experiment, Task
-from curvewise.engine.workers.queue import SECONDS, Batch, Payload, Queue
+from curvewise.engine.drive import SECONDS, Batch, Payload, Queue
 
 
 def queue(*sizes, workers=1, claim=None):

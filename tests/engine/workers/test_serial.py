@@ -13,7 +13,7 @@ import pytest
 
 import curvewise
 from curvewise import Algorithm, CurvewiseError, Experiment, Task, store
-from curvewise.engine.workers.serial import Serial
+from curvewise.engine.workers.local import Serial
 
 # A machine that others use too: a limit is far above what a trial needs otherwise.
 LIMIT = 0.05

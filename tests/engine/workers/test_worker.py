@@ -10,10 +10,9 @@ import pytest
 from pebble import ProcessExpired
 
 import curvewise as cw
-from curvewise.engine.workers.board import LOADING, Board
-from curvewise.engine.workers.local import _deliver
-from curvewise.engine.workers.queue import Batch, Limits, Payload, Queue
-from curvewise.engine.workers.worker import Ledger, Worker, _Job
+from curvewise.engine.drive import Batch, Limits, Payload, Queue
+from curvewise.engine.workers.local import Ledger, Worker, _deliver, _Job
+from curvewise.engine.workers.process import LOADING, Board
 from curvewise.trials.trial import STATUSES
 
 
@@ -54,7 +53,7 @@ def worker_whose_process_died(folder, notes, batches):
     """
     board = Board(folder, len(batches))
     writing = "; ".join(f"board.at({slot}, {place})" for slot, place in notes)
-    module = "curvewise.engine.workers.board"
+    module = "curvewise.engine.workers.process"
     script = f"from {module} import Board; board = Board({str(folder)!r}); {writing}"
     subprocess.run([sys.executable, "-c", script], check=True)
     worker = Worker(folder, board, range(0))

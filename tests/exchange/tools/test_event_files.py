@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curvewise.exchange.runs import Asked
+from curvewise.exchange.tools.tensorboard import heard_in, joined
 from curvewise.exchange.tools.tensorboard.records import blocks, intact
-from curvewise.exchange.tools.tensorboard.scalars import heard_in, joined
 
 NAME = "events.out.tfevents.{}.host"
 FILES = settings(deadline=None, max_examples=50)  # a disk may be slow

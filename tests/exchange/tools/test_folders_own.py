@@ -9,7 +9,7 @@ from folder_runs import asked, quietly, typed, who
 
 import curvewise as cw
 from curvewise import CurvewiseError
-from curvewise.exchange.tools.folders.patterns import proposals
+from curvewise.exchange.run_names import proposals
 
 ALGORITHMS, TASKS, SEEDS = ("ppo", "sac"), ("Hopper", "Walker"), (0, 1, 2)
 

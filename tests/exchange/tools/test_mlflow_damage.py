@@ -19,9 +19,9 @@ from mlflow_stores import (
 
 from curvewise import CurvewiseError
 from curvewise.exchange import tools
-from curvewise.exchange.tools import databases
-from curvewise.exchange.tools.mlflow.meta import meta_of
-from curvewise.exchange.tools.seeing import seen_at
+from curvewise.exchange.tools import contents
+from curvewise.exchange.tools.contents import seen_at
+from curvewise.exchange.tools.mlflow import meta_of
 
 
 def test_a_database_that_was_cut(tmp_path):
@@ -35,7 +35,7 @@ def test_a_database_that_was_cut(tmp_path):
 
 
 def test_a_database_that_somebody_keeps_for_themselves(tmp_path, monkeypatch):
-    monkeypatch.setattr(databases, "_PATIENCE", 0.1)
+    monkeypatch.setattr(contents, "_PATIENCE", 0.1)
     path = database("3.17.2", tmp_path)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")

@@ -11,7 +11,7 @@ import pytest
 from optuna_files import ASSETS, NEW, assert_same, copied, curve, read, told
 
 from curvewise import CurvewiseError
-from curvewise.exchange.tools.optuna.values import drawn_from
+from curvewise.exchange.tools.optuna.studies import drawn_from
 
 FILES = [
     "optuna-5.0.0/search.db",

@@ -15,7 +15,7 @@ import pytest
 import curvewise as cw
 from curvewise import CurvewiseError, CurvewiseWarning
 from curvewise.exchange.runs import Asked
-from curvewise.exchange.tools.wandb import history as wandb_history
+from curvewise.exchange.tools.wandb import exports as wandb_history
 
 ASSETS = Path(__file__).parents[2] / "assets/foreign/wandb"
 EXPORTS = ASSETS / "exports"

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from curvewise.stats.anova._lines.apart import apart
-from curvewise.stats.anova._lines.designs import checked_lines
+from curvewise.stats.anova.lines import apart, checked_lines
 
 
 def parts(*groups):

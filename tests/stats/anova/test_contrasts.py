@@ -7,8 +7,8 @@ from scipy import stats
 from support import assert_at_most, assert_rate
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.anova._lines.flips import random_signs
 from curvewise.stats.anova.contrasts import contrast
+from curvewise.stats.anova.draws import random_signs
 from curvewise.stats.anova.randomized import randomized_anova
 
 WEIGHTS = (1, -0.5, -0.5)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from curvewise import CurvewiseError
-from curvewise.stats.anova.diagnostics import (
+from curvewise.stats.anova.lines import (
     greenhouse_geisser,
     noise_ratio,
     step_correlation,

@@ -7,9 +7,12 @@ from scipy import stats
 from support import assert_at_least, assert_rate
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.anova._noncentral import of_f, of_t
-from curvewise.stats.anova.effects import effect_sizes
-from curvewise.stats.anova.omega import explained
+from curvewise.stats.anova.effects import (
+    effect_sizes,
+    explained,
+    noncentralities_of_f,
+    noncentralities_of_t,
+)
 from curvewise.stats.comparison import probability_of_improvement
 
 pytestmark = pytest.mark.filterwarnings("ignore::curvewise.errors.CurvewiseWarning")
@@ -149,26 +152,26 @@ def test_few_lines_are_warned_of():
 
 @pytest.mark.parametrize(("t", "df"), [(2.0, 8), (-3.0, 4.4), (9.0, 3.3), (0.0, 20)])
 def test_noncentralities_are_those_of_scipy(t, df):
-    low, high = of_t(t, df, 0.95)
+    low, high = noncentralities_of_t(t, df, 0.95)
     assert stats.nct.cdf(t, df, low) == pytest.approx(0.975, abs=1e-9)
     assert stats.nct.cdf(t, df, high) == pytest.approx(0.025, abs=1e-9)
 
 
 def test_large_t_have_noncentralities_in_proportion():
-    low, high = of_t(1e9, 5, 0.95)
+    low, high = noncentralities_of_t(1e9, 5, 0.95)
     chi = np.sqrt(stats.chi2.ppf([0.025, 0.975], 5) / 5)
     assert [low, high] == pytest.approx(list(1e9 * chi), rel=1e-4)
 
 
 @pytest.mark.parametrize(("f", "first", "second"), [(8.0, 2.0, 9.0), (40.0, 3.3, 12.5)])
 def test_noncentralities_of_f_are_those_of_scipy(f, first, second):
-    low, high = of_f(f, first, second, 0.95)
+    low, high = noncentralities_of_f(f, first, second, 0.95)
     close = {"abs": 2e-4}  # as exact as the noncentral F of scipy before 1.14
     assert stats.ncf.cdf(f, first, second, first * low) == pytest.approx(0.975, **close)
     assert stats.ncf.cdf(f, first, second, first * high) == pytest.approx(
         0.025, **close
     )
-    assert of_f(0.01, first, second, 0.95) == (0.0, 0.0)
+    assert noncentralities_of_f(0.01, first, second, 0.95) == (0.0, 0.0)
 
 
 def covered(kind, sizes, sds, effect, reps, seed):

@@ -8,7 +8,7 @@ from blocks_of_data import p_values
 from noisy_lines import SD_OF_TABLE, noise
 from support import assert_at_least, assert_at_most, assert_rate
 
-from curvewise.stats.anova.table import two_way
+from curvewise.stats.anova.answers import two_way
 
 LEVEL = 0.05
 STEPS = 8

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.anova._lines.designs import checked_lines, compact, relative
+from curvewise.stats.anova.lines import checked_lines, compact, relative
 
 LINES = np.random.default_rng(0).normal(size=(2, 6, 4))
 

@@ -9,7 +9,7 @@ from noisy_lines import lines
 from support import assert_at_least, assert_at_most, assert_rate
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.anova.pairs import _partitions, all_pairs
+from curvewise.stats.anova.contrasts import _partitions, all_pairs
 from curvewise.stats.anova.randomized import randomized_anova
 from curvewise.stats.comparison import holm
 
@@ -82,7 +82,7 @@ def test_of_four_it_asks_every_way_for_some_to_be_equal(monkeypatch):
         test = SimpleNamespace(shuffles=shuffles, flips=None, smallest_p=1e-4)
         return dict.fromkeys(EFFECTS, test)
 
-    monkeypatch.setattr("curvewise.stats.anova.pairs.tests_of", made)
+    monkeypatch.setattr("curvewise.stats.anova.contrasts.tests_of", made)
     found = asked(some((4,) * 4), method="closed")
     twos = {
         frozenset(("12", "34")): 2 * 0.001,

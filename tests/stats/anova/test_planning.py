@@ -11,16 +11,15 @@ from scipy import stats
 from support import assert_at_least, assert_at_most, assert_rate
 
 from curvewise import CurvewiseError
-from curvewise.stats.anova._lines.designs import checked_lines
-from curvewise.stats.anova._planning.pilot_effects import (
+from curvewise.stats.anova.lines import checked_lines
+from curvewise.stats.anova.pilots import (
     ManyLines,
     effect_scales,
     noise_freedom,
+    population,
 )
-from curvewise.stats.anova._planning.populations import population
-from curvewise.stats.anova._planning.power_curve import _crossing, _fitted
-from curvewise.stats.anova._planning.simulated import _tested, rejections
 from curvewise.stats.anova.planning import lines_for_power
+from curvewise.stats.anova.power import _crossing, _fitted, _tested, rejections
 from curvewise.stats.anova.randomized import randomized_anova
 from curvewise.stats.deals import lines_to_reach
 

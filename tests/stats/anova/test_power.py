@@ -7,8 +7,7 @@ import pytest
 from support import assert_at_most, assert_rate
 
 from curvewise import CurvewiseError
-from curvewise.stats.anova._planning.stretched import Pool, both_f
-from curvewise.stats.anova.power import stretch_power
+from curvewise.stats.anova.power import Pool, both_f, stretch_power
 
 RISE = 60 / (1 + np.exp(-np.linspace(-3, 3, 8)))
 

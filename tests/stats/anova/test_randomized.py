@@ -10,10 +10,9 @@ from scipy import special, stats
 from support import assert_at_least, assert_at_most
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.anova._drawing.settling import at_any_time, clopper_pearson, side
-from curvewise.stats.anova.answers import Draws, EffectTest, RandomizedAnova
+from curvewise.stats.anova.answers import Draws, EffectTest, RandomizedAnova, two_way
+from curvewise.stats.anova.draws import at_any_time, clopper_pearson, side
 from curvewise.stats.anova.randomized import randomized_anova
-from curvewise.stats.anova.table import two_way
 from curvewise.stats.deals import all_deals
 
 BOTH = ("algorithm", "interaction")

@@ -4,8 +4,8 @@ from noisy_lines import lines as drawn_lines
 from support import assert_at_least, assert_at_most
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.anova import shares
-from curvewise.stats.anova.shares import effect_shares
+from curvewise.stats.anova import effects
+from curvewise.stats.anova.effects import effect_shares
 
 RAMP = np.array([-7, -5, -3, -1, 1, 3, 5, 7.0])
 
@@ -108,7 +108,7 @@ def test_lines_that_are_all_one_have_no_effect():
 def test_long_curves_are_taken_in_blocks(monkeypatch):
     groups = drawn_lines("walk", (5, 5), chances(), steps=50)
     whole = effect_shares(groups, rng=chances())
-    monkeypatch.setattr(shares, "BATCH", 4 * 1000 * 7)
+    monkeypatch.setattr(effects, "BATCH", 4 * 1000 * 7)
     parts = effect_shares(groups, rng=chances())
     np.testing.assert_allclose(parts.cumulated_upper, whole.cumulated_upper)
     np.testing.assert_allclose(parts.terms_upper, whole.terms_upper)

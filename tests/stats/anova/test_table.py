@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.anova.table import Anova, two_way
+from curvewise.stats.anova.answers import Anova, two_way
 
 EFFECTS = ("interaction", "algorithm", "training")
 # df, SS, MS, F as printed in the paper's four tables.

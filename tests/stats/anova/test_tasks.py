@@ -228,7 +228,7 @@ def test_lines_without_spread():
 
 def test_many_draws_take_little_memory(monkeypatch):
     """Batches are counted and not kept, and do not change how often chance is asked."""
-    monkeypatch.setattr("curvewise.stats.anova._lines.flips.BATCH", 4000)
+    monkeypatch.setattr("curvewise.stats.anova.draws.BATCH", 4000)
     found = asked(make((0.5,) * 3), shuffles=2000, exact=False)
     assert 0 < found.whole.p < 1
 

@@ -7,10 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from curvewise.stats.anova._drawing.draws import least
-from curvewise.stats.anova._lines.welch import welch_f
 from curvewise.stats.anova.answers import Draws
-from curvewise.stats.anova.pairs import all_pairs
+from curvewise.stats.anova.contrasts import all_pairs
+from curvewise.stats.anova.draws import least, welch_f
 from curvewise.stats.anova.randomized import randomized_anova
 from curvewise.stats.anova.tasks import over_tasks
 from curvewise.stats.deals import all_deals

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.anova.windows import window_edges, window_means
+from curvewise.stats.anova.lines import window_edges, window_means
 
 
 @given(st.integers(1, 300), st.integers(1, 300))

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, ttest_ind, ttest_rel
 
 from curvewise.errors import CurvewiseWarning
-from curvewise.stats._influence import contributions
-from curvewise.stats._ranks import order_statistics
+from curvewise.stats.asymptotics import contributions
 from curvewise.stats.bands import cdf_band
-from curvewise.stats.bounds import cvar_bounds, mean_bounds
+from curvewise.stats.bounds import cvar_bounds, mean_bounds, order_statistics
 from curvewise.stats.comparison import difference, has_few
 from curvewise.stats.distribution import cvar, quantile
 from curvewise.stats.functionals import Functional

@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 from curvewise.errors import CurvewiseWarning
 from curvewise.stats.comparison import dominance, shared_confidence
-from curvewise.stats.comparison.aso import _resampled, _Steps
+from curvewise.stats.comparison.quantiles import _resampled, _Steps
 from curvewise.stats.distribution import quantile
 
 pytestmark = pytest.mark.filterwarnings("ignore::curvewise.errors.CurvewiseWarning")
@@ -67,7 +67,7 @@ def test_batches_bound_the_memory(monkeypatch):
     """The same numbers, whether drawn in one batch or in many."""
     a, b = rng(1).normal(0.3, 2, 30), rng(2).normal(0, 1, 30)
     whole = dominance(a, b, rng=rng(5))
-    module = import_module("curvewise.stats.comparison.aso")
+    module = import_module("curvewise.stats.comparison.quantiles")
     monkeypatch.setattr(module, "_BATCH", 600)
     parts = dominance(a, b, rng=rng(5))
     assert parts.upper == pytest.approx(whole.upper, abs=5 * whole.monte_carlo_error)

@@ -9,7 +9,7 @@ from scipy.stats import binom, binomtest, brunnermunzel, multinomial, ranksums, 
 
 from curvewise.errors import CurvewiseWarning
 from curvewise.stats.comparison import probability_of_improvement
-from curvewise.stats.comparison._wins import (
+from curvewise.stats.comparison.improvement import (
     _binomial_cvar,
     convex,
     signs,

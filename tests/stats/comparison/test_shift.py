@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from curvewise.stats._ranks import order_statistics
 from curvewise.stats.bands import cdf_band
+from curvewise.stats.bounds import order_statistics
 from curvewise.stats.comparison import Settled, quantile_shift, where_better
 from curvewise.stats.distribution import quantile
 from curvewise.stats.interval import CurveBand

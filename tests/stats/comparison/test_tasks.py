@@ -20,7 +20,7 @@ from curvewise.stats.comparison import (
     optimality_gap_bootstrap,
     optimality_gap_interval,
 )
-from curvewise.stats.comparison._pool import Pool
+from curvewise.stats.comparison.tasks import Pool
 
 pytestmark = pytest.mark.filterwarnings("ignore::curvewise.errors.CurvewiseWarning")
 
@@ -114,7 +114,7 @@ def test_resampled_weights_are_those_of_runs_drawn_within_tasks():
 def test_batches_bound_the_memory(monkeypatch):
     z = scores()
     whole = iqm_bootstrap(z, resamples=999, rng=rng(5))
-    monkeypatch.setattr("curvewise.stats.comparison._pool._BATCH", 5000)
+    monkeypatch.setattr("curvewise.stats.comparison.tasks._BATCH", 5000)
     assert iqm_bootstrap(z, resamples=999, rng=rng(5)) == whole
 
 

@@ -5,10 +5,9 @@ import pytest
 from counts_of_power_laws import counts_of, power_law, right_with_correlation
 from scipy.special import expit
 
-from curvewise.stats.confusion._asked import Asked, even_points
-from curvewise.stats.confusion._calibrated import fit_calibrated
-from curvewise.stats.confusion._data import CountTable, Examples, count_table, stacked
-from curvewise.stats.confusion._shares import draw_shares
+from curvewise.stats.confusion.calibrated import fit_calibrated
+from curvewise.stats.confusion.data import CountTable, Examples, count_table, stacked
+from curvewise.stats.confusion.draws import Asked, draw_shares, even_points
 
 SIZES = 40.0 * 2 ** np.arange(6)
 AT = np.array([30.0, 400.0, 5000.0])

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from support import assert_at_least, assert_at_most
 
-from curvewise.stats.confusion._calibrated import fit_calibrated
-from curvewise.stats.confusion._drift import fit_drift
+from curvewise.stats.confusion.calibrated import fit_calibrated
+from curvewise.stats.confusion.drift import fit_drift
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "coverage_confusion.py"
 simulation = SimpleNamespace(**runpy.run_path(str(SCRIPT)))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from curvewise.stats.confusion._logistic import fit_logistic
+from curvewise.stats.confusion.logistic import fit_logistic
 
 SIZES = 40.0 * 2 ** np.arange(6)
 GAMMAS = np.array([-1.0, -0.5, -0.01, 0.0, 0.01, 0.5, 1.0])

@@ -6,12 +6,13 @@ from scipy.special import expit
 from support import assert_at_least, data
 
 from curvewise import metrics
-from curvewise.stats.confusion._asked import Asked
-from curvewise.stats.confusion._centred import as_counted, centred
-from curvewise.stats.confusion._data import count_table, stacked
-from curvewise.stats.confusion._errors import (
+from curvewise.stats.confusion.data import count_table, stacked
+from curvewise.stats.confusion.draws import (
+    Asked,
     _dirichlet,
     _estimated,
+    as_counted,
+    centred,
     draw_error_shares,
     error_shares,
 )

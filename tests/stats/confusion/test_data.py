@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._named_metrics import METRICS, metric_of
-from curvewise.stats.confusion._data import Examples, count_table, stacked
-from curvewise.stats.confusion._rates import matrices
+from curvewise.stats.confusion.data import Examples, count_table, stacked
+from curvewise.stats.confusion.draws import matrices
+from curvewise.stats.counts.draws import METRICS, metric_of
 
 SIZES = [40, 80, 160]
 ONE = [[[30, 10], [12, 28]], [[33, 7], [9, 31]], [[35, 5], [6, 34]]]

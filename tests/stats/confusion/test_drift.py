@@ -5,12 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from curvewise.stats.confusion._asked import Asked, even_points
-from curvewise.stats.confusion._data import Examples, count_table, stacked
-from curvewise.stats.confusion._drift import fit_drift
-from curvewise.stats.confusion._drift_constants import DRIFT
-from curvewise.stats.confusion._drift_noise import examples_tested, of_models
-from curvewise.stats.confusion._drift_smoother import Clock, ticks
+from curvewise.stats.confusion.data import Examples, count_table, stacked
+from curvewise.stats.confusion.draws import Asked, even_points
+from curvewise.stats.confusion.drift import DRIFT, Clock, fit_drift, ticks
+from curvewise.stats.confusion.noise import examples_tested, of_models
 
 SIZES = np.array([20.0, 40, 80, 160, 320])
 POINTS = even_points(6, 256)

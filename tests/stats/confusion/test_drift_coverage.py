@@ -5,9 +5,9 @@ import pytest
 from scipy.special import ndtri
 from support import assert_at_least, assert_at_most
 
-from curvewise.stats.confusion._asked import Asked, even_points
-from curvewise.stats.confusion._data import count_table, stacked
-from curvewise.stats.confusion._drift import fit_drift
+from curvewise.stats.confusion.data import count_table, stacked
+from curvewise.stats.confusion.draws import Asked, even_points
+from curvewise.stats.confusion.drift import fit_drift
 
 SIZES = np.array([32.0, 64, 128, 256, 512])
 CURVES, EACH = 400, 50  # examples of each class in a test set

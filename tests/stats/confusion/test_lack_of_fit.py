@@ -5,9 +5,8 @@ import pytest
 from counts_of_power_laws import counts_of, power_law
 from support import assert_at_least, assert_at_most
 
-from curvewise.stats.confusion._calibrated import fit_calibrated
-from curvewise.stats.confusion._data import stacked
-from curvewise.stats.confusion._lack_of_fit import lack_of_fit
+from curvewise.stats.confusion.calibrated import fit_calibrated, lack_of_fit
+from curvewise.stats.confusion.data import stacked
 
 SIZES = 40.0 * 2 ** np.arange(6)
 OCTAVES = np.log2(SIZES / SIZES[0])[:, None] * np.ones(2)

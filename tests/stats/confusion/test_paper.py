@@ -12,8 +12,8 @@ from counts_of_power_laws import counts_of, power_law
 from scipy.special import betaincinv
 from support import assert_at_least
 
-from curvewise.stats.confusion._asked import Asked, even_points
-from curvewise.stats.confusion._paper import GAMMAS, fit_paper
+from curvewise.stats.confusion.draws import Asked, even_points
+from curvewise.stats.confusion.paper import GAMMAS, fit_paper
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "coverage_confusion.py"
 simulation = SimpleNamespace(**runpy.run_path(str(SCRIPT)))

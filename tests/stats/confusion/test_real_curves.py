@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from support import data
 
-from curvewise.stats.confusion._calibrated import fit_calibrated
-from curvewise.stats.confusion._drift import fit_drift
-from curvewise.stats.confusion._drift_constants import DRIFT
-from curvewise.stats.confusion._paper import fit_paper
+from curvewise.stats.confusion.calibrated import fit_calibrated
+from curvewise.stats.confusion.drift import DRIFT, fit_drift
+from curvewise.stats.confusion.paper import fit_paper
 
 SCRIPTS = Path(__file__).parents[3] / "scripts"
 # Mean absolute error of error, precision, recall and F1, from 80 % and 50 % of the sizes:

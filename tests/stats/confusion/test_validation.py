@@ -10,7 +10,7 @@ from support import assert_at_least
 
 from curvewise import metrics
 from curvewise.errors import CurvewiseError
-from curvewise.stats.confusion._data import Examples
+from curvewise.stats.confusion.data import Examples
 from curvewise.stats.confusion.fit import fit_confusion_curve
 from curvewise.stats.confusion.validation import (
     ForeseenSizes,

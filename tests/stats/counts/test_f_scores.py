@@ -13,7 +13,7 @@ from curvewise.stats.counts import (
     precision_interval,
     recall_interval,
 )
-from curvewise.stats.counts._f_beta import f_beta_ends, jacobi_rule
+from curvewise.stats.counts.posterior import f_beta_ends, jacobi_rule
 
 MATRICES = np.array(
     [
@@ -86,11 +86,11 @@ def test_f_beta_is_what_is_drawn(beta):
 )
 def test_more_nodes_change_nothing(beta, monkeypatch):
     found = np.array(tuple(f_beta_interval(*MATRICES, beta=beta)))
-    monkeypatch.setattr("curvewise.stats.counts._f_beta._nodes", lambda square: 150)
+    monkeypatch.setattr("curvewise.stats.counts.posterior._nodes", lambda square: 150)
     most = np.array(tuple(f_beta_interval(*MATRICES, beta=beta)))
     assert found == pytest.approx(most, abs=1e-9)
     # The negative control: too few do.
-    monkeypatch.setattr("curvewise.stats.counts._f_beta._nodes", lambda square: 2)
+    monkeypatch.setattr("curvewise.stats.counts.posterior._nodes", lambda square: 2)
     fewest = np.array(tuple(f_beta_interval(*MATRICES, beta=beta)))
     assert np.abs(fewest - found).max() > 1e-7
 

@@ -21,7 +21,7 @@ from curvewise.stats.counts import (
     recall_interval,
     specificity_interval,
 )
-from curvewise.stats.counts._quantiles import beta_ends
+from curvewise.stats.counts.posterior import beta_ends
 
 # tp, fp, fn, tn, prior: intervals that another program computed, and for F1 what Eq. (28)
 # of Xue et al. (2025) gives as printed.
@@ -242,7 +242,7 @@ def test_ends_of_beta_distributions_are_scipys(tail):
 
 def test_a_guess_of_the_ends_alone_would_not_do():
     """The negative control: the step that follows the guess is what makes it exact."""
-    from curvewise.stats.counts._quantiles import _guess
+    from curvewise.stats.counts.posterior import _guess
 
     a, b = np.array([6.0]), np.array([30.0])
     guess = special.expit(np.log(a / b) + _guess(a, b, special.ndtri(0.025)))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from curvewise.stats._curve.grid import blocks, fit_amplitudes, fit_grid
+from curvewise.stats.curves import blocks, fit_amplitudes, fit_grid
 
 
 def problem(seed, *, curves=7, shapes=5, sizes=6, shared=False, holes=False):

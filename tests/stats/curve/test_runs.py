@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from curvewise.errors import CurvewiseError, CurvewiseWarning
-from curvewise.stats._curve.runs import checked_means, checked_runs, checked_sizes
+from curvewise.stats.curves import checked_means, checked_runs
+from curvewise.stats.validation import checked_sizes
 
 SIZES = [100, 200, 400]
 RUNS = [[0.4, 0.5], [0.3, 0.4], [0.2, 0.3]]

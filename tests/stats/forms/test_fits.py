@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._curve.grid import fit_grid
+from curvewise.stats.curves import fit_grid
 from curvewise.stats.forms import FORMS, fit_form, fit_forms
 
 SIZES = np.array([25.0, 50, 100, 200, 400, 800, 1600])

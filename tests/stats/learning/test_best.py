@@ -6,7 +6,7 @@ from scipy.special import ndtr, ndtri
 
 from curvewise import CurvewiseError
 from curvewise.stats.learning import chance_best, chance_better, extrapolate
-from curvewise.stats.learning._predictive import chance_less, quantile_table
+from curvewise.stats.learning.forecast import chance_less, quantile_table
 from curvewise.stats.powerlaw import fit_power_law
 
 DRAWS = 400_000

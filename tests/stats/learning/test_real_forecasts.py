@@ -16,7 +16,7 @@ from curvewise.stats.learning import (
     extrapolate,
     size_for,
 )
-from curvewise.stats.learning._predictive import SCORES, quantile_table, tables_between
+from curvewise.stats.learning.forecast import SCORES, quantile_table, tables_between
 from curvewise.stats.powerlaw import PowerLaw, fit_power_law
 
 N = np.array([16.0, 32, 64, 128, 256, 512, 1024])

@@ -7,8 +7,7 @@ from support import assert_at_least, assert_at_most, data
 
 from curvewise import CurvewiseError
 from curvewise.stats.learning import shape
-from curvewise.stats.learning._contrasts import judged
-from curvewise.stats.learning.shape import _triples
+from curvewise.stats.learning.shape import _triples, judged
 
 SIZES = np.array([25.0, 50, 100, 200, 400, 800])
 FLAT = np.full(6, 0.3)
@@ -272,7 +271,7 @@ def test_scale_does_not_matter():
 
 def test_many_contrasts_at_once_agree_with_one():
     rng = np.random.default_rng(63)
-    from curvewise.stats._curve.runs import checked_runs
+    from curvewise.stats.curves import checked_runs
 
     runs = checked_runs(SIZES, simulated(rng, FLAT, 5).T)
     pairs = np.array([[0, 1], [2, 5]])

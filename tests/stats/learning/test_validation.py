@@ -10,7 +10,7 @@ from support import data
 from curvewise import CurvewiseError
 from curvewise.stats.forms import fit_form
 from curvewise.stats.learning import LeftOut, average_rmse, leave_one_size_out
-from curvewise.stats.learning._models import known_models
+from curvewise.stats.learning.validation import known_models
 from curvewise.stats.powerlaw import fit_power_law
 
 N = np.array([25.0, 50, 100, 200, 400])

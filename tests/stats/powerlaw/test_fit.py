@@ -129,7 +129,7 @@ def test_the_quantile_is_where_the_mixture_has_its_probability():
 def test_quantiles_of_mixtures_are_right_at_any_freedom(freedom):
     from scipy import stats
 
-    from curvewise.stats.powerlaw._mixture import mixture_quantile
+    from curvewise.stats.powerlaw.mixture import mixture_quantile
 
     rng = np.random.default_rng(1)
     w = rng.dirichlet(np.full(7, 0.5), size=5)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from curvewise.analyses.learning import learning
-from curvewise.figures.series import Chart, Mark, Series, no_band
+from curvewise.figures.chart import Chart, Mark, Series, no_band
 from curvewise.metrics import Floats
+from curvewise.questions.learning import learning
 from curvewise.stats.interval import Interval
 from curvewise.stats.learning import data_multiplier
 from curvewise.stats.powerlaw import fit_power_law

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from curvewise.figures.series import Chart, Mark, Series, no_band
+from curvewise.figures.chart import Chart, Mark, Series, no_band
 from curvewise.metrics import Floats
 from curvewise.stats.learning import average_rmse, leave_one_size_out, point_multiplier
 from curvewise.stats.powerlaw import PowerLaw, fit_power_law, light_fit

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from curvewise.figures.series import Chart, Mark, Series, no_band
+from curvewise.figures.chart import Chart, Mark, Series, no_band
 from curvewise.metrics import Floats
 from curvewise.stats.learning import LeftOut, stability
 from curvewise_papers.claims import Claim

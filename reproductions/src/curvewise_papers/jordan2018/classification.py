@@ -7,9 +7,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from curvewise import zoo
-from curvewise.analyses.robustness import robustness
 from curvewise.engine.experiment import Experiment
 from curvewise.engine.supervised.tuning import tuned
+from curvewise.questions.robustness import robustness
 from curvewise.stats.bands import half_width
 from curvewise.stats.distribution import cvar, threshold
 from curvewise.trials import Trial, Trials

@@ -8,16 +8,16 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from curvewise import zoo
-from curvewise._text import joined, percent
-from curvewise.analyses.performance import performance
-from curvewise.analyses.robustness import robustness
 from curvewise.engine.experiment import Experiment, Task
 from curvewise.engine.supervised.data import Supervised
-from curvewise.figures.performance import quantile_chart
-from curvewise.figures.robustness import gain_chart
-from curvewise.figures.series import Chart
+from curvewise.figures.chart import Chart
 from curvewise.metrics import Floats
+from curvewise.questions.performance import performance
+from curvewise.questions.performance.charts import quantile_chart
+from curvewise.questions.robustness import robustness
+from curvewise.questions.robustness.charts import gain_chart
 from curvewise.stats.functionals import Functional
+from curvewise.text import joined, percent
 from curvewise.trials import Trials
 from curvewise_papers.study import Figure, Results, Runner, Table, printed
 

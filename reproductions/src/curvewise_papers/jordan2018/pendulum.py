@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from curvewise.figures.series import Chart, Mark, Series, finite, no_band
+from curvewise.figures.chart import Chart, Mark, Series, finite, no_band
 from curvewise.metrics import Floats
 from curvewise.stats.bands import Kind, cdf_band
 from curvewise.stats.distribution import cvar, quantile

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from curvewise.analyses.slices import Slices
 from curvewise.engine.experiment import Algorithm, Experiment
 from curvewise.flow.slices import quantile_slices
 from curvewise.metrics import Floats
+from curvewise.questions.slices import Slices
 from curvewise.stats.distribution import quantile
 from curvewise.stats.functionals import Functional
 from curvewise.trials import Trials

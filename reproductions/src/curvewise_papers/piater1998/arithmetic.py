@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from curvewise.figures.series import Chart, Series, no_band
+from curvewise.figures.chart import Chart, Series, no_band
 from curvewise.metrics import Floats
 from curvewise.stats.anova import Anova, two_way
 from curvewise.stats.deals import assignments

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from curvewise.figures.series import Chart, Series, no_band
+from curvewise.figures.chart import Chart, Series, no_band
 from curvewise.metrics import Floats
 from curvewise.stats.anova import StretchPower, randomized_anova, stretch_power
 from curvewise_papers.claims import Claim

@@ -8,11 +8,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from curvewise.analyses.difference import Difference, difference
 from curvewise.engine.experiment import Experiment
-from curvewise.figures.difference import lines_chart, null_chart
-from curvewise.figures.series import Chart, Series, no_band
+from curvewise.figures.chart import Chart, Series, no_band
 from curvewise.metrics import Floats
+from curvewise.questions.difference import Difference, difference
+from curvewise.questions.difference.charts import lines_chart, null_chart
 from curvewise.stats.anova import Anova, randomized_anova
 from curvewise.trials import Trials
 from curvewise_papers.claims import Claim

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from curvewise.figures.series import Chart, Series, no_band
+from curvewise.figures.chart import Chart, Series, no_band
 from curvewise_papers.study import Figure, Results, printed
 from curvewise_papers.xue2025.blocks import SIZES
 from curvewise_papers.xue2025.forecasts import (

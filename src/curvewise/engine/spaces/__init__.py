@@ -16,16 +16,21 @@ Parameters are drawn in the order of their names, whatever the order of the dict
 import numpy as np
 
 from curvewise.engine.spaces.adapters import from_configspace, from_optuna
-from curvewise.engine.spaces.combining import choice, mixture
-from curvewise.engine.spaces.describing import described
-from curvewise.engine.spaces.distributions import (
+from curvewise.engine.spaces.laws import (
+    MOST,
     integers,
     log_integers,
     loguniform,
     uniform,
 )
-from curvewise.engine.spaces.drawing import Space, sampler, when
-from curvewise.engine.spaces.laws import MOST
+from curvewise.engine.spaces.space import (
+    Space,
+    choice,
+    described,
+    mixture,
+    sampler,
+    when,
+)
 from curvewise.trials.trial import Value
 
 __all__ = [

@@ -7,10 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from curvewise._checks import is_whole
-from curvewise.engine.cell import warm_up
 from curvewise.engine.supervised.data import Supervised, code
-from curvewise.errors import CurvewiseError, Keyword, shortened
+from curvewise.engine.trial_run import warm_up
+from curvewise.errors import CurvewiseError, Keyword, is_whole, shortened
 
 Predict: TypeAlias = Callable[[Any], Any]
 Fit: TypeAlias = Callable[

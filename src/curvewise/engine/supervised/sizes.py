@@ -9,9 +9,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from curvewise._checks import is_whole, whole
-from curvewise._text import count
-from curvewise.errors import CurvewiseError, shortened, unknown
+from curvewise.errors import CurvewiseError, is_whole, shortened, unknown, whole
+from curvewise.text import count
 
 
 @dataclass(frozen=True, slots=True)

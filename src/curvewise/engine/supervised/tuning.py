@@ -6,12 +6,11 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from curvewise._checks import whole
 from curvewise.engine import spaces
-from curvewise.engine.cell import items, warm_up
 from curvewise.engine.experiment import Algorithm
 from curvewise.engine.recording import Record
-from curvewise.errors import CurvewiseError, listed, shortened, unknown
+from curvewise.engine.trial_run import items, warm_up
+from curvewise.errors import CurvewiseError, listed, shortened, unknown, whole
 from curvewise.metrics import FROM_COUNTS, Metric, find, is_quality
 from curvewise.trials.trial import Value, canonical
 

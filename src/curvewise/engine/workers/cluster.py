@@ -13,16 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from curvewise.engine.drive import Batch, Finished, Limits, Payload, Queue, Stop
 from curvewise.engine.recording import Record, columns
 from curvewise.engine.workers.local import Local
-from curvewise.engine.workers.queue import (
-    Batch,
-    Finished,
-    Limits,
-    Payload,
-    Queue,
-    Stop,
-)
 from curvewise.errors import CurvewiseError, Keyword
 
 _AHEAD = 2  # batches per core: one that is done, one that waits

@@ -11,13 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError, listed
-from curvewise.exchange.grouping import (
-    columns_varying,
-    floats,
-    group_codes,
-    rows_per_run,
-)
-from curvewise.exchange.shapes.base import (
+from curvewise.exchange.rows import columns_varying, floats, group_codes, rows_per_run
+from curvewise.exchange.shapes import (
     EXAMPLES_AT,
     Examples,
     Groups,
@@ -34,8 +29,7 @@ from curvewise.exchange.shapes.base import (
     text_columns,
 )
 from curvewise.trials import names
-from curvewise.trials.columns import Ints, packed
-from curvewise.trials.ragged import from_rows
+from curvewise.trials.columns import Ints, from_rows, packed
 
 
 def classes(shaped: Shaped, name: str) -> Shaped | None:

@@ -9,13 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError, listed
-from curvewise.exchange.grouping import (
-    columns_varying,
-    floats,
-    group_codes,
-    is_number,
-)
-from curvewise.exchange.shapes.base import (
+from curvewise.exchange.rows import columns_varying, floats, group_codes, is_number
+from curvewise.exchange.shapes import (
     Shaped,
     distinct_values,
     free_columns,

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from curvewise.errors import CurvewiseError
 from curvewise.exchange.runs import Asked, LeftOut, Sheet
-from curvewise.exchange.tools.seeing import Seen
+from curvewise.exchange.tools.contents import Seen
 from curvewise.metrics import Direction, Metric, find
 
 _WAYS: dict[bool, Direction] = {True: "higher", False: "lower"}

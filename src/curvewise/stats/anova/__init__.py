@@ -1,38 +1,45 @@
 """Tests of whole curves: do they differ, where, which ones, and how many are needed."""
 
-from curvewise.stats.anova._lines.flips import FEWEST as FEWEST_TO_FLIP
-from curvewise.stats.anova._planning.pilots import LEAST_PILOT as FEWEST_TO_PLAN
 from curvewise.stats.anova.answers import (
+    Anova,
     Decision,
     Draws,
     EffectTest,
     Noise,
     Null,
     RandomizedAnova,
+    two_way,
 )
-from curvewise.stats.anova.band import difference_band
-from curvewise.stats.anova.contrasts import LineContrast, contrast
-from curvewise.stats.anova.diagnostics import (
+from curvewise.stats.anova.bands import difference_band, mean_band
+from curvewise.stats.anova.contrasts import (
+    LineContrast,
+    Pair,
+    all_pairs,
+    contrast,
+    pair_of,
+)
+from curvewise.stats.anova.draws import FEWEST_TO_FLIP
+from curvewise.stats.anova.effects import (
+    EffectShares,
+    EffectSizes,
+    Explained,
+    effect_shares,
+    effect_sizes,
+    explained,
+)
+from curvewise.stats.anova.lines import (
     greenhouse_geisser,
     noise_ratio,
     step_correlation,
+    window_edges,
+    window_means,
 )
-from curvewise.stats.anova.effects import EffectSizes, effect_sizes
-from curvewise.stats.anova.means import mean_band
-from curvewise.stats.anova.omega import Explained, explained
-from curvewise.stats.anova.pairs import Pair, all_pairs, pair_of
-from curvewise.stats.anova.planning import (
-    LinesForPower,
-    lines_for_power,
-    refuse_pilot,
-)
+from curvewise.stats.anova.pilots import FEWEST_TO_PLAN
+from curvewise.stats.anova.planning import LinesForPower, lines_for_power, refuse_pilot
 from curvewise.stats.anova.power import StretchPower, stretch_power
 from curvewise.stats.anova.randomized import randomized_anova
-from curvewise.stats.anova.shares import EffectShares, effect_shares
-from curvewise.stats.anova.table import Anova, two_way
 from curvewise.stats.anova.tasks import OverTasks, TaskTest, over_tasks
 from curvewise.stats.anova.where import Where, where_different
-from curvewise.stats.anova.windows import window_edges, window_means
 
 __all__ = [
     "FEWEST_TO_FLIP",

@@ -1,14 +1,31 @@
 """How many lines of each algorithm it takes to find a difference, judged from a pilot."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._sample import (
+from curvewise.stats.anova.lines import Design, LinesLike
+from curvewise.stats.anova.pilots import (
+    MOST_LINES,
+    ManyLines,
+    Population,
+    checked_effect,
+    checked_pilot,
+    checked_sizes,
+    effect_scales,
+    mean_lines,
+    noise_freedom,
+    population,
+    stated_lines,
+)
+from curvewise.stats.anova.power import Asked, Curve, power_curve, power_of_pilot
+from curvewise.stats.deals import lines_to_reach
+from curvewise.stats.interval import Interval
+from curvewise.stats.validation import (
     Floats,
     checked_chance,
     checked_confidence,
@@ -16,26 +33,13 @@ from curvewise.stats._sample import (
     is_number,
     one_of,
 )
-from curvewise.stats.anova._lines.designs import LinesLike
-from curvewise.stats.anova._planning.pilot_effects import MOST
-from curvewise.stats.anova._planning.pilots import (
-    checked_effect,
-    checked_pilot,
-    checked_sizes,
-    mean_lines,
-    stated_lines,
-)
-from curvewise.stats.anova._planning.plans import (
-    Found,
-    Question,
-    for_observed,
-    for_stated,
-)
-from curvewise.stats.anova._planning.power_curve import Asked
-from curvewise.stats.deals import lines_to_reach
-from curvewise.stats.interval import Interval
 
-__all__ = ["LinesForPower", "lines_for_power", "refuse_pilot"]
+__all__ = [
+    "LinesForPower",
+    "lines_for_power",
+    "refuse_pilot",
+]
+
 
 Effect: TypeAlias = Literal["algorithm", "interaction", "either"]
 Noise: TypeAlias = Literal["unequal", "equal"]
@@ -254,7 +258,7 @@ def lines_for_power(
         _interval(found, float(power), confidence, is_stated),
         tuple(_or_none(way.lines) for way in ways),
         least,
-        MOST,
+        MOST_LINES,
         now.now,
         now.now_error,
         none.astype(np.int64) if curve is None else curve.sizes,
@@ -295,6 +299,35 @@ def _or_none(lines: float) -> int | None:
     return int(lines) if math.isfinite(lines) else None
 
 
+# --------------------------------------------------------------------------------------
+# Numbers of lines for an effect that is stated, and for the one that a pilot shows.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """How many lines an effect takes.
+
+    Parameters
+    ----------
+    lines, lower, upper : float
+        The number and what the pilot leaves open; infinite where there is none.
+    curve : Curve or None
+        None where there is no number.
+    now, now_error : float
+        Power with the lines of the pilot; NaN where it shows no effect.
+    scales : tuple of float
+        What observed effects were multiplied by.
+    """
+
+    lines: float
+    lower: float
+    upper: float
+    curve: Curve | None
+    now: float
+    now_error: float
+    scales: tuple[float, float]
+
+
 def _interval(
     found: Found, power: float, confidence: float, is_stated: bool
 ) -> Interval:
@@ -329,3 +362,108 @@ def refuse_pilot(lines: LinesLike) -> None:
     >>> refuse_pilot({"a": [[1, 2], [2, 4], [1, 3], [2, 3]], "b": [[0, 1]] * 4})
     """
     checked_pilot(lines)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """What is asked of a pilot.
+
+    Parameters
+    ----------
+    design : Design
+        The pilot.
+    effect : str
+    pooled : bool
+        Whether all algorithms have the same noise.
+    asked : Asked
+    tail : float
+        What the interval leaves out at each end.
+    tried : list of int, optional
+        Numbers of lines to try.
+    """
+
+    design: Design
+    effect: str
+    pooled: bool
+    asked: Asked
+    tail: float
+    tried: list[int] | None
+
+    def source(self, middles: Floats, *, pooled: bool) -> Population:
+        """Return where lines with these mean lines would come from."""
+        shapes = self.effect != "algorithm"
+        return population(self.design, middles, shapes=shapes, pooled=pooled)
+
+    def whole(self, lines: float) -> float:
+        """Return a number of lines that can be run; infinite beyond those computed."""
+        if not math.isfinite(lines) or lines > MOST_LINES:
+            return math.inf
+        return float(max(math.ceil(lines - 1e-9), self.asked.least))
+
+
+def for_stated(question: Question, middles: Floats, rng: np.random.Generator) -> Found:
+    """Return how many lines a stated effect takes: of the pilot only noise is judged."""
+    asked, scale = question.asked, (1.0, 1.0)
+    own = question.source(middles, pooled=False)
+    certain = question.source(middles, pooled=question.pooled)
+    freedom = noise_freedom(own, question.effect)
+    source = replace(certain, freedom=freedom)
+    many = ManyLines(source, asked.levels, rng)
+    needed, curve, offset = many.lines(asked.power, scale), None, 1.0
+    if math.isfinite(needed):
+        curve = power_curve(source, many, scale, asked, question.tried, rng)
+        offset = curve.lines - needed
+    exactly = ManyLines(certain, asked.levels, rng).lines(asked.power, scale)
+    ends = [f * exactly + offset for f in _noise_factors(freedom, question.tail)]
+    now = power_of_pilot(source, question.design.sizes, asked, rng)
+    return _found(question, curve, ends, now, scale)
+
+
+def for_observed(
+    question: Question, middles: Floats, rng: np.random.Generator
+) -> Found:
+    """Return how many lines the effect takes that a pilot shows, less what is chance."""
+    asked, tail = question.asked, question.tail
+    own = question.source(middles, pooled=False)
+    source = question.source(middles, pooled=question.pooled)
+    scales = effect_scales(own, (1 - tail, 0.5, tail), rng).tolist()
+    many = ManyLines(source, asked.levels, rng)
+    needed = [many.lines(asked.power, scale) for scale in scales]
+    # Where the pilot shows no more than chance, only the largest effect has a number.
+    at = 1 if math.isfinite(needed[1]) else 0
+    curve, offset = None, 1.0
+    if math.isfinite(needed[at]):
+        curve = power_curve(source, many, scales[at], asked, question.tried, rng)
+        offset = curve.lines - needed[at]
+    ends = [needed[0] + offset, needed[2] + offset]
+    now = math.nan, math.nan
+    if any(c > 0 for c, level in zip(scales[1], asked.levels, strict=True) if level):
+        now = power_of_pilot(
+            source.scaled(scales[1]), question.design.sizes, asked, rng
+        )
+    return _found(question, curve if at == 1 else None, ends, now, tuple(scales[1]))
+
+
+def _found(
+    question: Question,
+    curve: Curve | None,
+    ends: list[float],
+    now: tuple[float, float],
+    scales: tuple[float, float],
+) -> Found:
+    lines = math.inf if curve is None else question.whole(curve.lines)
+    low, high = (question.whole(end) for end in ends)
+    if math.isinf(lines):
+        curve = None
+    return Found(lines, min(low, lines), max(high, lines), curve, *now, scales)
+
+
+def _noise_factors(freedom: float, tail: float) -> tuple[float, float]:
+    """Return how many times smaller and larger variances may be than the pilot's."""
+    from scipy.special import gammaincinv
+
+    if math.isinf(freedom):  # there is no noise to be judged
+        return 1.0, 1.0
+    ends = (2 * float(gammaincinv(freedom / 2, p)) for p in (1 - tail, tail))
+    low, high = (freedom / end for end in ends)
+    return low, high

@@ -1,21 +1,48 @@
-"""How often stretched curves are told from their originals: power by resampling."""
+"""Power: by resampling stretched curves, and by simulating experiments to come."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._sample import Floats, checked_chance, checked_level, is_number
-from curvewise.stats.anova._lines.flips import batches
-from curvewise.stats.anova._planning.stretched import Indices, Pool, both_f
+from curvewise.stats.anova import draws
+from curvewise.stats.anova import draws as anova_draws
+from curvewise.stats.anova.draws import (
+    FEWEST_TO_FLIP,
+    Split,
+    batches,
+    least,
+    random_signs,
+)
+from curvewise.stats.anova.lines import checked_lines, compact
+from curvewise.stats.anova.pilots import ManyLines, Population
+from curvewise.stats.asymptotics import unit_of
+from curvewise.stats.deals import (
+    Labels,
+    all_deals,
+    labels_as_they_lie,
+    number_of_deals,
+    random_labels,
+)
+from curvewise.stats.validation import Floats, checked_chance, checked_level, is_number
 
-__all__ = ["StretchPower", "stretch_power"]
+__all__ = [
+    "StretchPower",
+    "stretch_power",
+]
+
 
 _AROUND = 10  # sorted values on each side that the critical value is averaged with
+
+
+# --- Curves and their stretched copies: samples of both, and the two F between them ----
+
+
+Indices: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,6 +177,44 @@ def stretch_power(
     )
 
 
+class Pool:
+    """Lines in coordinates: the mean, then the rest, as many as there are lines at most.
+
+    Parameters
+    ----------
+    lines : array_like, shape (line, step)
+    disjoint : bool
+        Whether no draw has a line and its copy.
+    """
+
+    def __init__(self, lines: ArrayLike, disjoint: bool) -> None:
+        values = checked_lines([lines, lines]).groups[0]
+        values = values / unit_of(values)
+        self.lines, self.steps = values.shape
+        self.disjoint = disjoint
+        means = values.mean(axis=1, keepdims=True)
+        shapes = compact(values - means)
+        self.values: Floats = np.hstack([math.sqrt(self.steps) * means, shapes])
+
+    def mixed(self, draws: int, size: int, rng: np.random.Generator) -> Indices:
+        """Return two samples from lines and copies together, shape (draw, 2 size)."""
+        if not self.disjoint:
+            return _drawn(draws, 2 * self.lines, (size, size), rng)
+        chosen = _drawn(draws, self.lines, (size, size), rng)
+        chosen += self.lines * rng.integers(0, 2, chosen.shape)
+        return chosen
+
+    def apart(self, draws: int, size: int, rng: np.random.Generator) -> Indices:
+        """Return a sample of the lines and one of the copies, shape (draw, 2 size)."""
+        if self.disjoint:
+            chosen = _drawn(draws, self.lines, (size, size), rng)
+        else:
+            own = [_drawn(draws, self.lines, (size,), rng) for _ in range(2)]
+            chosen = np.concatenate(own, axis=1)
+        chosen[:, size:] += self.lines
+        return chosen
+
+
 def _point(
     pool: Pool,
     stretch: float,
@@ -231,3 +296,408 @@ def _checked_level(level: Any, null_draws: int) -> float:
             value=null_draws,
         )
     return alpha
+
+
+def _drawn(
+    draws: int, n: int, sizes: tuple[int, ...], rng: np.random.Generator
+) -> Indices:
+    """Return samples without replacement from n, one after the other in each row."""
+    ends = np.cumsum(sizes)
+    cuts = np.minimum(ends, n - 1)
+    # The smallest of random keys are a random sample; nothing needs to be sorted.
+    order = np.argpartition(rng.random((draws, n)), cuts, axis=1)
+    return order[:, : ends[-1]]
+
+
+def both_f(both: Floats, index: Indices, steps: int) -> Floats:
+    """Return both F of the two-way table for each draw, shape (effect, draw)."""
+    size = index.shape[1] // 2
+    weights = np.zeros((2, len(index), len(both)))
+    rows = np.arange(len(index))[:, None]
+    weights[0][rows, index[:, :size]] = 1.0
+    weights[1][rows, index[:, size:]] = 1.0
+    means = weights @ both / size
+    within = (weights @ (both**2).sum(axis=1)).sum(axis=0)
+    within = within - size * (means**2).sum(axis=(0, 2))
+    error = np.maximum(within, np.finfo(float).tiny) / (2 * steps * (size - 1))
+    effects = (means[0] - means[1]) ** 2 * (size / 2)
+    interaction = effects[:, 1:].sum(axis=1) / (steps - 1)
+    found: Floats = np.stack([effects[:, 0], interaction]) / error
+    return found
+
+
+# --- Power against the number of lines, and where it reaches what was asked for --------
+
+
+SIMULATED = 60  # lines up to which the test itself is simulated
+_TRIED = (0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.2)  # times the first guess
+_NEAR = (0.7, 1.5)  # times the guess: here with all simulations, elsewhere a third
+_MORE_SIZES = 4  # times that the search may go on beyond them
+# The statistics estimate variances, which for many lines are known: about one line more.
+_EXTRA = 1.0
+_TWO_SIDED = 1.96  # standard errors, for 95 %
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """Power at several numbers of lines.
+
+    Parameters
+    ----------
+    sizes : ndarray of int, shape (size,)
+    powers, errors : ndarray, shape (size,)
+        Power, never falling, and its Monte Carlo error.
+    lower, upper : ndarray, shape (size,)
+        Between which chance leaves it, with 95 % confidence.
+    lines, error : float
+        Where it reaches what was asked for, not rounded, and the Monte Carlo error of that.
+    simulated : bool
+    """
+
+    sizes: NDArray[np.int64]
+    powers: Floats
+    errors: Floats
+    lower: Floats
+    upper: Floats
+    lines: float
+    error: float
+    simulated: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """What power is to be reached, by which test.
+
+    Parameters
+    ----------
+    power : float
+    levels : tuple of float
+        Of the test of each effect; 0 where it is not asked for.
+    guarded : bool
+        Whether noise may be unequal.
+    least : int
+        Lines below which no result is significant.
+    simulations : int
+    """
+
+    power: float
+    levels: tuple[float, float]
+    guarded: bool
+    least: int
+    simulations: int
+
+
+def simulated_power(
+    source: Population, sizes: Sequence[int], asked: Asked, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Return the power of the test itself with so many lines, and its error."""
+    found = rejections(
+        source,
+        sizes,
+        levels=asked.levels,
+        guarded=asked.guarded,
+        simulations=asked.simulations,
+        rng=rng,
+    )
+    share = float(found.any(axis=0).mean())
+    return share, _error(share, asked.simulations)
+
+
+def power_of_pilot(
+    source: Population, sizes: Sequence[int], asked: Asked, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Return the power with as many lines of each algorithm as a pilot has."""
+    if min(sizes) <= SIMULATED:
+        return simulated_power(source, sizes, asked, rng)
+    # For many lines only the variance of means counts: as if all were as many.
+    most = max(sizes)
+    noise = [e * math.sqrt(most / n) for e, n in zip(source.noise, sizes, strict=True)]
+    many = ManyLines(replace(source, noise=noise), asked.levels, rng)
+    power = many.power(most - _EXTRA, (1.0, 1.0))
+    return power, _error(power, many.draws)
+
+
+def power_curve(
+    source: Population,
+    many: ManyLines,
+    scale: Sequence[float],
+    asked: Asked,
+    tried: Sequence[int] | None,
+    rng: np.random.Generator,
+) -> Curve:
+    """Return power against the number of lines, with effects times `scale`.
+
+    Parameters
+    ----------
+    source : Population
+        With effects not scaled.
+    many : ManyLines
+        Of that population.
+    scale : sequence of float
+    asked : Asked
+    tried : sequence of int, optional
+        Numbers of lines; found if left out.
+    rng : numpy.random.Generator
+    """
+    guess = max(many.lines(asked.power, scale) + _EXTRA, asked.least)
+    slope = _slope(many, scale, guess)
+    if tried is None and guess > SIMULATED:
+        sizes = _around(guess, asked.least, 25)
+        powers = np.array([many.power(max(n - _EXTRA, 0), scale) for n in sizes])
+        errors, lower, upper = _left_open(powers, np.full(len(sizes), many.draws))
+        error = _error(asked.power, many.draws) / slope
+        return Curve(sizes, powers, errors, lower, upper, guess, error, simulated=False)
+    own = source.scaled(scale)
+    m = len(source.noise)
+    found: dict[int, tuple[float, int]] = {}
+    waiting = list(_around(guess, asked.least) if tried is None else tried)
+    for _ in range(len(waiting) + _MORE_SIZES):
+        if not waiting:
+            break
+        n = int(waiting.pop())
+        is_near = tried is not None or _NEAR[0] * guess <= n <= _NEAR[1] * guess
+        times = asked.simulations if is_near else max(asked.simulations // 3, 100)
+        now = replace(asked, simulations=times)
+        found[n] = simulated_power(own, (n,) * m, now, rng)[0], times
+        if not waiting and tried is None:
+            waiting = _beyond(found, asked)
+    sizes = np.array(sorted(found))
+    powers, times_each = _fitted(found)
+    errors, lower, upper = _left_open(powers, np.array(times_each))
+    lines = _crossing(sizes, powers, asked.power)
+    is_inside = lines is not None and bool(lines > sizes[0] or sizes[0] <= asked.least)
+    reached = lines if lines is not None and is_inside else guess
+    error = _error(asked.power, asked.simulations) / slope
+    if reached <= asked.least and powers[0] > asked.power + 3 * errors[0]:
+        error = 0.0  # fewer lines find nothing, so that none are left to chance
+    return Curve(
+        sizes, powers, errors, lower, upper, reached, error, simulated=is_inside
+    )
+
+
+def _around(guess: float, least: int, points: int = 0) -> NDArray[np.int64]:
+    ends = _TRIED[0] * guess, _TRIED[-1] * guess
+    tried = np.geomspace(*ends, points) if points else np.array(_TRIED) * guess
+    return np.unique(np.maximum(tried.round(), least).astype(np.int64))
+
+
+def _beyond(found: dict[int, tuple[float, int]], asked: Asked) -> list[int]:
+    """Return where to go on, if power is not yet reached, or everywhere."""
+    sizes = sorted(found)
+    powers, _ = _fitted(found)
+    if powers[-1] < asked.power:
+        return [math.ceil(1.5 * sizes[-1])]
+    if powers[0] >= asked.power and sizes[0] > asked.least:
+        return [max(asked.least, math.floor(0.7 * sizes[0]))]
+    return []
+
+
+def _fitted(found: dict[int, tuple[float, int]]) -> tuple[Floats, list[int]]:
+    """Return powers that never fall, nearest to those found, and how often each was."""
+    blocks: list[tuple[float, int, int]] = []
+    times_each = [found[n][1] for n in sorted(found)]
+    for n in sorted(found):
+        power, times = found[n]
+        sizes = 1
+        while blocks and blocks[-1][0] > power:
+            before, more, others = blocks.pop()
+            power = (more * before + times * power) / (more + times)
+            times, sizes = times + more, sizes + others
+        blocks.append((power, times, sizes))
+    return np.repeat([b[0] for b in blocks], [b[2] for b in blocks]), times_each
+
+
+def _crossing(sizes: NDArray[np.int64], powers: Floats, power: float) -> float | None:
+    """Return where power is reached: the normal deviate of power runs like a root."""
+    from scipy.special import ndtri
+
+    if powers[-1] < power:
+        return None
+    at = int(np.argmax(powers >= power))
+    if at == 0:
+        return float(sizes[0])
+    ends = ndtri(np.clip(powers[at - 1 : at + 1], 1e-4, 1 - 1e-4))
+    share = (ndtri(power) - ends[0]) / max(ends[1] - ends[0], 1e-12)
+    low, high = np.sqrt(sizes[at - 1 : at + 1])
+    return float((low + min(max(share, 0.0), 1.0) * (high - low)) ** 2)
+
+
+def _slope(many: ManyLines, scale: Sequence[float], lines: float) -> float:
+    """Return by how much power grows with a line, at the least."""
+    rise = many.power(1.2 * lines, scale) - many.power(0.8 * lines, scale)
+    return float(max(rise / (0.4 * lines), 0.1 / lines))
+
+
+def _error(share: float, n: int) -> float:
+    # One more of either kind, so that no share is called certain.
+    smooth = (share * n + 1) / (n + 2)
+    return math.sqrt(smooth * (1 - smooth) / n)
+
+
+def _left_open(
+    powers: Floats, times: NDArray[np.int64]
+) -> tuple[Floats, Floats, Floats]:
+    """Return errors of shares that were drawn so often, and Wilson's ends for them."""
+    errors = [
+        _error(p, n) for p, n in zip(powers.tolist(), times.tolist(), strict=True)
+    ]
+    z = _TWO_SIDED**2 / times
+    middle = (powers + z / 2) / (1 + z)
+    reach = np.sqrt(z * powers * (1 - powers) + z**2 / 4) / (1 + z)
+    ends = np.clip([middle - reach, middle + reach], 0.0, 1.0)
+    # Of a share of 0 or 1 one end is the share itself, but for its last digit.
+    return np.array(errors), np.minimum(ends[0], powers), np.maximum(ends[1], powers)
+
+
+# --- Experiments that nobody ran, and how they are tested ------------------------------
+
+
+# Shuffles, and as many flips, of each experiment; more where p is near the level.
+_FIRST, _MORE = 199, 800
+_FIRST_MOST, _MORE_MOST = 1000, 4000  # at small levels
+_SETTLED = 3.0  # standard errors between p and the level
+_ENUMERATED = 1000  # deals that are all looked at
+_BLOCK = 100  # experiments that share their shuffles and flips
+_CELLS = 1 << 22  # floats that a block may take
+
+# How many draws are as large as what is shown, of how many, the smallest p of all that
+# there are, and whether these are all.
+_Counted: TypeAlias = tuple[Floats, int, float, bool]
+_Test: TypeAlias = Callable[[Split, int, np.random.Generator], _Counted]
+
+
+def rejections(
+    source: Population,
+    sizes: Sequence[int],
+    *,
+    levels: Sequence[float],
+    guarded: bool,
+    simulations: int,
+    rng: np.random.Generator,
+) -> NDArray[np.bool_]:
+    """Return in which simulated experiments each effect is found.
+
+    Parameters
+    ----------
+    source : Population
+    sizes : sequence of int
+        Lines of each algorithm.
+    levels : sequence of float
+        Of the test of each effect; 0 where it is not asked for.
+    guarded : bool
+        Whether noise may be unequal: the larger p of shuffles and flips. Else plain F.
+    simulations : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of bool, shape (effect, experiment)
+    """
+    width = max(_draws(np.array(levels))[0], _MORE) * (source.middles.shape[1] + 4)
+    most = int(np.clip(_CELLS // width, 1, _BLOCK))
+    found = [
+        _tested(
+            source.drawn(min(most, simulations - begin), sizes, rng),
+            levels,
+            guarded,
+            rng,
+        )
+        for begin in range(0, simulations, most)
+    ]
+    return np.concatenate(found, axis=1)
+
+
+def _tested(
+    lines: Split, levels: Sequence[float], guarded: bool, rng: np.random.Generator
+) -> NDArray[np.bool_]:
+    asked = np.array(levels)[:, None]
+    found = np.tile(asked > 0, len(lines.means))
+    tests: list[_Test] = [_shuffled(guarded)]
+    if guarded and min(lines.sizes) >= FEWEST_TO_FLIP:
+        tests.insert(0, _flipped)
+    for test in tests:
+        left = np.flatnonzero(found.any(axis=0))
+        if len(left):
+            p = _p(_some(lines, left), test, asked, rng)
+            found[:, left] &= p <= asked * (1 + 1e-12)
+    return found
+
+
+def _p(lines: Split, test: _Test, asked: Floats, rng: np.random.Generator) -> Floats:
+    """Return p values, shape (effect, experiment), exact enough to be held to a level."""
+    beyond, draws, floor, is_exact = test(lines, _draws(asked)[0], rng)
+    if is_exact:
+        return beyond / draws
+    p = (1 + beyond) / (1 + draws)
+    # Few draws settle most; chance in the others would lose power, as the larger of two
+    # p values is taken.
+    reach = _SETTLED * np.sqrt(asked * (1 - asked) / draws)
+    near = np.flatnonzero(((np.abs(p - asked) < reach) & (asked > 0)).any(axis=0))
+    if len(near):
+        some = _some(lines, near)
+        again = beyond[:, near]
+        for _ in range(0, _draws(asked)[1], _MORE):
+            again = again + test(some, _MORE, rng)[0]
+            draws += _MORE
+        p[:, near] = (1 + again) / (1 + draws)
+    # Draws made at random can look rarer than anything is.
+    return np.maximum(p, floor)
+
+
+def _draws(asked: Floats) -> tuple[int, int]:
+    """Return how many shuffles tests at these levels take, and how many more."""
+    level = asked[asked > 0].min()
+    return (
+        int(np.clip(math.ceil(5 / level), _FIRST, _FIRST_MOST)),
+        int(np.clip(math.ceil(40 / level), _MORE, _MORE_MOST)),
+    )
+
+
+def _flipped(lines: Split, draws: int, rng: np.random.Generator) -> _Counted:
+    shown = anova_draws.observed_for_flips(lines)
+    n = sum(lines.sizes)
+    drawn = anova_draws.flipped(lines, random_signs(draws, n, rng))
+    beyond = _as_large(shown, drawn, anova_draws.rounding_of_flips(lines, *shown))
+    return beyond, draws, 1 / (1 + 2 ** (n - 1)), False
+
+
+def _shuffled(guarded: bool) -> _Test:
+    statistic: draws.Statistic = "studentised" if guarded else "plain"
+
+    def judged(lines: Split, labels: Labels) -> tuple[Floats, Floats]:
+        if guarded:
+            return draws.studentised(lines, labels)
+        return draws.plain(lines, labels, joint=False)
+
+    def test(lines: Split, draws: int, rng: np.random.Generator) -> _Counted:
+        deals = number_of_deals(lines.sizes)
+        is_exact = deals <= _ENUMERATED
+        labels = (
+            np.concatenate(list(all_deals(lines.sizes)))
+            if is_exact
+            else random_labels(lines.sizes, draws, rng)
+        )
+        one, other = judged(lines, labels_as_they_lie(lines.sizes))
+        ties = anova_draws.rounding_of_deals(lines, statistic)
+        beyond = _as_large((one[:, 0], other[:, 0]), judged(lines, labels), ties)
+        return beyond, len(labels), 1 / deals, is_exact
+
+    return test
+
+
+def _as_large(
+    shown: tuple[Floats, Floats],
+    drawn: tuple[Floats, Floats],
+    ties: tuple[Floats, Floats],
+) -> Floats:
+    """Return how many draws are as large as what is shown, shape (effect, experiment)."""
+    edges = [least(one, tie)[:, None] for one, tie in zip(shown, ties, strict=True)]
+    counts = [
+        np.count_nonzero(values >= edge, axis=1)
+        for values, edge in zip(drawn, edges, strict=True)
+    ]
+    return np.array(counts, dtype=np.float64)
+
+
+def _some(lines: Split, sets: NDArray[np.int64]) -> Split:
+    return replace(lines, means=lines.means[sets], shapes=lines.shapes[sets])

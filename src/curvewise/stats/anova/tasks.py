@@ -1,36 +1,42 @@
 """Do two algorithms differ over several tasks, and does it depend on the task?"""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from curvewise.errors import CurvewiseError, listed, unknown
-from curvewise.stats._sample import Floats, checked_chance, checked_level
-from curvewise.stats.anova._drawing import rounding
-from curvewise.stats.anova._drawing.draws import is_within
-from curvewise.stats.anova._drawing.making import ENUMERATED, is_exact
-from curvewise.stats.anova._drawing.statistics import split
-from curvewise.stats.anova._drawing.task_draws import (
-    combined,
-    every_deal,
-    observed,
-    shares,
-    some_deals,
-    some_flips,
+from curvewise.stats.anova import draws
+from curvewise.stats.anova.draws import (
+    FEWEST_TO_FLIP,
+    NONE,
+    Residuals,
+    batches,
+    evidence,
+    is_within,
+    least,
+    random_signs,
+    split,
+    welch_f,
 )
-from curvewise.stats.anova._lines.designs import (
+from curvewise.stats.anova.lines import (
     Design,
     LinesLike,
     checked_lines,
     line_means,
     relative,
 )
-from curvewise.stats.anova._lines.flips import FEWEST
+from curvewise.stats.anova.randomized import ENUMERATED, is_exact
+from curvewise.stats.deals import Labels, all_deals, labels_as_they_lie, random_labels
+from curvewise.stats.validation import Floats, checked_chance, checked_level
 
-__all__ = ["OverTasks", "TaskTest", "over_tasks"]
+__all__ = [
+    "OverTasks",
+    "TaskTest",
+    "over_tasks",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,19 +233,19 @@ def over_tasks(
     logs = [_log_deals(*pair) for pair in sizes]
     deals = math.exp(min(sum(logs), 700))
     tries_all = is_exact(exact, deals, ENUMERATED)
-    is_guarded = min(map(min, sizes)) >= FEWEST
+    is_guarded = min(map(min, sizes)) >= FEWEST_TO_FLIP
     if tries_all:
-        every = every_deal(means)
+        every = _every_deal(means)
         # Judged once more, by themselves, the lines as they came could differ from the
         # first of all deals in the last digits.
         z = np.array([own[0] for own in every])
-        by_deals = shares(z, ties, combined(every), 0)
+        by_deals = _shares(z, ties, _combined(every), 0)
     else:
-        z = observed(means)
-        by_deals = shares(z, ties, some_deals(means, draws, rng), 1)
+        z = _observed(means)
+        by_deals = _shares(z, ties, _some_deals(means, draws, rng), 1)
     by_flips = None
     if is_guarded:
-        by_flips = shares(z, ties, some_flips(means, draws, rng), 1)
+        by_flips = _shares(z, ties, _some_flips(means, draws, rng), 1)
     floor = 1 / (1 + draws) if is_guarded or not tries_all else 0.0
     free = sum(math.log(2) for one, other in sizes if one == other)
     # The mirror image of a deal has the same squares, the one of all deals the same |sum|.
@@ -310,7 +316,7 @@ def _heights(designs: Sequence[Design]) -> tuple[list[Design], Floats]:
         design.with_values(part.means.T)
         for design, part in zip(designs, parts, strict=True)
     ]
-    ties = [rounding.of_deals(part, "studentised")[0][0] for part in parts]
+    ties = [draws.rounding_of_deals(part, "studentised")[0][0] for part in parts]
     return means, np.array(ties)
 
 
@@ -325,3 +331,116 @@ def _log_deals(one: int, other: int) -> float:
     """Return the logarithm of how many deals of the lines of a task there are."""
     n = one + other
     return math.lgamma(n + 1) - math.lgamma(one + 1) - math.lgamma(other + 1)
+
+
+# --- Shuffles and flips within tasks, all tasks at once --------------------------------
+
+
+_PARTS = (np.maximum, np.minimum)  # above 0, and below
+
+
+def _deviates(means: Floats, variances: Floats, sizes: Sequence[int]) -> Floats:
+    """Return signed normal deviates, from means and variances of shape (2, draw)."""
+    f, df = welch_f(means, variances, np.array(sizes, dtype=np.float64))
+    signed: Floats = np.sign(means[0] - means[1]) * evidence(f, df, 2)
+    return signed
+
+
+def _observed(designs: Sequence[Design]) -> Floats:
+    """Return the deviates of the lines as they came, shape (task,)."""
+    own = [_dealt(design, labels_as_they_lie(design.sizes))[0] for design in designs]
+    return np.array(own)
+
+
+def _dealt(design: Design, labels: Labels) -> Floats:
+    """Return deviates of deals, given as labels 0 and 1, shape (draw, line)."""
+    x = design.values[:, 0] - design.values[:, 0].mean()
+    counts = np.array(design.sizes)[:, None]
+    second = labels.astype(np.float64) @ np.stack((x, x**2), axis=1)
+    sums = np.stack((x.sum() - second[:, 0], second[:, 0]))
+    squares = np.stack(((x**2).sum() - second[:, 1], second[:, 1]))
+    means = sums / counts
+    spread = (squares - sums * means) / (counts - 1)
+    # Deals that are equally perfect are judged equal.
+    floor = NONE * float((x**2).sum()) / (len(x) - 1)
+    return _deviates(means, np.maximum(spread, floor), design.sizes)
+
+
+def _every_deal(designs: Sequence[Design]) -> list[Floats]:
+    """Return deviates of all deals of each task, that of the lines as they came first."""
+    own = []
+    for design in designs:
+        z = np.concatenate([_dealt(design, some) for some in all_deals(design.sizes)])
+        # Of two deals that are mirror images, one is given where sizes are equal.
+        own.append(np.concatenate((z, -z)) if len(set(design.sizes)) == 1 else z)
+    return own
+
+
+def _combined(own: Sequence[Floats]) -> Iterator[Floats]:
+    """Yield every deal of one task with every deal of all others, shape (deal, task)."""
+    counts = tuple(len(z) for z in own)
+    done = 0
+    for now in batches(math.prod(counts), 4 * len(own)):
+        places = np.unravel_index(np.arange(done, done + now), counts)
+        yield np.stack([z[i] for z, i in zip(own, places, strict=True)], axis=1)
+        done += now
+
+
+def _some_deals(
+    designs: Sequence[Design], draws: int, rng: np.random.Generator
+) -> Iterator[Floats]:
+    """Yield z of each task under random deals within it, batches of (draw, task)."""
+    for now in batches(draws, _width(designs)):
+        z = [_dealt(d, random_labels(d.sizes, now, rng)) for d in designs]
+        yield np.stack(z, axis=1)
+
+
+def _width(designs: Sequence[Design]) -> int:
+    """Return how many floats a draw takes."""
+    return 4 * max(*(len(design.values) for design in designs), len(designs))
+
+
+def _some_flips(
+    designs: Sequence[Design], draws: int, rng: np.random.Generator
+) -> Iterator[Floats]:
+    """Yield z of each task under flips within it, batches of (draw, task)."""
+    own = [Residuals(design) for design in designs]
+    for now in batches(draws, _width(designs)):
+        z = []
+        for design, residual in zip(designs, own, strict=True):
+            signs = random_signs(now, residual.lines, rng)
+            means, spread = residual.flipped(signs)
+            z.append(_deviates(means[..., 0], spread[..., 0], design.sizes))
+        yield np.stack(z, axis=1)
+
+
+def _shares(
+    observed: Floats, rounding: Floats, drawn: Iterator[Floats], counted: int
+) -> tuple[float, float, float]:
+    """Return how often draws are as extreme: in sum, in squares, in both directions.
+
+    `counted` is 1 where the data themselves are one draw more, and 0 where they are
+    among the draws. What differs from the data by no more than the rounding of each task
+    is as extreme.
+    """
+    size = np.abs(observed)
+    low = least(size, rounding)
+    total = abs(observed.sum()) - (size - low).sum()
+    # Nothing is below none: there a little less is as good as tied.
+    signed = np.sign(observed) * np.maximum(low, 0.0)
+    squares = (signed**2).sum()
+    up, down = (float((part(signed, 0) ** 2).sum()) for part in _PARTS)
+    whole = somewhere = counted
+    turned = np.full((2, len(observed)), counted, dtype=np.int64)
+    draws = counted
+    for z in drawn:
+        draws += len(z)
+        whole += int((np.abs(z.sum(axis=1)) >= total).sum())
+        somewhere += int(((z**2).sum(axis=1) >= squares).sum())
+        for i, (part, limit) in enumerate(zip(_PARTS, (up, down), strict=True)):
+            own = part(z, 0) ** 2
+            # Without one task, whichever: see `over_tasks`.
+            rest = own.sum(axis=1, keepdims=True) - own
+            turned[i] += (rest >= limit).sum(axis=0)
+    reversal = 1.0 if min(up, down) <= 0 else float(turned.max()) / draws
+    return whole / draws, somewhere / draws, reversal

@@ -7,25 +7,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError, Verbatim
-from curvewise.stats._sample import (
-    Floats,
-    checked_chance,
-    checked_level,
-    is_number,
-)
-from curvewise.stats.anova import _where_words as words
-from curvewise.stats.anova._drawing.draws import as_large, is_within
-from curvewise.stats.anova._lines.at_steps import (
-    AtSteps,
-    flipped_f,
-    lines_at,
-    observed_f,
-)
-from curvewise.stats.anova._lines.designs import LinesLike
-from curvewise.stats.anova._lines.edges import WindowsLike
+from curvewise.stats.anova.bands import AtSteps, flipped_f, lines_at, observed_f
+from curvewise.stats.anova.draws import as_large, is_within
+from curvewise.stats.anova.lines import LinesLike, WindowsLike
 from curvewise.stats.interval import CurveBand
+from curvewise.stats.validation import Floats, checked_chance, checked_level, is_number
+from curvewise.text import joined, shown, step
 
-__all__ = ["Where", "where_different"]
+__all__ = [
+    "Where",
+    "where_different",
+]
+
 
 _MOST_OF_IT = 0.9  # of what one line can carry at most
 _FEW_LINES, _MANY_WINDOWS = 5, 100  # where the level was seen to fail
@@ -112,7 +105,7 @@ class Where:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader should be warned of, a sentence each."""
-        return words.notes(self)
+        return _told_notes(self)
 
     def at_steps(self, first: float, last: float) -> str:
         """Return a stretch of tested steps in words, without a word about others.
@@ -129,7 +122,7 @@ class Where:
         >>> found.at_steps(2, 5), found.at_steps(3, 3)
         ('at every tested step from 2 to 5', 'at step 3')
         """
-        return words.stretch(self, first, last)
+        return _told_stretch(self, first, last)
 
     def still_possible_after(self, band: CurveBand) -> float | None:
         """Return how large a difference may be after the last window that differs.
@@ -144,7 +137,7 @@ class Where:
 
         Examples
         --------
-        >>> from curvewise.stats.anova.band import difference_band
+        >>> from curvewise.stats.anova.bands import difference_band
         >>> rng = np.random.default_rng(1)
         >>> lines = rng.normal(size=(2, 10, 6))
         >>> lines[0, :, :3] += 4
@@ -173,7 +166,7 @@ class Where:
 
         Examples
         --------
-        >>> from curvewise.stats.anova.band import difference_band
+        >>> from curvewise.stats.anova.bands import difference_band
         >>> rng = np.random.default_rng(1)
         >>> lines = rng.normal(size=(2, 10, 6))
         >>> lines[0, :, :3] += 4
@@ -215,7 +208,7 @@ class Where:
         They still differ at step 2 or later.
         """
         later = self.afterwards(band, margin=margin)
-        return " ".join(part for part in (words.found_where(self), later) if part)
+        return " ".join(part for part in (_told_where(self), later) if part)
 
     def afterwards(
         self, band: CurveBand | None = None, *, margin: float | None = None
@@ -246,7 +239,7 @@ class Where:
                     argument="margin",
                     value=margin,
                 )
-        return words.afterwards(self, band, margin)
+        return _told_afterwards(self, band, margin)
 
     def _later(self, band: CurveBand) -> NDArray[np.bool_]:
         """Return which points of a band come after the last window that differs."""
@@ -406,3 +399,81 @@ def _checked_margin(margin: Any) -> None:
             argument="margin",
             value=margin,
         )
+
+
+# --- Where algorithms differ, in words that claim no more than was found ---------------
+
+
+def _told_where(found: "Where") -> str:
+    """Return at which steps algorithms were found to differ."""
+    who = joined([f"'{name}'" for name in found.algorithms])
+    if not found.different.any():
+        unit = "windows" if _are_wide(found) else "steps"
+        n = len(found.different)
+        return f"No difference between {who} was found at {n} tested {unit}."
+    told = joined([_told_stretch(found, a, b) for a, b in found.stretches])
+    return f"{who} differ {told}."
+
+
+def _told_afterwards(
+    found: "Where", band: CurveBand | None, margin: float | None
+) -> str:
+    """Return how long they differ at least, and with a band what may have been missed."""
+    parts = []
+    if found.last_different is not None:
+        parts.append(
+            f"They still differ at step {step(found.last_different)} or later."
+        )
+    if band is not None:
+        parts += _still_possible(found, band, margin)
+    return " ".join(parts)
+
+
+def _told_notes(found: "Where") -> tuple[str, ...]:
+    """Return what a reader should be warned of."""
+    out = []
+    if found.is_weak:
+        out.append(
+            f"With {min(found.sizes)} lines of an algorithm and {len(found.steps)} tested "
+            f"steps, false findings may be more frequent than {found.level:g}: test "
+            f"8 to 30 windows instead."
+        )
+    for name, hangs in zip(found.algorithms, found.hangs_on_one_line, strict=True):
+        if hangs.any():
+            out.append(
+                f"One line of '{name}' makes nearly all of its noise in {hangs.sum()} of "
+                f"{len(hangs)} tests: what is found there, or not, hangs on one run."
+            )
+    return tuple(out)
+
+
+def _still_possible(found: "Where", band: CurveBand, margin: float | None) -> list[str]:
+    most = found.still_possible_after(band)
+    if most is None:  # they differ to the end
+        return []
+    at = np.flatnonzero(found.different)
+    begin = f"After step {step(found.last[at[-1]])} " if len(at) else ""
+    if margin is not None and most <= margin:
+        if not begin:
+            return [f"At no tested step is a difference larger than {margin:g}."]
+        gone = (
+            f"the difference is gone: at no tested step is it larger than {margin:g}."
+        )
+        return [f"{begin}{gone}"]
+    none = "no difference was found; differences" if begin else "Differences"
+    return [f"{begin}{none} up to {shown(most)} remain possible."]
+
+
+def _are_wide(found: "Where") -> bool:
+    return bool((found.first != found.last).any())
+
+
+def _told_stretch(found: "Where", a: float, b: float) -> str:
+    """Return from which tested step to which, in words."""
+    if _are_wide(found):
+        is_one = ((found.first == a) & (found.last == b)).any()
+        which = "in the window" if is_one else "in every tested window"
+        return f"{which} from step {step(a)} to {step(b)}"
+    if a == b:
+        return f"at step {step(a)}"
+    return f"at every tested step from {step(a)} to {step(b)}"

@@ -1,15 +1,21 @@
 """Comparisons of algorithms: two of them on one task, or over many tasks."""
 
-from curvewise.stats.comparison.aso import dominance
 from curvewise.stats.comparison.differences import difference, has_few
 from curvewise.stats.comparison.family import holm, shared_confidence
-from curvewise.stats.comparison.improvement import probability_of_improvement
-from curvewise.stats.comparison.over_tasks import improvement_over_tasks
+from curvewise.stats.comparison.improvement import (
+    improvement_over_tasks,
+    probability_of_improvement,
+)
 from curvewise.stats.comparison.profiles import (
     performance_profile,
     performance_profile_bootstrap,
 )
-from curvewise.stats.comparison.shift import Settled, quantile_shift, where_better
+from curvewise.stats.comparison.quantiles import (
+    Settled,
+    dominance,
+    quantile_shift,
+    where_better,
+)
 from curvewise.stats.comparison.tasks import (
     iqm,
     iqm_bootstrap,

@@ -5,15 +5,18 @@ from itertools import combinations
 
 import numpy as np
 
-from curvewise.stats._sample import Floats, checked_confidence, checked_support
-from curvewise.stats._student import is_constant, standard_error
-from curvewise.stats._words import APART, asymptotic
+from curvewise.stats.asymptotics import is_constant, standard_error
 from curvewise.stats.bands import ANYWHERE, Support
-from curvewise.stats.comparison._wins import placements, signs, studentised
 from curvewise.stats.comparison.differences import _ROUNDING, difference
-from curvewise.stats.comparison.improvement import probability_of_improvement
+from curvewise.stats.comparison.improvement import (
+    placements,
+    probability_of_improvement,
+    signs,
+    studentised,
+)
 from curvewise.stats.functionals import Functional
-from curvewise.stats.interval import Interval
+from curvewise.stats.interval import APART, Interval, asymptotic
+from curvewise.stats.validation import Floats, checked_confidence, checked_support
 
 __all__ = ["all_differences", "all_improvements"]
 

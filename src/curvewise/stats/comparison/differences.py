@@ -7,28 +7,41 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._enough import What, enough, is_few, warn_if_few
-from curvewise.stats._ranks import order_statistics
-from curvewise.stats._sample import (
+from curvewise.stats.asymptotics import (
+    What,
+    enough,
+    is_constant,
+    is_few,
+    standard_error,
+    t_quantile,
+    warn_if_few,
+    welch,
+)
+from curvewise.stats.bands import ANYWHERE, KINDS, NAMES, Kind, Support, cdf_band
+from curvewise.stats.bounds import order_statistics
+from curvewise.stats.comparison.family import shared_confidence
+from curvewise.stats.functionals import Functional
+from curvewise.stats.interval import (
+    APART,
+    METHODS,
+    Interval,
+    Method,
+    Statistic,
+    Tail,
+    asymptotic,
+    cannot_tell,
+    few,
+    finite_sample,
+    looks,
+)
+from curvewise.stats.validation import (
     Floats,
     checked_confidence,
     checked_size,
     checked_support,
     one_of,
+    two_samples,
 )
-from curvewise.stats._student import is_constant, standard_error, t_quantile, welch
-from curvewise.stats._words import (
-    APART,
-    asymptotic,
-    cannot_tell,
-    finite_sample,
-    looks,
-)
-from curvewise.stats.bands import ANYWHERE, KINDS, NAMES, Kind, Support, cdf_band
-from curvewise.stats.comparison._common import few, two_samples
-from curvewise.stats.comparison.family import shared_confidence
-from curvewise.stats.functionals import Functional
-from curvewise.stats.interval import METHODS, Interval, Method, Statistic, Tail
 
 __all__ = ["difference", "has_few"]
 

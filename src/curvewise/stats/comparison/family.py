@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._sample import Floats, checked_confidence, checked_size
+from curvewise.stats.validation import Floats, checked_confidence, checked_size
 
 __all__ = ["holm", "shared_confidence"]
 

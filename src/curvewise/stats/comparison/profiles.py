@@ -7,19 +7,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._enough import What, warn_if_few
-from curvewise.stats._sample import (
+from curvewise.stats.asymptotics import What, t_quantile, warn_if_few
+from curvewise.stats.comparison.family import shared_confidence
+from curvewise.stats.comparison.improvement import convex
+from curvewise.stats.comparison.tasks import Pool, Scores, percentile
+from curvewise.stats.interval import (
+    METHODS,
+    CurveBand,
+    Method,
+    asymptotic,
+    cannot_tell,
+    finite_sample,
+)
+from curvewise.stats.validation import (
     Floats,
     checked_chance,
     checked_confidence,
     one_of,
 )
-from curvewise.stats._student import t_quantile
-from curvewise.stats._words import asymptotic, cannot_tell, finite_sample
-from curvewise.stats.comparison._pool import Pool, Scores, percentile
-from curvewise.stats.comparison._wins import convex
-from curvewise.stats.comparison.family import shared_confidence
-from curvewise.stats.interval import METHODS, CurveBand, Method
 
 __all__ = ["performance_profile", "performance_profile_bootstrap"]
 

@@ -1,16 +1,15 @@
 """Count curves: the confusion matrix, and all metrics of it, against training data."""
 
-from curvewise.stats._named_metrics import METRICS
-from curvewise.stats.confusion._asked import TARGETS, Target
-from curvewise.stats.confusion._examples import Examples
-from curvewise.stats.confusion.curve import ConfusionCurve
-from curvewise.stats.confusion.curves import ConfusionCurves, CountBands
+from curvewise.stats.confusion.curve import ConfusionCurve, ConfusionCurves, CountBands
+from curvewise.stats.confusion.data import Examples
+from curvewise.stats.confusion.draws import TARGETS, Target
 from curvewise.stats.confusion.fit import (
     METHODS,
     Method,
     fit_confusion_curve,
     fit_confusion_curves,
 )
+from curvewise.stats.counts.draws import METRICS
 
 __all__ = [
     "METHODS",

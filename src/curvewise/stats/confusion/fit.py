@@ -6,16 +6,18 @@ from typing import Any, Literal, TypeAlias
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats._sample import is_number, one_of
-from curvewise.stats.confusion._asked import Fit, blocks
-from curvewise.stats.confusion._batch import count_tables
-from curvewise.stats.confusion._calibrated import fit_calibrated
-from curvewise.stats.confusion._data import CountTable, count_table
-from curvewise.stats.confusion._drift import fit_drift
-from curvewise.stats.confusion._examples import Examples
-from curvewise.stats.confusion._paper import fit_paper
-from curvewise.stats.confusion.curve import ConfusionCurve
-from curvewise.stats.confusion.curves import ConfusionCurves
+from curvewise.stats.confusion.calibrated import fit_calibrated
+from curvewise.stats.confusion.curve import ConfusionCurve, ConfusionCurves
+from curvewise.stats.confusion.data import (
+    CountTable,
+    Examples,
+    count_table,
+    count_tables,
+)
+from curvewise.stats.confusion.draws import Fit, blocks
+from curvewise.stats.confusion.drift import fit_drift
+from curvewise.stats.confusion.paper import fit_paper
+from curvewise.stats.validation import is_number, one_of
 
 __all__ = ["fit_confusion_curve", "fit_confusion_curves"]
 

@@ -1,24 +1,29 @@
 """Whole matrices drawn from their posterior, and intervals of any metric from them."""
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.errors import CurvewiseError
-from curvewise.stats._named_metrics import metric_of
-from curvewise.stats._sample import Floats, checked_chance, checked_confidence
-from curvewise.stats.counts._given import (
+from curvewise import metrics
+from curvewise.errors import CurvewiseError, Keyword, unknown
+from curvewise.stats.counts.posterior import (
+    CountIntervals,
     Prior,
     blocks,
     checked_matrices,
     checked_prior,
+    guarantee,
 )
-from curvewise.stats.counts._posterior import guarantee
-from curvewise.stats.counts.answers import CountIntervals
+from curvewise.stats.validation import Floats, checked_chance, checked_confidence
 
-__all__ = ["draw_matrices", "metric_interval"]
+__all__ = [
+    "draw_matrices",
+    "metric_interval",
+]
+
 
 NUMBERS = 1 << 20  # gammas drawn at once
 FEWEST = 100
@@ -226,3 +231,39 @@ def _concerns(empty: int, size: int) -> tuple[str, ...]:
         return ()
     which = "The matrix holds" if size == 1 else f"{empty:,} of {size:,} matrices hold"
     return (f"{which} no examples: value is 0/0, and the interval is the prior's.",)
+
+
+# --- Metrics of confusion matrices by name, with what they need ------------------------
+
+
+METRICS: dict[str, Callable[..., Floats]] = {
+    **metrics.FROM_COUNTS,
+    "f_beta": metrics.f_beta,
+    "cost": metrics.cost,
+}
+
+
+def metric_of(name: str, settings: dict[str, Any]) -> Callable[[Floats], Floats]:
+    """Return the metric of that name, with its settings filled in."""
+    if not isinstance(name, str) or name not in METRICS:
+        raise unknown("metric", name, list(METRICS))
+    needed = {"f_beta": "beta", "cost": "costs"}.get(name)
+    if needed is not None and needed not in settings:
+        raise CurvewiseError(
+            f"'{name}' needs ", {needed: ...}, ". Pass it with the metric's name."
+        )
+    function = METRICS[name]
+    strange = sorted(set(settings) - set(signature(function).parameters))
+    if strange:
+        raise CurvewiseError(
+            f"'{name}' does not take {', '.join(strange)}. ",
+            Keyword("average"),
+            " and ",
+            Keyword("positive"),
+            " are for precision, recall, specificity, F1, F-beta and Jaccard.",
+        )
+
+    def told(matrix: Floats) -> Floats:
+        return function(matrix, **settings)
+
+    return told

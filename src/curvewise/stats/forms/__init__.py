@@ -1,10 +1,8 @@
 """Forms of learning curves: fitted, chosen and averaged, one curve or thousands."""
 
-from curvewise.stats.forms.answers import FittedForm, FittedForms
-from curvewise.stats.forms.catalogue import FORMS, form_of
-from curvewise.stats.forms.fits import fit_form, fit_forms
-from curvewise.stats.forms.form import Design, Form
-from curvewise.stats.forms.weighing import (
+from curvewise.stats.forms.catalogue import FORMS, Design, Form, form_of
+from curvewise.stats.forms.fit import FittedForm, FittedForms, fit_form, fit_forms
+from curvewise.stats.forms.selection import (
     EXTRAPOLATING,
     FormMix,
     FormRow,

@@ -1,9 +1,20 @@
 """How error falls with data: shape, extrapolation, and questions about it."""
 
-from curvewise.stats.learning.best import chance_best
-from curvewise.stats.learning.better import chance_better, shared_noise
+from curvewise.stats.learning.amount import (
+    Multiplier,
+    SizeFor,
+    data_multiplier,
+    point_multiplier,
+    size_for,
+)
+from curvewise.stats.learning.comparison import (
+    SummaryDifference,
+    chance_best,
+    chance_better,
+    compare_summaries,
+    shared_noise,
+)
 from curvewise.stats.learning.crossing import Crossing, Stretch, crossing
-from curvewise.stats.learning.differences import SummaryDifference, compare_summaries
 from curvewise.stats.learning.extrapolation import (
     Extrapolation,
     Extrapolations,
@@ -11,14 +22,8 @@ from curvewise.stats.learning.extrapolation import (
     extrapolate_many,
 )
 from curvewise.stats.learning.forecast import Forecast
-from curvewise.stats.learning.multiplier import (
-    Multiplier,
-    data_multiplier,
-    point_multiplier,
-)
 from curvewise.stats.learning.next_run import NextRun, Suggestion, next_run
 from curvewise.stats.learning.shape import Departure, Shape, shape
-from curvewise.stats.learning.size_for import SizeFor, size_for
 from curvewise.stats.learning.stability import Stability, stability
 from curvewise.stats.learning.validation import (
     LeftOut,

@@ -9,13 +9,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise._text import joined, percent, step
 from curvewise.errors import CurvewiseError
-from curvewise.stats import _words as words
-from curvewise.stats._curve.runs import LARGEST_SIZE, checked_sizes
-from curvewise.stats._sample import Floats, checked_confidence
+from curvewise.stats import interval as words
 from curvewise.stats.interval import Interval
-from curvewise.stats.learning._predictive import (
+from curvewise.stats.learning.forecast import (
+    Forecast,
     chance_less,
     checked_correlation,
     checked_forecast,
@@ -23,7 +21,13 @@ from curvewise.stats.learning._predictive import (
     refuse_other_units,
     tables_between,
 )
-from curvewise.stats.learning.forecast import Forecast
+from curvewise.stats.validation import (
+    LARGEST_SIZE,
+    Floats,
+    checked_confidence,
+    checked_sizes,
+)
+from curvewise.text import joined, percent, step
 
 __all__ = ["Crossing", "Stretch", "crossing"]
 

@@ -6,16 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise._text import shown, step
 from curvewise.errors import CurvewiseError, Keyword
-from curvewise.stats._curve.runs import (
+from curvewise.stats.curves import UNITS, Unit
+from curvewise.stats.validation import (
     LARGEST_LOSS,
-    UNITS,
-    Unit,
+    Floats,
+    checked_chance,
     checked_sizes,
     checked_table,
+    one_of,
 )
-from curvewise.stats._sample import Floats, checked_chance, one_of
+from curvewise.text import shown, step
 
 __all__ = ["Stability", "stability"]
 

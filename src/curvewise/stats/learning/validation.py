@@ -1,20 +1,27 @@
 """How well curves predict a size that they were not shown, model against model."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise._text import shown, step
-from curvewise.errors import CurvewiseError
-from curvewise.stats._curve.runs import Runs, Unit, checked_runs, scale_of
-from curvewise.stats._sample import Floats, one_of
-from curvewise.stats.learning._models import Model, known_model
+from curvewise.errors import CurvewiseError, unknown
+from curvewise.stats.curves import Runs, Unit, checked_runs, scale_of
+from curvewise.stats.validation import Floats, one_of
+from curvewise.text import shown, step
 
-__all__ = ["LeftOut", "average_rmse", "leave_one_size_out"]
+__all__ = [
+    "LeftOut",
+    "average_rmse",
+    "leave_one_size_out",
+]
+
+
+Model: TypeAlias = Callable[[Floats, Sequence[Floats]], Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -275,3 +282,37 @@ def _t_test(apart: Floats) -> float:
         return 1.0 if n < 2 or apart.mean() == 0 else 0.0
     t = float(apart.mean()) / (spread / math.sqrt(n))
     return float(2 * stdtr(n - 1, -abs(t)))
+
+
+# --- Models of a learning curve by name: power laws and the forms of the catalogue -----
+
+
+# The rows of Figure 2 of Hoiem et al.: three weightings of one law, then three other laws.
+_PAPER: Mapping[str, Mapping[str, Any]] = {
+    "paper": {"terms": "power", "weights": "per_size"},
+    "paper, efficient weights": {"terms": "power", "weights": "efficient"},
+    "paper, equal weights": {"terms": "power", "weights": "equal"},
+    "paper, linear": {"terms": "linear", "weights": "per_size"},
+    "paper, quadratic": {"terms": "quadratic", "weights": "per_size"},
+    "paper, full": {"terms": "full", "weights": "per_size"},
+}
+
+
+def known_model(name: str, unit: Unit = "fraction") -> Model:
+    """Return the model of a name; refuse an unknown one."""
+    known = known_models(unit)
+    if name not in known:
+        raise unknown("model", name, known)
+    return known[name]
+
+
+def known_models(unit: Unit = "fraction") -> Mapping[str, Model]:
+    """Return every model that has a name, by name."""
+    from curvewise.stats.forms import FORMS, fit_form
+    from curvewise.stats.powerlaw import fit_power_law
+
+    laws: dict[str, Model] = {"power law": partial(fit_power_law, unit=unit)}
+    for name, options in _PAPER.items():
+        laws[name] = partial(fit_power_law, method="paper", unit=unit, **options)
+    forms = {name: partial(fit_form, form=name, unit=unit) for name in FORMS}
+    return {**laws, **forms}

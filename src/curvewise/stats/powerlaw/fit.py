@@ -1,33 +1,54 @@
-"""A power law of one learner, from the errors of its runs."""
+"""Power laws fitted: of one learner from its runs, of many from means and variances."""
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from curvewise.stats._curve.runs import Unit, checked_runs, scale_of
-from curvewise.stats._sample import one_of
-from curvewise.stats.powerlaw._build import Asked, fit_curves, one_law
-from curvewise.stats.powerlaw._concerns import linked_runs
-from curvewise.stats.powerlaw._data import (
+from curvewise.errors import CurvewiseError, Keyword
+from curvewise.stats.curves import UNITS, Unit, checked_means, checked_runs, scale_of
+from curvewise.stats.interval import CurveBand, percent
+from curvewise.stats.powerlaw.concerns import linked_runs
+from curvewise.stats.powerlaw.curve import (
+    Asked,
+    PowerLaw,
+    PowerLaws,
+    bounds_of,
+    checked_places,
+    fit_curves,
+    formula_of,
+    in_blocks,
+    one_law,
+    r_squared,
+)
+from curvewise.stats.powerlaw.methods import (
     METHODS,
     TERMS,
+    WEIGHTS,
     Method,
     Observed,
     Terms,
     Weights,
+    shared_shift,
+    without_shift,
 )
-from curvewise.stats.powerlaw._given import (
-    checked_floor,
-    checked_reference,
-    checked_weights,
-    fewest_sizes,
+from curvewise.stats.validation import (
+    Floats,
+    checked_chance,
+    checked_confidence,
+    checked_sizes,
+    is_number,
+    one_of,
+    refuse_twice,
 )
-from curvewise.stats.powerlaw._shared import shared_shift, without_shift
-from curvewise.stats.powerlaw.curve import PowerLaw
 
-__all__ = ["fit_power_law"]
+__all__ = [
+    "bootstrap_band",
+    "fit_power_law",
+    "fit_power_laws",
+    "light_fit",
+]
 
 
 def fit_power_law(
@@ -138,3 +159,368 @@ def fit_power_law(
     more = linked_runs(given.table) if method == "paper" else ""
     told = (*law.concerns, more) if more else law.concerns
     return replace(law, concerns=told, run_shift=scale_of(unit) ** 2 * own)
+
+
+# --- The light fit: a straight line in n^-1/2 through the largest sizes ----------------
+
+
+def light_fit(
+    sizes: ArrayLike,
+    errors: Any,
+    *,
+    largest: int = 3,
+    method: Method = "calibrated",
+    unit: Unit = "fraction",
+    size: float | None = None,
+) -> PowerLaw:
+    r"""Return the power law with exponent -1/2 through the largest sizes.
+
+    .. math:: e(n) = \alpha + \eta n^{-1/2}, \qquad e_N = \alpha + \eta N^{-1/2}, \qquad
+       \beta_N = \eta N^{-1/2}
+
+    What Hoiem et al. [1]_ advise where few models can be trained. Over the 42 curves of
+    their Table 3, its e_N at 400 examples differs from that of the full fit by 0.42
+    percentage points and beta_N by 0.95 (root mean square); 0.16 and 0.92 after two rows
+    whose columns are swapped in print.
+
+    Parameters
+    ----------
+    sizes, errors, method, unit, size
+        As in `fit_power_law`.
+    largest : int
+        How many of the largest sizes to use.
+
+    References
+    ----------
+    .. [1] D. Hoiem, T. Gupta, Z. Li, M. Shlapentokh-Rothman. "Learning Curves for
+       Analysis of Deep Networks." ICML 2021.
+
+    Examples
+    --------
+    >>> law = light_fit([25, 100, 400, 1600], [0.9, 0.3, 0.2, 0.15])
+    >>> law.gamma, round(law.alpha, 6), round(law.beta_N, 6)
+    (-0.5, 0.1, 0.05)
+    """
+    n = checked_sizes(sizes)
+    is_whole = isinstance(largest, int | np.integer) and not isinstance(largest, bool)
+    if not is_whole or largest < 2:
+        raise CurvewiseError(
+            f"largest is {largest!r}. Pass how many sizes, at least 2.",
+            argument="largest",
+            value=largest,
+        )
+    if len(n) < largest:
+        raise CurvewiseError(
+            f"There are {len(n)} sizes, and the light fit is through the {largest} "
+            f"largest. Train on more, such as a half and a quarter of the data."
+        )
+    parts = list(errors)
+    if len(parts) == len(n):
+        kept = np.sort(np.argsort(n, kind="stable")[-largest:])
+        n, parts = n[kept], [parts[i] for i in kept]
+    return fit_power_law(n, parts, terms="linear", method=method, unit=unit, size=size)
+
+
+# --- Power laws of thousands of curves, from means, counts and variances ---------------
+
+
+def fit_power_laws(
+    sizes: ArrayLike,
+    means: ArrayLike,
+    counts: ArrayLike | None = None,
+    variances: ArrayLike | None = None,
+    *,
+    method: Method = "calibrated",
+    weights: Weights | None = None,
+    terms: Terms = "power",
+    unit: Unit = "fraction",
+    noise_floor: float | None = None,
+    size: float | None = None,
+) -> PowerLaws:
+    r"""Return power laws of many curves at once, from what `fit_power_law` needs of each.
+
+    Parameters
+    ----------
+    sizes : array_like, shape (size,)
+        Training-set sizes, increasing, the same for all curves.
+    means : array_like, shape (curve, size)
+        Mean errors.
+    counts : array_like, shape (size,) or (curve, size), optional
+        How many runs each is the mean of; 1, if not given.
+    variances : array_like, shape (size,) or (curve, size), optional
+        Their variances from run to run (divided by the number of runs less 1); what is
+        given for one run does not count. Left out, the runs say nothing of the noise.
+    method, weights, terms, unit, noise_floor, size
+        As in `fit_power_law`.
+
+    Returns
+    -------
+    PowerLaws
+        A curve with a number that is none, or outside what is possible, is not fitted;
+        the others do not notice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> n = np.array([25, 50, 100, 200, 400])
+    >>> means = [0.1 + 2 * n**-0.5, 0.2 + n**-0.25, n * np.nan]
+    >>> laws = fit_power_laws(n, means, counts=4, variances=1e-4)
+    >>> laws.gamma.tolist(), laws.is_fitted.tolist()
+    ([-0.5, -0.26, nan], [True, True, False])
+    """
+    one_of("method", method, METHODS)
+    one_of("terms", terms, TERMS)
+    one_of("unit", unit, UNITS)
+    used = checked_weights(weights, method)
+    n = checked_increasing(sizes, fewest_sizes(terms))
+    scale = scale_of(unit)
+    seen, is_fitted = observed_curves(n, means, counts, variances, unit)
+    floor = checked_floor(noise_floor, method, unit, scale)
+    asked = Asked(method, used, terms, unit, floor, checked_reference(size, n))
+    return fit_observed(seen, is_fitted, asked)
+
+
+# --- A parametric bootstrap around a fitted power law: a check of its intervals --------
+
+
+def bootstrap_band(
+    law: PowerLaw,
+    n: ArrayLike,
+    confidence: float = 0.95,
+    *,
+    resamples: int = 999,
+    rng: np.random.Generator,
+) -> CurveBand:
+    r"""Return the curve at sizes n with intervals from refits to simulated errors.
+
+    .. math:: e^*_{ij} \sim N(\hat e(n_i), \hat\sigma_i^2), \qquad
+       [2 \hat e(n) - q^*_{1 - \delta/2}, \; 2 \hat e(n) - q^*_{\delta/2}]
+
+    with :math:`q^*` the quantiles of the curves refitted to them (basic bootstrap). It
+    leaves the exponent open, as ``method="calibrated"`` does, but takes the noise for
+    known: a check of `PowerLaw.interval`, not a better one.
+
+    Parameters
+    ----------
+    law : PowerLaw
+        As `fit_power_law` made it.
+    n : array_like, shape (n,)
+        Sizes; infinity stands for the asymptote.
+    confidence : float
+        At each size by itself.
+    resamples : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    CurveBand
+        Pointwise intervals.
+
+    Examples
+    --------
+    >>> from curvewise.stats.powerlaw import fit_power_law
+    >>> law = fit_power_law([25, 50, 100], [[0.5, 0.52], [0.4, 0.41], [0.33, 0.34]])
+    >>> band = bootstrap_band(law, 200, rng=np.random.default_rng(1))
+    >>> bool(band.lower[0] < law.error(200) < band.upper[0])
+    True
+    """
+    resamples = checked_chance(resamples, rng)
+    checked_confidence(confidence)
+    at = checked_places(n)
+    if law.method == "summary":
+        raise CurvewiseError(
+            "This curve comes from a summary, and no runs are known to draw again. Fit one "
+            "to errors of runs, with fit_power_law."
+        )
+    scale = scale_of(law.unit)
+    deviation = np.sqrt(law.noise(law.sizes)) / scale
+    shape = (resamples, len(law.sizes))
+    noise = rng.normal(size=shape) * deviation / np.sqrt(law.counts)
+    freedom = np.broadcast_to(law.counts - 1, shape)
+    squares = deviation**2 * rng.chisquare(np.maximum(freedom, 1), size=shape)
+    seen = Observed(
+        law.sizes,
+        np.asarray(law._formula(law.sizes) / scale + noise),
+        np.broadcast_to(law.counts, shape),
+        np.where(freedom > 0, squares, 0.0),
+        freedom,
+    )
+    floor = None if law.method == "calibrated" else law.noise_floor / scale**2
+    asked = Asked(law.method, law.weights, law.terms, law.unit, floor, law.size)
+    refits = fit_observed(seen, np.full(resamples, True), asked)
+    x = at ** refits.gamma[:, None]
+    drawn = (
+        refits.alpha[:, None] + refits.eta[:, None] * x + refits.delta[:, None] * x**2
+    )
+    value = law._formula(at)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(drawn, [1 - tail, tail], axis=0)
+    bounds = bounds_of(law.unit)
+    return CurveBand(
+        at,
+        law.error(at),
+        np.clip(2 * value - low, *bounds),
+        np.clip(2 * value - high, *bounds),
+        "the mean error over all runs",
+        f"about {percent(confidence)}, at each size by itself, for independent runs around "
+        f"a power law whose noise is known (parametric bootstrap)",
+    )
+
+
+# --- Many checked curves in, power laws out, a block at a time -------------------------
+
+
+def fit_observed(
+    seen: Observed, is_fitted: NDArray[np.bool_], asked: Asked
+) -> PowerLaws:
+    """Return power laws of checked curves, all in fractions, a block at a time."""
+    found = np.full((6, len(seen.means)), np.nan)
+    for rows in in_blocks(len(seen.means)):
+        fit = fit_curves(seen[rows], asked)
+        # Rows that could not be fitted were replaced by others, and are masked below.
+        found[:3, rows] = formula_of(fit, float(seen.sizes[-1]), asked.unit)
+        found[3, rows], found[4, rows] = fit.gamma, fit.cost
+        found[5, rows] = r_squared(seen.means[rows], fit)
+    found[:, ~is_fitted] = np.nan
+    alpha, eta, delta, gamma, cost, explained = found
+    x = asked.size**gamma
+    return PowerLaws(
+        alpha,
+        eta,
+        delta,
+        gamma,
+        alpha + eta * x + delta * x**2,
+        -2 * gamma * (eta * x + 2 * delta * x**2),
+        cost,
+        explained,
+        is_fitted,
+        asked.size,
+        asked.unit,
+        asked.method,
+        asked.weights,
+        asked.terms,
+        seen,
+        asked.floor,
+    )
+
+
+# --- What the fits are given, checked --------------------------------------------------
+
+
+def checked_weights(weights: Any, method: Method) -> Weights:
+    """Return the weights of a method; refuse those that it cannot have."""
+    if weights is None:
+        return "per_size" if method == "paper" else "efficient"
+    one_of("weights", weights, WEIGHTS)
+    if method == "calibrated" and weights != "efficient":
+        raise CurvewiseError(
+            f"weights is {weights!r}, and ",
+            Keyword("method", "calibrated"),
+            " judges exponents by their likelihood, which has efficient weights. Pass ",
+            {"method": "paper"},
+            " for others.",
+            argument="weights",
+            value=weights,
+        )
+    used: Weights = weights
+    return used
+
+
+def checked_floor(floor: Any, method: Method, unit: Unit, scale: float) -> float | None:
+    """Return the noise floor in squared fractions; refuse what is none."""
+    if method == "paper" and unit == "loss":
+        raise CurvewiseError(
+            Keyword("method", "paper"),
+            " has constants in percent, and unit is 'loss'. Pass ",
+            {"method": "calibrated"},
+            ".",
+        )
+    if floor is None:
+        return None
+    if not is_number(floor) or floor <= 0:
+        raise CurvewiseError(
+            f"noise_floor is {floor!r}. Pass a variance above 0, in the unit of the errors "
+            f"squared.",
+            argument="noise_floor",
+            value=floor,
+        )
+    return float(floor) / scale**2
+
+
+def checked_reference(size: Any, sizes: Floats) -> float:
+    """Return the reference size: the largest, if not given."""
+    if size is None:
+        return float(sizes[-1])
+    if not is_number(size) or size <= 0:
+        raise CurvewiseError(
+            f"size is {size!r}. Pass a number of training examples.",
+            argument="size",
+            value=size,
+        )
+    return float(size)
+
+
+def fewest_sizes(terms: Terms) -> int:
+    """Return how many sizes a fit needs."""
+    return {"linear": 2, "power": 3, "quadratic": 3, "full": 4}[terms]
+
+
+def checked_increasing(sizes: Any, fewest: int) -> Floats:
+    """Return sizes; refuse too few, and what does not increase."""
+    n = checked_sizes(sizes)
+    if len(n) < fewest:
+        raise CurvewiseError(
+            f"There are {len(n)} sizes, and this needs at least {fewest}."
+        )
+    if not (np.diff(n) > 0).all():
+        raise CurvewiseError(
+            "sizes do not increase. Pass them, and the means, in order."
+        )
+    refuse_twice(n)
+    return n
+
+
+def observed_curves(
+    n: Floats, means: Any, counts: Any, variances: Any, unit: Unit
+) -> tuple[Observed, NDArray[np.bool_]]:
+    """Return curves in fractions, and which of them are curves at all."""
+    scale = scale_of(unit)
+    mean = checked_means(means, "means", len(n), unit)
+    if len(mean) == 0:
+        raise CurvewiseError("means have no row. Pass one for each curve.")
+    count = _table(1.0 if counts is None else counts, "counts", len(n), len(mean))
+    given = np.nan if variances is None else variances
+    variance = _table(given, "variances", len(n), len(mean))
+    # Variances that nobody gave are not 0: they say nothing.
+    is_used = (count > 1) & (variances is not None)
+    with np.errstate(invalid="ignore"):
+        is_fine = np.isfinite(mean) & (mean >= 0) & (mean <= bounds_of(unit)[1])
+        is_fine &= np.isfinite(count) & (count >= 1)
+        is_fine &= ~is_used | (np.isfinite(variance) & (variance >= 0))
+    is_fitted = np.asarray(is_fine.all(axis=1))
+    # A harmless curve in place of each that is none, so that no warning comes of it.
+    rows = is_fitted[:, None]
+    freedom = np.where(is_used & rows, count - 1, 0.0)
+    squares = np.where(freedom > 0, freedom * variance, 0.0) / scale**2
+    seen = Observed(
+        n,
+        np.where(rows, mean / scale, (n[0] / n) ** 0.5),
+        np.where(rows, count, 1.0),
+        squares,
+        freedom,
+    )
+    return seen, is_fitted
+
+
+def _table(values: Any, name: str, sizes: int, curves: int) -> Floats:
+    """Return what may be the same for all curves, or all sizes, for each of them."""
+    try:
+        table = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        table = np.empty((0, 0, 0))
+    if table.shape not in {(), (sizes,), (curves, sizes), (curves, 1)}:
+        raise CurvewiseError(
+            f"{name} has shape {table.shape}, and there are {sizes} sizes. Pass one row "
+            f"for each curve and one column for each size."
+        )
+    return np.broadcast_to(table, (curves, sizes)).copy()

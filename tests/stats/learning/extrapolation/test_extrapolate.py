@@ -8,12 +8,12 @@ from support import assert_at_least, assert_at_most
 
 from curvewise.errors import CurvewiseError
 from curvewise.stats.learning.extrapolation import extrapolate
-from curvewise.stats.learning.extrapolation._weights import (
+from curvewise.stats.learning.forecast import Forecast
+from curvewise.stats.learning.outlook import (
     guessed_squares,
     size_weights,
     smooth_squares,
 )
-from curvewise.stats.learning.forecast import Forecast
 
 SIZES = 16 * 2 ** np.arange(7)
 FALLING = [0.420, 0.350, 0.295, 0.262, 0.231, 0.212, 0.198]

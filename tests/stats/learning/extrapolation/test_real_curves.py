@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from support import data
 
-from curvewise.stats.learning.extrapolation import _constants, extrapolate
+from curvewise.stats.learning import outlook
+from curvewise.stats.learning.extrapolation import extrapolate
 
 SCRIPTS = Path(__file__).parents[4] / "scripts"
 pytestmark = pytest.mark.slow
@@ -40,9 +41,9 @@ def groups(trial):
 
 def test_the_factors_are_what_the_script_learns(scripts):
     up, down = scripts[1].learnt()
-    assert up == pytest.approx(_constants.UP, abs=2e-3)
-    assert down == pytest.approx(_constants.DOWN, abs=2e-3)
-    assert _constants.LEVELS.tolist()[1:] == list(scripts[0].LEVELS)
+    assert up == pytest.approx(outlook.UP, abs=2e-3)
+    assert down == pytest.approx(outlook.DOWN, abs=2e-3)
+    assert outlook.LEVELS.tolist()[1:] == list(scripts[0].LEVELS)
 
 
 def test_the_script_asks_what_users_ask(trial):

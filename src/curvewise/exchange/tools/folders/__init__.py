@@ -15,11 +15,26 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from curvewise._text import count
 from curvewise.errors import CurvewiseError, Keyword, Message, listed, shortened
-from curvewise.exchange.cells import array_of
-from curvewise.exchange.run_names import roles_of
-from curvewise.exchange.runs import CROSSED, Asked, LeftOut, Runs, joined_scalars
+from curvewise.exchange.run_names import (
+    SEEDS,
+    chosen_key,
+    keys_of,
+    proposals,
+    roles_of,
+    said_in_names,
+    shared_name,
+    unexplained,
+)
+from curvewise.exchange.runs import (
+    CROSSED,
+    Asked,
+    LeftOut,
+    Runs,
+    array_of,
+    joined_scalars,
+)
+from curvewise.exchange.tools.contents import Seen, seen_at
 from curvewise.exchange.tools.folders.layout import (
     LINES,
     TABLES,
@@ -34,23 +49,19 @@ from curvewise.exchange.tools.folders.layout import (
 )
 from curvewise.exchange.tools.folders.logs import (
     ROWS,
-    SEEDS,
     Log,
+    may_be_score,
+    number_in,
     refuse_folds,
     told_apart,
 )
-from curvewise.exchange.tools.folders.nested import logs_in, logs_of
-from curvewise.exchange.tools.folders.numbers import may_be_score, number_in
-from curvewise.exchange.tools.folders.objects import is_known, logs_by_name
-from curvewise.exchange.tools.folders.patterns import (
-    chosen_key,
-    keys_of,
-    proposals,
-    said_in_names,
-    shared_name,
-    unexplained,
+from curvewise.exchange.tools.folders.nested import (
+    is_known,
+    logs_by_name,
+    logs_in,
+    logs_of,
 )
-from curvewise.exchange.tools.seeing import Seen, seen_at
+from curvewise.text import count
 from curvewise.trials import names
 
 # How the files with scores end, where the caller names whose they are.

@@ -3,21 +3,15 @@
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from curvewise.errors import CurvewiseError, shortened
-from curvewise.exchange.cells import parsed
-from curvewise.exchange.runs import LeftOut
-from curvewise.exchange.tools.folders.logs import (
-    CONFIG_KEYS,
-    SPLITS,
-    flattened,
-)
-from curvewise.exchange.tools.folders.nested import yaml_of
-from curvewise.exchange.tools.seeing import Seen
+from curvewise.exchange.runs import LeftOut, parsed
+from curvewise.exchange.tools.contents import Seen
+from curvewise.exchange.tools.folders.logs import CONFIG_KEYS, SPLITS, flattened
 
 TRAINER = "trainer_state.json"
 TABLES = (".csv", ".tsv", ".csv.gz")
@@ -575,3 +569,68 @@ def _names_in(folder: Path) -> list[str]:
             return sorted(entry.name for entry in entries)
     except OSError:
         return []
+
+
+_EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")
+
+
+def yaml_of(text: str, name: str) -> Any:
+    """Return what a text of YAML says; objects of Python are read as texts."""
+    import yaml
+
+    base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader: Any = type("_Plain", (base,), {})
+    loader.add_multi_constructor("", _tagged)
+    # 1e-3 is a number to everybody but YAML 1.1.
+    loader.add_implicit_resolver(
+        "tag:yaml.org,2002:float", _EXPONENT, list("-+0123456789.")
+    )
+    try:
+        _refuse_depth(text, base)
+        told = yaml.load(text, Loader=loader)  # noqa: S506 a safe one, without objects
+        _ = _size(told, {})
+        return told
+    except (yaml.YAMLError, RecursionError, ValueError) as problem:
+        reason = shortened(getattr(problem, "problem", None) or problem, 200)
+        raise CurvewiseError(f"{name} is no YAML: {reason}.") from None
+
+
+_DEEPEST = 200
+_MOST_VALUES = 100_000
+
+
+def _refuse_depth(text: str, loader: Any) -> None:
+    """Raise for a text that is nested so deep that building it would end the process."""
+    import yaml
+
+    if sum(map(text.count, ("[", "{", "- ", "\n "))) < _DEEPEST:
+        return
+    depth = 0
+    for event in yaml.parse(text, Loader=loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise ValueError(f"it is nested more than {_DEEPEST} deep")
+
+
+def _size(value: Any, known: dict[int, int]) -> int:
+    """Return how many values there are, those of an alias each time; raise for too many."""
+    if not isinstance(value, Mapping | list):
+        return 1
+    if id(value) not in known:
+        known[id(value)] = 0  # one that holds itself ends here
+        inner = value.values() if isinstance(value, Mapping) else value
+        known[id(value)] = sum(_size(one, known) for one in inner)
+    if known[id(value)] > _MOST_VALUES:
+        raise ValueError(f"it has more than {_MOST_VALUES:,} values")
+    return known[id(value)]
+
+
+def _tagged(loader: Any, suffix: str, node: Any) -> Any:
+    """Return what stands behind a tag, as plain values; never an object."""
+    kind = type(node).__name__
+    if kind == "MappingNode":
+        return loader.construct_mapping(node, deep=True)
+    if kind == "SequenceNode":
+        return loader.construct_sequence(node, deep=True)
+    return node.value or suffix.rpartition(":")[2]

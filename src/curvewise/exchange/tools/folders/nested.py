@@ -1,4 +1,4 @@
-"""What nested values say of runs: histories, records, last scores, runs by name."""
+"""What nested values say of runs, in a file or in memory: histories, records, scores."""
 
 import json
 import re
@@ -11,39 +11,36 @@ from typing import Any
 import numpy as np
 
 from curvewise.errors import CurvewiseError, Keyword, listed, shortened
-from curvewise.exchange.cells import as_text, parsed
-from curvewise.exchange.runs import Asked
+from curvewise.exchange.run_names import SEEDS
+from curvewise.exchange.runs import Asked, as_text, parsed
+from curvewise.exchange.tools.folders.layout import yaml_of
 from curvewise.exchange.tools.folders.logs import (
     CONFIG_KEYS,
     DATA_SET,
     HISTORIES,
     MOST_DEEP,
     ROWS,
-    SEEDS,
     SPLITS,
     Log,
+    Numbers,
     each_once,
     flattened,
+    is_number,
     is_role,
     is_score,
     last_pass,
     line_logs,
+    may_be_score,
+    number_in,
     record_logs,
     refuse_folds,
     step_of,
     table_logs,
     uncounted,
 )
-from curvewise.exchange.tools.folders.numbers import (
-    Numbers,
-    is_number,
-    may_be_score,
-    number_in,
-)
 from curvewise.metrics import Floats
 from curvewise.trials import names
 
-_EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")
 _RATES = ("lr", "learning_rate")
 BOOSTING = ("xgboost", "lightgbm")
 # Names of what is counted, with a number: keys of steps, and keys of runs.
@@ -85,68 +82,6 @@ def logs_in(path: Path, asked: Asked, tool: str = "folder") -> list[Log]:
             if problem.msg != "Extra data":  # JSON lines under another name
                 raise CurvewiseError(f"{path.name} is no JSON: {problem}.") from None
     return line_logs(text, asked, path)
-
-
-def yaml_of(text: str, name: str) -> Any:
-    """Return what a text of YAML says; objects of Python are read as texts."""
-    import yaml
-
-    base = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    loader: Any = type("_Plain", (base,), {})
-    loader.add_multi_constructor("", _tagged)
-    # 1e-3 is a number to everybody but YAML 1.1.
-    loader.add_implicit_resolver(
-        "tag:yaml.org,2002:float", _EXPONENT, list("-+0123456789.")
-    )
-    try:
-        _refuse_depth(text, base)
-        told = yaml.load(text, Loader=loader)  # noqa: S506 a safe one, without objects
-        _ = _size(told, {})
-        return told
-    except (yaml.YAMLError, RecursionError, ValueError) as problem:
-        reason = shortened(getattr(problem, "problem", None) or problem, 200)
-        raise CurvewiseError(f"{name} is no YAML: {reason}.") from None
-
-
-_DEEPEST = 200
-_MOST_VALUES = 100_000
-
-
-def _refuse_depth(text: str, loader: Any) -> None:
-    """Raise for a text that is nested so deep that building it would end the process."""
-    import yaml
-
-    if sum(map(text.count, ("[", "{", "- ", "\n "))) < _DEEPEST:
-        return
-    depth = 0
-    for event in yaml.parse(text, Loader=loader):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > _DEEPEST:
-            raise ValueError(f"it is nested more than {_DEEPEST} deep")
-
-
-def _size(value: Any, known: dict[int, int]) -> int:
-    """Return how many values there are, those of an alias each time; raise for too many."""
-    if not isinstance(value, Mapping | list):
-        return 1
-    if id(value) not in known:
-        known[id(value)] = 0  # one that holds itself ends here
-        inner = value.values() if isinstance(value, Mapping) else value
-        known[id(value)] = sum(_size(one, known) for one in inner)
-    if known[id(value)] > _MOST_VALUES:
-        raise ValueError(f"it has more than {_MOST_VALUES:,} values")
-    return known[id(value)]
-
-
-def _tagged(loader: Any, suffix: str, node: Any) -> Any:
-    """Return what stands behind a tag, as plain values; never an object."""
-    kind = type(node).__name__
-    if kind == "MappingNode":
-        return loader.construct_mapping(node, deep=True)
-    if kind == "SequenceNode":
-        return loader.construct_sequence(node, deep=True)
-    return node.value or suffix.rpartition(":")[2]
 
 
 # --- nested values ---------------------------------------------------------------------
@@ -255,7 +190,7 @@ def _below(
         elif is_history(one):
             yield (
                 (here, one)
-                if numbered or replicates or histories or _is_keras(one)
+                if numbered or replicates or histories or _has_validation(one)
                 else None
             )
         elif replicates or _is_record(one):
@@ -264,7 +199,7 @@ def _below(
             yield from _below(one, here, histories)
 
 
-def _is_keras(history: Mapping[Any, Any]) -> bool:
+def _has_validation(history: Mapping[Any, Any]) -> bool:
     keys = {str(key) for key in history}
     return any(f"val_{key}" in keys for key in keys)
 
@@ -634,3 +569,137 @@ def _indexed(curve: Any, first: int) -> tuple[Floats, Floats]:
 def _floats(curve: Any) -> Floats:
     told = (number_in(one) if isinstance(one, str) else one for one in curve)
     return np.array([np.nan if one is None else one for one in told], np.float64)
+
+
+# --------------------------------------------------------------------------------------
+# Histories in memory: of Keras, of Hugging Face's trainer, of xgboost and LightGBM.
+
+
+def is_known(source: object, tool: str) -> bool:
+    """Return whether an object holds histories of runs, and cannot be a table."""
+    if isinstance(source, Mapping) and is_history(source):
+        refuse_folds(source, "The dict")
+    if isinstance(source, Mapping) and _deep_runs(source, tool):
+        return True
+    if _is_run(source):
+        return not is_history(source) or tool == "keras" or _is_keras(source)
+    if not isinstance(source, Mapping | list | tuple) or not source:
+        return False
+    several = source.values() if isinstance(source, Mapping) else source
+    return all(
+        _is_run(one)
+        or (isinstance(one, list | tuple) and bool(one) and all(map(_is_run, one)))
+        for one in several
+    )
+
+
+def logs_by_name(
+    source: Any, asked: Asked, tool: str
+) -> list[tuple[str | None, int, Log]]:
+    """Return the algorithm, the number and the log of every run in an object."""
+    if isinstance(source, Mapping) and (deep := _deep_runs(source, tool)):
+        return [_deep(path, one, asked, tool) for path, one in deep]
+    if _is_run(source) and not _is_mapping_of_histories(source, tool):
+        return [(None, 0, _log(source, asked))]
+    if not isinstance(source, Mapping):
+        return [(None, i, _log(one, asked)) for i, one in enumerate(source)]
+    out: list[tuple[str | None, int, Log]] = []
+    for name, value in source.items():
+        runs = [value] if _is_run(value) else value
+        out += [(str(name), i, _log(one, asked)) for i, one in enumerate(runs)]
+    return out
+
+
+def _deep_runs(
+    source: Mapping[Any, Any], tool: str
+) -> list[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """Return runs under names below names, and those with their own configuration."""
+    if tool in BOOSTING:
+        return []
+    runs = named_runs(source)
+    return [] if all(len(p) == 1 and is_history(one) for p, one in runs) else runs
+
+
+def _deep(
+    path: tuple[str, ...], value: Mapping[str, Any], asked: Asked, tool: str
+) -> tuple[str | None, int, Log]:
+    """Return a run with what the names that lead to it say: algorithm, task, seed."""
+    name = "/".join(path)
+    if is_history(value):
+        log = history_log(value, None, asked, name)
+    else:
+        (log,) = logs_of(value, asked, name, tool)
+    words = [w for w in path if not w.isdigit() and not REPLICATE.fullmatch(w)]
+    for word, role in zip(words, ("algorithm", "task"), strict=False):
+        if not names.every(names.ALGORITHM, log.params):
+            log.labels.setdefault(role, word)
+    for word in path:
+        if word.isdigit():
+            log.labels.setdefault("seed", int(word))
+        elif found := REPLICATE.fullmatch(word):
+            log.labels.setdefault(found[1].casefold(), int(found[2]))
+    log.name = name
+    return None, 0, log
+
+
+def _is_run(value: object) -> bool:
+    return (
+        is_history(value)
+        or is_boosting(value)
+        or is_history(getattr(value, "history", None))
+        or isinstance(getattr(value, "log_history", None), list)
+        or _is_log_history(value)
+    )
+
+
+def _is_log_history(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(one, Mapping) and "step" in one for one in value)
+        and any("epoch" in one for one in value)
+    )
+
+
+def _is_keras(history: object) -> bool:
+    """Return whether a dict of curves is a history: no column says whose a row is."""
+    if not isinstance(history, Mapping):
+        return True
+    keys = [str(key) for key in history]
+    words = (*names.ALGORITHM, *names.TASK, *names.TRIAL, *names.STEP)
+    if names.every(words, keys):
+        return False
+    trained = keys[:1] == ["loss"] and all(
+        isinstance(v, list) for v in history.values()
+    )
+    return trained or any(f"val_{key}" in keys for key in keys)
+
+
+def _is_mapping_of_histories(source: object, tool: str) -> bool:
+    """Return whether {name: {metric: curve}} has names of algorithms, not of data."""
+    if not is_boosting(source) or tool in BOOSTING:
+        return False
+    assert isinstance(source, Mapping)  # noqa: S101 a boosting result is one
+    if tool == "keras" or all(map(_is_keras, source.values())):
+        return True
+    if all(DATA_SET.fullmatch(str(key)) for key in source):
+        return False
+    raise CurvewiseError(
+        f"Are {listed(source)} data sets on which one boosted model was scored, or "
+        f"algorithms with a history each?",
+        fixes=[{"tool": "xgboost"}, {"tool": "keras"}],
+    )
+
+
+def _log(value: Any, asked: Asked) -> Log:
+    if is_boosting(value):
+        return boosting_log(value, asked, "the result")
+    if isinstance(value, Mapping):
+        return history_log(value, None, asked, "the history")
+    if _is_log_history(value):
+        return trainer_log({"log_history": value}, asked)
+    if hasattr(value, "log_history"):
+        return trainer_log({"log_history": value.log_history}, asked)
+    epochs = getattr(value, "epoch", None)
+    known = list(epochs) if isinstance(epochs, Sequence) else None
+    return history_log(value.history, known, asked, "the history")

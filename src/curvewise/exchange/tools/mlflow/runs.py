@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curvewise._text import count
 from curvewise.errors import CurvewiseError, Keyword, Message, listed
 from curvewise.exchange.runs import Asked, LeftOut, Runs, Scalars
 from curvewise.metrics import Floats
+from curvewise.text import count
 from curvewise.trials.columns import Bools, Ints
 
 NAME, PARENT = "mlflow.runName", "mlflow.parentRunId"

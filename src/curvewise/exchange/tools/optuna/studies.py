@@ -6,16 +6,19 @@ metric "intermediate". Final values stand at the last step that any trial report
 are scores of one moment.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from curvewise.errors import CurvewiseError, Keyword, Message, listed, shortened
-from curvewise.exchange.runs import Asked, LeftOut, Runs, Scalars
+from curvewise.exchange.runs import Asked, LeftOut, Runs, Scalars, as_text, parsed, utf8
 from curvewise.metrics import Direction, Floats
 from curvewise.trials.columns import Bools, Ints
 
@@ -296,3 +299,284 @@ def _table(kept: Kept) -> pa.Table:
     said = kept.system.get(_FAIL_REASON, pa.nulls(len(usual), pa.string()))
     columns["error_text"] = pc.coalesce(said.cast(pa.string()), usual)
     return pa.table(columns)
+
+
+# --------------------------------------------------------------------------------------
+# What Optuna drew: hyperparameters as people know them, not as numbers of choices.
+
+
+Cell: TypeAlias = bool | int | float | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """From what a hyperparameter was drawn.
+
+    Parameters
+    ----------
+    kind : {"whole", "real", "choice"}
+    choices : tuple
+        What there was to choose from; empty for numbers.
+    law : tuple
+        What two draws must share to be of one hyperparameter.
+    is_known : bool
+        Whether this kind of distribution is known at all.
+    """
+
+    kind: Literal["whole", "real", "choice"]
+    choices: tuple[Cell, ...] = ()
+    law: tuple[str, ...] = ()
+    is_known: bool = True
+
+    def value(self, number: float | None) -> Cell:
+        """Return the value that a stored number stands for; None where there is none."""
+        if number is None or math.isnan(number):
+            return None
+        if self.kind == "choice":
+            place = int(number)
+            return self.choices[place] if 0 <= place < len(self.choices) else None
+        return int(number) if self.kind == "whole" else float(number)
+
+
+@lru_cache(maxsize=4096)
+def drawn_from(text: str | None) -> Drawn:
+    """Return what the JSON of a distribution says, in the words of any version.
+
+    >>> drawn_from('{"name": "IntUniformDistribution", "attributes": {"low": 1}}').kind
+    'whole'
+    >>> drawn_from('{"type": "categorical", "choices": [null, 3]}').choices
+    ('None', '3')
+    """
+    try:
+        said = parsed(text or "")
+        name = str(said.get("name") or said["type"]).casefold()
+        rest = said.get("attributes", said)
+        choices = of_one_kind(rest.get("choices", ()))
+        law = (name, str(rest.get("log")), str(rest.get("choices")))
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return Drawn("real", is_known=False)
+    if name.startswith("categorical"):
+        return Drawn("choice", choices, law)
+    is_known = name.startswith(("int", "float", "uniform", "log", "discrete"))
+    return Drawn("whole" if name.startswith("int") else "real", (), law, is_known)
+
+
+def named_choice(value: Any) -> Cell:
+    """Return a choice as a cell. None is one of them, and an empty cell is not.
+
+    >>> named_choice(None), named_choice(3), named_choice([1, 2])
+    ('None', 3, '[1, 2]')
+    """
+    odd = isinstance(value, float) and not math.isfinite(value)
+    if value is None or odd:
+        return str(value)
+    return value if isinstance(value, bool | int | float | str) else as_text(value)
+
+
+def of_one_kind(choices: Sequence[Any]) -> tuple[Cell, ...]:
+    """Return choices as cells of one column, so that a value has a kind of its own.
+
+    >>> of_one_kind([None, 3]), of_one_kind([1, 0.5])
+    (('None', '3'), (1.0, 0.5))
+    """
+    return tuple(column_of([named_choice(one) for one in choices]).to_pylist())
+
+
+def column_of(cells: Sequence[Any]) -> pa.Array:
+    """Return cells of one kind as they are, and mixed ones as texts.
+
+    >>> column_of([1, None, 2.5]).to_pylist(), column_of(["None", 3, True]).to_pylist()
+    ([1.0, None, 2.5], ['None', '3', 'True'])
+    """
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if kinds <= {int, float} or kinds in ({bool}, {str}):
+        try:
+            wide = pa.float64() if float in kinds else None
+            return pa.array(cells, wide)
+        except (OverflowError, ValueError, pa.ArrowInvalid):
+            pass  # a whole number beyond 64 bits, or half a character
+    plain = (bool, int, float, str)
+    texts = [
+        None if c is None else utf8(str(c) if isinstance(c, plain) else as_text(c))
+        for c in cells
+    ]
+    return pa.array(texts, pa.string())
+
+
+def param_columns(
+    n: int, row: Ints, key: Ints, number: Floats, keys: Mapping[tuple[str, str], int]
+) -> dict[str, pa.Array]:
+    """Return a column for each hyperparameter, empty where a trial did not draw it.
+
+    Parameters
+    ----------
+    n : int
+        How many trials there are.
+    row, key, number : array, shape (value,)
+        Whose value, of which name and distribution, and what is stored for it.
+    keys : mapping
+        From a name and the JSON of its distribution to its place in `key`.
+    """
+    order = np.argsort(key, kind="stable")
+    edges = np.searchsorted(key[order], np.arange(len(keys) + 1))
+    by_name: dict[str, list[tuple[Drawn, Ints]]] = {}
+    for (name, text), place in keys.items():
+        own = order[edges[place] : edges[place + 1]]
+        by_name.setdefault(name, []).append((drawn_from(text), own))
+    return {name: _column(n, row, number, parts) for name, parts in by_name.items()}
+
+
+def _column(
+    n: int, row: Ints, number: Floats, parts: Sequence[tuple[Drawn, Ints]]
+) -> pa.Array:
+    kinds = {drawn.kind for drawn, _ in parts}
+    if "choice" not in kinds:
+        whole = np.concatenate([own for _, own in parts])
+        values = np.full(n, np.nan)
+        values[row[whole]] = number[whole]
+        missing = np.isnan(values)
+        if kinds == {"whole"} and (np.abs(np.nan_to_num(values)) < 2**63).all():
+            return pa.array(np.nan_to_num(values).astype(np.int64), mask=missing)
+        return pa.array(values, mask=missing)
+    if kinds != {"choice"}:  # drawn from numbers in one study, from names in another
+        cells: list[Cell] = [None] * n
+        for drawn, own in parts:
+            for i in own:
+                cells[row[i]] = drawn.value(number[i])
+        return column_of(cells)
+    pool: list[Cell] = []
+    place = np.full(n, -1)
+    for drawn, own in parts:
+        known = own[(number[own] >= 0) & (number[own] < len(drawn.choices))]
+        place[row[known]] = len(pool) + number[known].astype(np.int64)
+        pool += drawn.choices
+    return column_of(pool).take(pa.array(place, mask=place < 0))
+
+
+# --- Trials of Optuna's that are told one by one, and what is beside their values ------
+
+
+Attributes: TypeAlias = dict[str, tuple[list[int], list[Any]]]
+_MOST_ATTRIBUTES = 200
+_LONGEST = 500
+
+
+@dataclass(slots=True)
+class Told:
+    """One trial, as a journal or a study in memory tells it."""
+
+    study: int
+    number: int
+    state: str
+    seconds: float = np.nan
+    values: Sequence[Any] = ()
+    params: dict[str, Any] = field(default_factory=dict)
+    reported: dict[int, Any] = field(default_factory=dict)
+    user: dict[str, Any] = field(default_factory=dict)
+    system: dict[str, Any] = field(default_factory=dict)
+
+
+def kept_of(
+    studies: Sequence[Study],
+    trials: Sequence[Told],
+    left_out: Sequence[LeftOut] = (),
+    remarks: Sequence[str] = (),
+) -> Kept:
+    """Return trials that were told one by one, side by side."""
+    trials = sorted(trials, key=lambda one: (one.study, one.number))
+    rows = range(len(trials))
+    values = [
+        (i, k, v) for i in rows for k, v in enumerate(trials[i].values) if v is not None
+    ]
+    reported = [(i, s, v) for i in rows for s, v in trials[i].reported.items()]
+    names = dict.fromkeys(name for one in trials for name in one.params)
+    params = {
+        name: column_of(
+            [
+                named_choice(one.params[name]) if name in one.params else None
+                for one in trials
+            ]
+        )
+        for name in names
+    }
+    user, few = attribute_columns(len(trials), _by_name([t.user for t in trials]))
+    system, many = attribute_columns(len(trials), _by_name([t.system for t in trials]))
+    return Kept(
+        studies,
+        np.array([one.study for one in trials], np.int64),
+        np.array([one.number for one in trials], np.int64),
+        [one.state for one in trials],
+        np.array([one.seconds for one in trials], np.float64),
+        *(params, user, system),
+        *(triples(values), triples(reported)),
+        (*left_out, *few, *many),
+        remarks,
+    )
+
+
+def seconds_between(begin: Any, end: Any) -> float:
+    """Return the seconds between two moments, NaN where one of them is not known.
+
+    >>> seconds_between("2026-01-01T00:00:00", "2026-01-01 00:01:30.5")
+    90.5
+    """
+    try:
+        return (
+            datetime.fromisoformat(end) - datetime.fromisoformat(begin)
+        ).total_seconds()
+    except (ValueError, TypeError):  # no moment, or only one of them has a zone
+        return math.nan
+
+
+def triples(rows: Sequence[tuple[Any, ...]]) -> Floats:
+    """Return rows of three numbers as an array; None is not a number."""
+    return np.array(rows, np.float64).reshape(-1, 3)
+
+
+def _by_name(told: Sequence[Mapping[str, Any]]) -> Attributes:
+    out: Attributes = {}
+    for row, own in enumerate(told):
+        for name, value in own.items():
+            rows, values = out.setdefault(name, ([], []))
+            rows.append(row)
+            values.append(value)
+    return out
+
+
+def attribute_columns(
+    n: int, told: Attributes
+) -> tuple[dict[str, pa.Array], list[LeftOut]]:
+    """Return a column for each attribute of trials, and what was too much.
+
+    Samplers write their whole state there, in long texts or under ever new names.
+
+    Parameters
+    ----------
+    n : int
+        How many trials there are.
+    told : mapping of str to (list of int, list)
+        Rows of the trials that have it, and their values.
+    """
+    often = sorted(told, key=lambda name: -len(told[name][0]))
+    rare = often[_MOST_ATTRIBUTES:]
+    columns, long, cut = {}, [], 0
+    for name in often[:_MOST_ATTRIBUTES]:
+        cells: list[Any] = [None] * n
+        before = cut
+        for row, value in zip(*told[name], strict=True):
+            if isinstance(value, str | list | dict) and len(as_text(value)) > _LONGEST:
+                cut += 1
+            else:
+                cells[row] = value
+        if cut > before:
+            long.append(name)
+        if cut - before < len(told[name][0]):
+            columns[name] = column_of(cells)
+    left = []
+    if cut:
+        why = f"longer than {_LONGEST} characters"
+        left.append(LeftOut(cut, why, tuple(long), "attribute"))
+    if rare:
+        why = f"beside the {_MOST_ATTRIBUTES} that most trials have"
+        left.append(LeftOut(len(rare), why, tuple(rare), "attribute"))
+    return columns, left

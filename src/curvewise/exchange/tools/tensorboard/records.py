@@ -1,20 +1,17 @@
-"""Records of TensorBoard's event files: where each begins, and whether it is whole.
-
-A record is its length (8 bytes), a checksum of these, its data, and a checksum of the
-data. The checksum is CRC-32C, turned and shifted by a constant.
-"""
+"""Records of TensorBoard's event files: where each begins, and what stands where in it."""
 
 import os
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from typing import IO
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from curvewise.metrics import Floats
 from curvewise.trials.columns import Bools, Ints
 
 Bytes = NDArray[np.uint8]
@@ -181,3 +178,314 @@ def _table() -> NDArray[np.uint32]:
         out[i] = own
         own = first[own & 255] ^ (own >> np.uint32(8))
     return out.ravel()
+
+
+# --- What stands where in a record of an event file ------------------------------------
+#
+# A record is an Event in the wire format of protocol buffers. Most records of a file differ
+# in their numbers only: a layout, found in one of them, holds for all that are alike, and
+# `Layout.fits` says which are.
+
+
+_VARINT, _EIGHT, _SIZED, _FOUR = 0, 1, 2, 5  # how a field is written
+# Numbers of fields in the published definitions of Event, Summary.Value, TensorProto.
+_WALL_TIME, _STEP, _SUMMARY, _SESSION_LOG = 1, 2, 5, 7
+_TAG, _SIMPLE_VALUE, _TENSOR, _METADATA = 1, 2, 8, 9
+_DTYPE, _CONTENT = 1, 4
+# dtype of a tensor: how numpy calls it, and the field that holds its numbers.
+_FLOATS, _DOUBLES, _INTS, _HALVES = 5, 6, 7, 13
+_DTYPES = {
+    1: ("<f4", _FLOATS),
+    2: ("<f8", _DOUBLES),
+    3: ("<i4", _INTS),
+    4: ("u1", _INTS),
+    5: ("<i2", _INTS),
+    6: ("i1", _INTS),
+    9: ("<i8", 10),
+    10: ("?", 11),
+    17: ("<u2", _INTS),
+    19: ("<f2", _HALVES),
+    22: ("<u4", 16),
+    23: ("<u8", 17),
+}
+_START = 1  # of a session: what a run wrote at later steps before is taken back
+_ENDED = {1: "SUCCESS", 2: "FAILURE", 3: "RUNNING"}
+_FREE, _SAME, _LAST_OF_VARINT = 0x00, 0xFF, 0x80
+
+
+class Field(NamedTuple):
+    """A field of a message: its number, how it is written, where its content lies."""
+
+    number: int
+    kind: int
+    begin: int
+    end: int
+
+
+class Slot(NamedTuple):
+    """Where a record holds a scalar.
+
+    `dtype` is numpy's, of bytes as they lie there or, for a varint, of the number.
+    `plugin` is who the record says the value is for; None where it does not say.
+    """
+
+    tag: str
+    begin: int
+    end: int
+    dtype: str
+    is_varint: bool = False
+    plugin: str | None = None
+    is_tensor: bool = False
+
+
+@dataclass(slots=True)
+class Layout:
+    """What stands where in a record.
+
+    Parameters
+    ----------
+    record : bytes
+    same : bytearray
+        Which bits of a record must be as they are here for the layout to hold.
+    wall_time, step : (int, int) or None
+        Where they lie; a time or a step of 0 is not written.
+    slots : list of Slot
+    others : list of (str, str)
+        Tag and plugin of values that are no scalars.
+    is_restart : bool
+        Whether a resumed run takes back what it wrote at later steps.
+    params : dict
+    status : str
+    """
+
+    record: bytes
+    same: bytearray
+    wall_time: tuple[int, int] | None = None
+    step: tuple[int, int] | None = None
+    slots: list[Slot] = field(default_factory=list)
+    others: list[tuple[str, str]] = field(default_factory=list)
+    is_restart: bool = False
+    params: dict[str, Any] = field(default_factory=dict)
+    status: str = ""
+
+    def fits(self, rows: Bytes) -> Bools:
+        """Return which rows have this layout; rows are 8, 16, 24, ... bytes wide."""
+        width = rows.shape[1]
+        own = np.frombuffer(self.record.ljust(width, b"\0"), np.uint64)
+        same = np.frombuffer(bytes(self.same).ljust(width, b"\0"), np.uint64)
+        words = rows.view(np.uint64)
+        other = np.zeros(len(rows), np.uint64)
+        for i in np.flatnonzero(same):
+            other |= (words[:, i] ^ own[i]) & same[i]
+        fits: Bools = other == 0
+        return fits
+
+    def steps(self, rows: Bytes) -> Floats:
+        """Return the step of each row."""
+        if self.step is None:
+            return np.zeros(len(rows))
+        return _varints(rows, *self.step).astype(np.float64)
+
+    def wall_times(self, rows: Bytes) -> Floats:
+        """Return the wall time of each row, in seconds."""
+        if self.wall_time is None:
+            return np.zeros(len(rows))
+        return _numbers(rows, *self.wall_time, "<f8")
+
+    def free(self, begin: int, end: int) -> None:
+        """Say that some bytes may be anything."""
+        self.same[begin:end] = bytes([_FREE]) * (end - begin)
+
+    def free_varint(self, begin: int, end: int) -> None:
+        """Say that a varint may be any other of the same width."""
+        self.same[begin:end] = bytes([_LAST_OF_VARINT]) * (end - begin)
+
+
+def values_of(slot: Slot, rows: Bytes) -> Floats:
+    """Return the scalar of each row."""
+    if not slot.is_varint:
+        return _numbers(rows, slot.begin, slot.end, slot.dtype)
+    whole = _varints(rows, slot.begin, slot.end)
+    if slot.dtype == "<f2":  # its bits, as a number
+        return whole.astype("<u2").view("<f2").astype(np.float64)
+    return whole.astype(slot.dtype).astype(np.float64)
+
+
+def layout_of(record: bytes) -> Layout:
+    r"""Return the layout of a record; a ValueError says that it is no event.
+
+    >>> layout_of(b"\x10\x07").step
+    (1, 2)
+    """
+    layout = Layout(record, bytearray([_SAME]) * len(record))
+    for one in fields(record, 0, len(record)):
+        at = (one.begin, one.end)
+        what = (one.number, one.kind)
+        if what == (_WALL_TIME, _EIGHT):
+            layout.wall_time = at
+            layout.free(*at)
+        elif what == (_STEP, _VARINT):
+            layout.step = at
+            layout.free_varint(*at)
+        elif what == (_SUMMARY, _SIZED):
+            for value in fields(record, *at):
+                if (value.number, value.kind) == (1, _SIZED):
+                    _value(layout, value)
+        elif what == (_SESSION_LOG, _SIZED):
+            said = {f.number: f for f in fields(record, *at)}
+            layout.is_restart = 1 in said and _whole(record, said[1]) == _START
+        elif one.kind == _SIZED:
+            layout.free(*at)
+    return layout
+
+
+def fields(record: bytes, at: int, end: int) -> Iterator[Field]:
+    """Return the fields of the message that lies between two places of a record."""
+    while at < end:
+        key, at = _varint(record, at, end)
+        kind = key & 7
+        begin = at
+        if kind == _VARINT:
+            _, at = _varint(record, at, end)
+        elif kind == _EIGHT:
+            at += 8
+        elif kind == _FOUR:
+            at += 4
+        elif kind == _SIZED:
+            size, begin = _varint(record, at, end)
+            at = begin + size
+        else:
+            raise ValueError(f"a field of kind {kind}")
+        if at > end:
+            raise ValueError("a field that does not end")
+        yield Field(key >> 3, kind, begin, at)
+
+
+def _varint(record: bytes, at: int, end: int) -> tuple[int, int]:
+    out = shift = 0
+    while at < end and shift < 70:
+        byte = record[at]
+        out |= (byte & 127) << shift
+        at += 1
+        if byte < 128:
+            return out, at
+        shift += 7
+    raise ValueError("a number that does not end")
+
+
+def _whole(record: bytes, one: Field) -> int:
+    return _varint(record, one.begin, one.end)[0]
+
+
+def _text(record: bytes, one: Field) -> str:
+    return record[one.begin : one.end].decode(errors="replace")
+
+
+# --- one value of a summary --------------------------------------------------------------
+
+
+def _value(layout: Layout, value: Field) -> None:
+    record = layout.record
+    parts = {f.number: f for f in fields(record, value.begin, value.end)}
+    tag = _text(record, parts[_TAG]) if _TAG in parts else ""
+    simple, tensor = parts.get(_SIMPLE_VALUE), parts.get(_TENSOR)
+    plugin = _plugin(layout, parts[_METADATA]) if _METADATA in parts else None
+    slot = None
+    if simple is not None and simple.kind == _FOUR:
+        slot = Slot(tag, simple.begin, simple.end, "<f4")
+    elif tensor is not None and plugin in (None, "scalars"):
+        found = _scalar_of(record, tensor)
+        slot = found and found._replace(tag=tag, plugin=plugin, is_tensor=True)
+    if slot is not None:
+        layout.slots.append(slot)
+        free = layout.free_varint if slot.is_varint else layout.free
+        free(slot.begin, slot.end)
+        return
+    layout.others.append((tag, plugin or ""))
+    for number, one in parts.items():
+        if one.kind == _SIZED and number not in (_TAG, _METADATA):
+            layout.free(one.begin, one.end)
+
+
+def _scalar_of(record: bytes, tensor: Field) -> Slot | None:
+    """Return where a tensor holds its only number, or None if it is none."""
+    parts = {f.number: f for f in fields(record, tensor.begin, tensor.end)}
+    kind = parts.get(_DTYPE)
+    dtype, number = _DTYPES.get(_whole(record, kind) if kind else 0, ("", 0))
+    if not dtype:
+        return None
+    if raw := parts.get(_CONTENT):
+        is_one = raw.end - raw.begin == np.dtype(dtype).itemsize
+        return Slot("", raw.begin, raw.end, dtype) if is_one else None
+    one = parts.get(number)
+    if one is None:
+        return None
+    if number in (_FLOATS, _DOUBLES):
+        is_one = one.end - one.begin == np.dtype(dtype).itemsize
+        return Slot("", one.begin, one.end, dtype) if is_one else None
+    is_one = _varint(record, one.begin, one.end)[1] == one.end
+    return Slot("", one.begin, one.end, dtype, is_varint=True) if is_one else None
+
+
+# --- hyperparameters ---------------------------------------------------------------------
+
+
+def _plugin(layout: Layout, metadata: Field) -> str:
+    """Return the plugin that a value is for; keep what that of hyperparameters says."""
+    record = layout.record
+    name, content = "", None
+    for data in fields(record, metadata.begin, metadata.end):
+        if (data.number, data.kind) == (1, _SIZED):
+            said = {f.number: f for f in fields(record, data.begin, data.end)}
+            name = _text(record, said[1]) if 1 in said else ""
+            content = said.get(2)
+    if name == "hparams" and content is not None:
+        for part in fields(record, content.begin, content.end):
+            if (part.number, part.kind) == (3, _SIZED):  # the beginning of a session
+                layout.params.update(_params(record, part))
+            elif (part.number, part.kind) == (4, _SIZED):  # its end
+                ends = {f.number: f for f in fields(record, part.begin, part.end)}
+                layout.status = (
+                    _ENDED.get(_whole(record, ends[1]), "") if 1 in ends else ""
+                )
+    return name
+
+
+def _params(record: bytes, session: Field) -> Iterator[tuple[str, Any]]:
+    for entry in fields(record, session.begin, session.end):
+        if (entry.number, entry.kind) != (1, _SIZED):
+            continue
+        pair = {f.number: f for f in fields(record, entry.begin, entry.end)}
+        if 1 in pair and 2 in pair:
+            yield _text(record, pair[1]), _plain(record, pair[2])
+
+
+def _plain(record: bytes, value: Field) -> Any:
+    for one in fields(record, value.begin, value.end):
+        if (one.number, one.kind) == (2, _EIGHT):
+            number = struct.unpack_from("<d", record, one.begin)[0]
+            # All numbers are written as this kind; 64 units are not 64.0.
+            return (
+                int(number) if number.is_integer() and abs(number) < 2**53 else number
+            )
+        if (one.number, one.kind) == (3, _SIZED):
+            return _text(record, one)
+        if (one.number, one.kind) == (4, _VARINT):
+            return bool(_whole(record, one))
+    return None
+
+
+# --- columns of bytes --------------------------------------------------------------------
+
+
+def _numbers(rows: Bytes, begin: int, end: int, dtype: str) -> Floats:
+    column = np.ascontiguousarray(rows[:, begin:end]).view(dtype)[:, 0]
+    with np.errstate(invalid="ignore"):  # a NaN may be one that asks for attention
+        return column.astype(np.float64)
+
+
+def _varints(rows: Bytes, begin: int, end: int) -> Ints:
+    out = np.zeros(len(rows), np.uint64)
+    for i, at in enumerate(range(begin, end)):
+        out |= (rows[:, at] & 127).astype(np.uint64) << np.uint64(7 * i)
+    return out.view(np.int64)

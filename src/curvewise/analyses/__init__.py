@@ -1,1 +1,0 @@
-"""Answers from trials, one file per question."""

@@ -1,1 +1,0 @@
-"""How an analysis is tried on results whose truth is known: dealt anew, or drawn."""

@@ -1,0 +1,534 @@
+"""Results of scikit-learn: searches, cross-validation, learning curves, confusion matrices.
+
+Every form may stand alone, for one estimator, or in a dict from names of algorithms.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from curvewise.errors import CurvewiseError, Phrase, Verbatim, listed, shortened
+from curvewise.exchange.runs import Asked, Runs, Sheet, joined_scalars
+from curvewise.metrics import Floats, find
+from curvewise.trials.trial import ONLY
+
+# A run: its row of the table, and its curves by metric.
+Run: TypeAlias = tuple[dict[str, Any], dict[str, tuple[Floats, Floats]]]
+
+_RESOURCES = "n_resources"  # what halving gives a candidate
+
+
+def fits_table(table: pa.Table) -> bool:
+    """Return whether a table is one of `cv_results_`."""
+    return form_of(table) == "cv_results"
+
+
+def read_table(table: pa.Table, name: str, asked: Asked) -> Runs:
+    """Return one run per candidate of a search whose results were kept as a table."""
+    source = {c: table.column(c).to_pylist() for c in table.column_names}
+    return _runs(name, {ONLY: ("cv_results", source)}, asked)
+
+
+def fits_object(source: object) -> bool:
+    """Return whether these are results of scikit-learn, or a dict of such by name."""
+    forms = [form for form, _ in _forms(source).values()]
+    if None in forms:
+        return any(form not in (None, "confusion") for form in forms)
+    return bool(forms)
+
+
+def read_object(source: object, asked: Asked) -> Runs | Sheet:
+    """Return runs: of candidates, of folds, or of values of a hyperparameter."""
+    found = _forms(source)
+    kinds = {form or "of another kind" for form, _ in found.values()}
+    if len(kinds) > 1:
+        shown = "; ".join(f"'{shortened(n)}' {form}" for n, (form, _) in found.items())
+        raise CurvewiseError(
+            f"The dict holds results of several kinds: {shown}. Pass one kind at a time, "
+            f"and nothing else."
+        )
+    if kinds == {"confusion"}:
+        return counted({name: own for name, (_, own) in found.items()})
+    return _runs(f"scikit-learn's {kinds.pop()}", found, asked)
+
+
+def _forms(source: object) -> dict[str, tuple[str | None, Any]]:
+    """Return results by algorithm, each with its form; None for one that has none."""
+    if form := form_of(source):
+        return {_own_name(source): (form, source)}
+    if not isinstance(source, Mapping):
+        return {}
+    return {str(name): (form_of(own), own) for name, own in source.items()}
+
+
+def _own_name(source: object) -> str:
+    """Return what a search calls its estimator; the last of a pipeline."""
+    estimator: Any = getattr(source, "estimator", None)
+    if is_frame(source) or estimator is None or not hasattr(source, "cv_results_"):
+        return ONLY
+    steps = getattr(estimator, "steps", None)
+    last = steps[-1][1] if isinstance(steps, list) and steps else estimator
+    return type(last).__name__
+
+
+# --- runs --------------------------------------------------------------------------------
+
+
+def _runs(source: str, found: Mapping[str, tuple[Any, Any]], asked: Asked) -> Runs:
+    rows: list[dict[str, Any]] = []
+    parts: list[tuple[int, str, Floats, Floats]] = []
+    steps = ""
+    for name, (form, own) in found.items():
+        runs, steps = _read(form, own, asked)
+        for row, curves in runs:
+            kept = {n: c for n, c in curves.items() if asked.wants(n)}
+            # A run of which nothing is a number has failed; else NaN is one of its scores.
+            if all(np.isnan(values).all() for _, values in kept.values()):
+                kept = {}
+            parts += [(len(rows), metric, at, v) for metric, (at, v) in kept.items()]
+            prefix = "" if len(found) == 1 else f"{name} "
+            rows.append({"algorithm": name} | row | {"run": f"{prefix}{row['run']}"})
+    if asked.step not in (None, steps):
+        have = f"counts steps by '{steps}'" if steps else "has no steps"
+        raise CurvewiseError(
+            f"step is '{shortened(asked.step)}', and {source} {have}. Leave it out."
+        )
+    scalars = joined_scalars(parts)
+    return Runs(
+        source,
+        _table(rows),
+        scalars,
+        usual={"algorithm": "algorithm"},
+        # Scorers of scikit-learn are made so, losses too: neg_log_loss.
+        meant=dict.fromkeys(scalars.names, "higher"),
+        steps=steps,
+    )
+
+
+def _read(form: str, own: Any, asked: Asked) -> tuple[list[Run], str]:
+    """Return the runs of one estimator, and what their steps count."""
+    if form in ("search", "cv_results"):
+        results = own.cv_results_ if form == "search" else own
+        halving = _RESOURCES in names_of(results)
+        return _candidates(results), _RESOURCES if halving else ""
+    if form == "cross_validate":
+        return _folds(own), ""
+    if form == "learning_curve":
+        return _learning(own), "size"
+    return _validation(own, asked), ""
+
+
+def _table(rows: list[dict[str, Any]]) -> pa.Table:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pa.table({n: _cells([row.get(n) for row in rows]) for n in names})
+
+
+def _cells(values: list[Any]) -> pa.Array:
+    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
+    if all(v is None or isinstance(v, bool | int | float | str) for v in plain):
+        try:
+            return pa.array(plain)
+        except (pa.ArrowException, OverflowError):
+            pass
+    return pa.array([None if v is None else _text(v) for v in plain])
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else shortened(value, 200)
+
+
+# --- searches ----------------------------------------------------------------------------
+
+
+def _candidates(source: Any) -> list[Run]:
+    """Return one run per candidate: its score is the mean over the folds.
+
+    Folds of a candidate share its hyperparameters, and are no runs of their own. With
+    halving, a candidate has a curve over its resources, and ends where it was dropped.
+    """
+    names = names_of(source)
+    columns = {n: column(source, n) for n in names}
+    lengths = {len(own) for own in columns.values()}
+    if len(lengths) != 1 or lengths == {0}:
+        raise CurvewiseError(
+            f"The columns of cv_results_ have {listed(sorted(lengths))} rows. Pass it as "
+            f"it came, with one row for each of at least one candidate."
+        )
+    params = _params(columns)
+    scores = {
+        n: _floats(columns[n], n)
+        for n in names
+        if n.startswith(("mean_test_", "mean_train_"))
+    }
+    at = np.zeros(len(params))
+    if halving := _RESOURCES in columns:
+        at = _floats(columns[_RESOURCES], _RESOURCES)
+    places: dict[str, list[int]] = {}
+    for i, one in enumerate(params):
+        key = json.dumps(one, sort_keys=True, default=str) if halving else str(i)
+        places.setdefault(key, []).append(i)
+    last = max((own[-1] for own in places.values()), key=lambda i: at[i])
+    runs: list[Run] = []
+    for number, own in enumerate(places.values()):
+        final = own[-1]
+        row: dict[str, Any] = {"run": f"candidate {number}"}
+        row |= {f"params.{n}": v for n, v in params[final].items()}
+        row |= {n: columns[n][final] for n in names if n.startswith("split")}
+        if "mean_fit_time" in columns:
+            seconds = _floats(columns["mean_fit_time"], "mean_fit_time")
+            row["seconds"] = float(seconds[own].sum())
+        if halving:
+            row["status"] = "finished" if at[final] == at[last] else "pruned"
+        curves = {_score_name(n): (at[own], v[own]) for n, v in scores.items()}
+        runs.append((row, curves))
+    return runs
+
+
+def _params(columns: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
+    """Return the hyperparameters of each candidate, those that it does not have left out.
+
+    Columns beside the dicts hold the same; in a file they are all there is.
+    """
+    own = columns.get("params")
+    if own is not None and all(isinstance(one, Mapping) for one in own):
+        return [{str(n): v for n, v in one.items()} for one in own]
+    # Of a table, "params.C" is what became of the dicts.
+    names = [n for n in columns if n.startswith("param_")]
+    n_rows = len(next(iter(columns.values())))
+    return [
+        {
+            n.removeprefix("param_"): columns[n][i]
+            for n in names
+            if columns[n][i] is not None and columns[n][i] == columns[n][i]
+        }
+        for i in range(n_rows)
+    ]
+
+
+def _score_name(name: str) -> str:
+    """Return what a score is called: "mean_test_recall" is "recall".
+
+    >>> _score_name("mean_train_score"), _score_name("test_f1")
+    ('train_score', 'f1')
+    """
+    return name.removeprefix("mean_").removeprefix("test_")
+
+
+# --- cross-validation and curves ---------------------------------------------------------
+
+
+def _folds(source: Any) -> list[Run]:
+    """Return one run per fold of `cross_validate`."""
+    names = [n for n in names_of(source) if n.startswith(("test_", "train_"))]
+    scores = {n: _floats(column(source, n), n) for n in names}
+    seconds = _floats(column(source, "fit_time"), "fit_time")
+    lengths = {n: len(own) for n, own in scores.items()}
+    if any(own != len(seconds) for own in lengths.values()):
+        raise CurvewiseError(
+            f"cross_validate's arrays have lengths {lengths}, and 'fit_time' has "
+            f"{len(seconds)}. Pass them as they came."
+        )
+    once = np.zeros(1)
+    return [
+        (
+            {"run": f"fold {i}", "fold": i, "seconds": float(seconds[i])},
+            {_score_name(n): (once, own[i : i + 1]) for n, own in scores.items()},
+        )
+        for i in range(len(seconds))
+    ]
+
+
+def _learning(source: Any) -> list[Run]:
+    """Return one run per split of `learning_curve`, with its curve over sizes."""
+    own = source[:3] if isinstance(source, tuple) else _shown(source, "train_sizes")
+    sizes = _floats(own[0], "train_sizes")
+    train, test = (_matrix(scores, len(sizes), "sizes") for scores in own[1:])
+    name = _display_name(source)
+    return [
+        (
+            {"run": f"fold {i}", "fold": i},
+            {name: (sizes, test[:, i]), f"train_{name}": (sizes, train[:, i])},
+        )
+        for i in range(test.shape[1])
+    ]
+
+
+def _validation(source: Any, asked: Asked) -> list[Run]:
+    """Return one run per value of `validation_curve`: the mean over the folds."""
+    if isinstance(source, tuple):
+        param, values = _asked_values(asked, len(source[0]))
+        scores = list(source)
+    else:
+        first, *scores = _shown(source, "param_range")
+        param, values = str(source.param_name), list(first)
+    train, test = (_matrix(own, len(values), "values") for own in scores)
+    name, once = _display_name(source), np.zeros(1)
+    return [
+        (
+            {"run": f"{param}={shortened(value)}", f"params.{param}": value}
+            | {f"split{k}_test_score": float(v) for k, v in enumerate(test[i])},
+            {
+                name: (once, test[i].mean(keepdims=True)),
+                f"train_{name}": (once, train[i].mean(keepdims=True)),
+            },
+        )
+        for i, value in enumerate(values)
+    ]
+
+
+def _shown(source: Any, first: str) -> list[Any]:
+    return [getattr(source, n) for n in (first, "train_scores", "test_scores")]
+
+
+def _display_name(source: Any) -> str:
+    """Return what a display calls its score.
+
+    Scores are kept as scorers gave them: under the name of a loss they would mislead.
+    """
+    name = str(getattr(source, "score_name", None) or "score").casefold()
+    known = find(name.replace(" ", "_"))
+    return known.name if known is not None and known.direction == "higher" else "score"
+
+
+def _asked_values(asked: Asked, n: int) -> tuple[str, list[Any]]:
+    if asked.params is None or len(asked.params) != 1:
+        came = listed(asked.params or ()) or "none"
+        raise CurvewiseError(
+            "validation_curve returns scores and not what was varied, and params "
+            f"names {came}. Pass ",
+            {"params": {"gamma": Verbatim("values")}},
+            f" with the {n} values that it had.",
+        )
+    ((name, values),) = asked.params.items()
+    if np.ndim(values) != 1 or len(values) != n:
+        raise CurvewiseError(
+            f"params gives {shortened(values)} for '{shortened(name)}', and there are "
+            f"scores of {n} values. Pass those that validation_curve was given."
+        )
+    return str(name), list(values)
+
+
+def _floats(values: Any, name: str) -> Floats:
+    try:
+        numbers = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        numbers = np.empty(())
+    if numbers.ndim != 1:
+        raise CurvewiseError(
+            f"'{shortened(name)}' holds {shortened(values)}. Pass one number for each."
+        )
+    return numbers
+
+
+def _matrix(values: Any, n: int, what: str) -> Floats:
+    scores = np.asarray(values, np.float64)
+    if scores.ndim != 2 or len(scores) != n or scores.shape[1] == 0:
+        raise CurvewiseError(
+            f"Scores have shape {scores.shape}, and there are {n} {what}. Pass arrays of "
+            f"shape ({what}, folds), as scikit-learn returns them."
+        )
+    return scores
+
+
+# --- What scikit-learn returns, told apart by its form: nothing of it is imported ------
+
+
+def is_search(source: object) -> bool:
+    """Return whether this is a fitted search, such as `GridSearchCV`."""
+    return not is_frame(source) and is_cv_results(getattr(source, "cv_results_", None))
+
+
+def is_cv_results(source: object) -> bool:
+    """Return whether this is `cv_results_`, as a dict or as a frame."""
+    names = _names(source)
+    scored = any(n.startswith("mean_test_") for n in names)
+    return scored and ("params" in names or any(n.startswith("param_") for n in names))
+
+
+def is_cross_validate(source: object) -> bool:
+    """Return whether this is what `cross_validate` returns."""
+    names = _names(source)
+    return {"fit_time", "score_time"} <= set(names) and any(
+        n.startswith("test_") for n in names
+    )
+
+
+def is_learning_curve(source: object) -> bool:
+    """Return whether this is what `learning_curve` returns, or its display."""
+    if not is_frame(source) and _has(source, "train_sizes", "train_scores"):
+        return True
+    if not isinstance(source, tuple) or len(source) not in (3, 4, 5):
+        return False
+    sizes, *scores = source[:3]
+    return _dimensions(sizes) == 1 and all(_is_scores(own) for own in scores)
+
+
+def is_validation_curve(source: object) -> bool:
+    """Return whether this is what `validation_curve` returns, or its display."""
+    if not is_frame(source) and _has(source, "param_range", "train_scores"):
+        return True
+    if not isinstance(source, tuple) or len(source) != 2:
+        return False
+    return all(_is_scores(own) for own in source)
+
+
+def is_confusion(source: object) -> bool:
+    """Return whether this is a confusion matrix of counts, or several, also by size."""
+    if isinstance(source, Mapping):
+        return bool(source) and all(
+            _is_size(size) and is_confusion(own) for size, own in source.items()
+        )
+    if isinstance(source, list | tuple):
+        return bool(source) and all(_is_matrix(own) for own in source)
+    if isinstance(source, np.ndarray) and source.ndim == 3:
+        return len(source) > 0 and all(_is_matrix(own) for own in source)
+    return _is_matrix(source)
+
+
+def is_frame(source: object) -> bool:
+    """Return whether this is a table with columns, of whatever library."""
+    # Asked of its type: a lazy frame would have to look first.
+    return any(hasattr(type(source), name) for name in ("columns", "column_names"))
+
+
+def column(source: Any, name: str) -> list[Any]:
+    """Return a column of a dict or of a frame as a list; None where it is masked."""
+    values = source[name]
+    if isinstance(values, np.ma.MaskedArray):
+        return [
+            None if m else v for v, m in zip(values.data, _mask(values), strict=True)
+        ]
+    return list(values)
+
+
+def _mask(values: Any) -> NDArray[np.bool_]:
+    return np.broadcast_to(np.ma.getmaskarray(values), values.shape)
+
+
+def names_of(source: Any) -> list[str]:
+    """Return the names of the columns of a dict or of a frame."""
+    return _names(source)
+
+
+FORMS: dict[str, Callable[[object], bool]] = {
+    "search": is_search,
+    "cv_results": is_cv_results,
+    "cross_validate": is_cross_validate,
+    "learning_curve": is_learning_curve,
+    "validation_curve": is_validation_curve,
+    "confusion": is_confusion,
+}
+
+
+def form_of(source: object) -> str | None:
+    """Return which of scikit-learn's results this is, or None.
+
+    >>> form_of(np.array([[5, 1], [0, 4]])), form_of([1, 2]) is None
+    ('confusion', True)
+    """
+    return next((name for name, fits in FORMS.items() if fits(source)), None)
+
+
+def _names(source: object) -> list[str]:
+    if isinstance(source, Mapping):
+        names: Sequence[object] = list(source)
+    elif is_frame(source) and not hasattr(type(source), "collect"):
+        has: Any = source
+        names = list(getattr(has, "column_names", None) or has.columns)
+    else:
+        return []
+    return [name for name in names if isinstance(name, str)]
+
+
+def _has(source: object, *names: str) -> bool:
+    return not isinstance(source, Mapping) and all(hasattr(source, n) for n in names)
+
+
+def _is_scores(part: object) -> bool:
+    return _dimensions(part, "f") == 2
+
+
+def _dimensions(part: object, kinds: str = "fiu") -> int:
+    """Return how many dimensions numbers have; 0 for what is no array of numbers."""
+    try:
+        array: NDArray[Any] = np.asarray(part)
+    except ValueError:  # ragged
+        return 0
+    return array.ndim if array.dtype.kind in kinds else 0
+
+
+def _is_matrix(source: object) -> bool:
+    return (
+        isinstance(source, np.ndarray)
+        and source.ndim == 2
+        and source.shape[0] == source.shape[1] >= 2
+        and source.dtype.kind in "iu"
+        and bool((source >= 0).all())
+    )
+
+
+def _is_size(size: object) -> bool:
+    return isinstance(size, int | float | np.number) and not isinstance(size, bool)
+
+
+# --------------------------------------------------------------------------------------
+# Confusion matrices by algorithm, one per fold, also by size of the training set.
+
+
+_SOURCE = "confusion matrices"
+
+
+def counted(found: Mapping[str, Any]) -> Sheet:
+    """Return a table of counts, one row per algorithm, matrix and size.
+
+    Parameters
+    ----------
+    found : mapping of str
+        For each algorithm a matrix, several, or a dict from sizes to either.
+    """
+    rows: list[tuple[str, int, float | None, NDArray[np.int64]]] = []
+    for name, own in found.items():
+        by_size = own if isinstance(own, Mapping) else {None: own}
+        for size, matrices in by_size.items():
+            for fold, matrix in enumerate(_several(matrices)):
+                rows.append((name, fold, size, matrix))
+    shapes = {matrix.shape for *_, matrix in rows}
+    if len(shapes) > 1:
+        raise CurvewiseError(
+            f"The confusion matrices have shapes {shortened(sorted(shapes))}. Pass "
+            "those of the same classes: ",
+            Phrase("confusion_matrix(..., labels=classes)"),
+            " keeps the ones that a fold lacks.",
+        )
+    classes = len(rows[0][3])
+    counts = np.array([matrix for *_, matrix in rows], np.int64)
+    columns: dict[str, Any] = {
+        "algorithm": [name for name, *_ in rows],
+        "fold": [fold for _, fold, *_ in rows],
+    }
+    stated = {"algorithm": "algorithm", "trial": "fold"}
+    sizes = [size for *_, size, _ in rows]
+    if None not in sizes:
+        columns["size"] = np.array(sizes, np.float64)
+        stated["step"] = "size"
+    elif any(size is not None for size in sizes):
+        raise CurvewiseError(
+            "Some algorithms have confusion matrices by size and some have none. Pass a "
+            "dict from sizes to matrices for each of them, or for none."
+        )
+    columns |= {
+        f"count.{i}.{j}": counts[:, i, j]
+        for i in range(classes)
+        for j in range(classes)
+    }
+    return Sheet(_SOURCE, pa.table(columns), stated)
+
+
+def _several(matrices: Any) -> list[NDArray[np.int64]]:
+    if isinstance(matrices, np.ndarray) and matrices.ndim == 2:
+        return [matrices]
+    return list(matrices)

@@ -1,0 +1,479 @@
+"""Charts, tables of runs and histories, as Weights & Biases exports them."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.exchange.columns import numbers
+from curvewise.exchange.rows import columns_varying, is_number, nulls
+from curvewise.exchange.runs import Asked, LeftOut, Runs, joined_scalars
+from curvewise.metrics import Direction, Floats, is_quality
+from curvewise.text import count
+from curvewise.trials import names
+from curvewise.trials.columns import Ints
+
+_BETWEEN = " - "  # "<run> - <metric>"
+_ENDS = ("__MIN", "__MAX")
+_CLOCKS_OF_CHARTS = (
+    *("Step", "_step", "global_step", "epoch", "Relative Time (Process)"),
+    *("Relative Time (Wall)", "Wall Time", "_runtime", "_timestamp"),
+)
+_GROUP = re.compile(r"^[\w./ ]+: \S")
+_GOING_ON = {"preempting": "running"}
+
+
+# --- a chart -----------------------------------------------------------------------------
+
+
+def is_chart(table: pa.Table) -> bool:
+    """Return whether a table is a chart: a clock, then columns of runs."""
+    first, *rest = table.column_names or [""]
+    if any(_curve(c, rest) and f"{c}__MIN" in rest for c in rest):
+        return True
+    return (
+        first in _CLOCKS_OF_CHARTS and bool(rest) and all(_BETWEEN in c for c in rest)
+    )
+
+
+def chart_runs(table: pa.Table, name: str, asked: Asked) -> Runs:
+    """Return the curves of a chart, one for each run and metric."""
+    clock, *rest = table.column_names
+    columns = [c for c in rest if _curve(c, rest)]
+    split = _split(columns)
+    own_clock = asked.step in ("_step", "step") and clock not in ("Step", "_step")
+    if asked.step not in (None, clock, "_step", "step") or (
+        own_clock and not any(metric == "_step" for _, metric in split.values())
+    ):
+        raise CurvewiseError(
+            f"step is '{shortened(asked.step)}', and {name} counts by '{clock}'. Leave it "
+            f"out, or export the chart with another x-axis."
+        )
+    runs = list(dict.fromkeys(run for run, _ in split.values()))
+    places = {run: i for i, run in enumerate(runs)}
+    clocks = {run: c for c, (run, metric) in split.items() if metric == "_step"}
+    common = numbers(table, clock)
+    parts, texts, wide, points = [], [], 0, 0
+    for column, (run, metric) in split.items():
+        if metric.startswith("_") or not asked.wants(metric):
+            continue
+        if not is_number(table, column):
+            texts.append(column)
+            continue
+        at = numbers(table, clocks[run]) if own_clock and run in clocks else common
+        known = ~nulls(table, column) & np.isfinite(at)
+        parts.append((places[run], metric, at[known], numbers(table, column)[known]))
+        wide += int(_spread(table, column)[known].sum())
+        points += int(known.sum())
+    return Runs(
+        f"W&B chart {name}",
+        pa.table({"run": runs}),
+        joined_scalars(parts),
+        steps="_step" if own_clock else clock,
+        remarks=tuple(_chart_remarks(runs, texts, wide, points)),
+    )
+
+
+def _curve(column: str, columns: Sequence[str]) -> bool:
+    """Return whether a column is a curve, and not the least or largest of one."""
+    return not any(
+        column.endswith(end) and column.removesuffix(end) in columns for end in _ENDS
+    )
+
+
+def _split(columns: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return the run and the metric of each column.
+
+    Both may hold the separator. What other columns share is a name; where nothing decides,
+    the last separator does.
+    """
+    ways = {c: _ways(c) for c in columns}
+    runs = Counter(run for own in ways.values() for run, _ in own)
+    metrics = Counter(metric for own in ways.values() for _, metric in own)
+    return {
+        column: max(own, key=lambda way: (runs[way[0]] + metrics[way[1]], len(way[0])))
+        for column, own in ways.items()
+    }
+
+
+def _ways(column: str) -> list[tuple[str, str]]:
+    parts = column.split(_BETWEEN)
+    if len(parts) == 1:  # a chart of one run may leave its name out
+        return [("run", column)]
+    return [
+        (_BETWEEN.join(parts[:i]), _BETWEEN.join(parts[i:]))
+        for i in range(1, len(parts))
+    ]
+
+
+def _spread(table: pa.Table, column: str) -> Any:
+    """Return where the least and the largest of a point differ: it stands for several."""
+    ends = [f"{column}{end}" for end in _ENDS]
+    if not all(end in table.column_names and is_number(table, end) for end in ends):
+        return np.zeros(table.num_rows, bool)
+    low, high = (numbers(table, end) for end in ends)
+    return low < high
+
+
+def _chart_remarks(
+    runs: Sequence[str], texts: Sequence[str], wide: int, points: int
+) -> list[str]:
+    groups = [run for run in runs if _GROUP.match(run)]
+    out = []
+    if groups:
+        out.append(
+            f"{count(len(groups), 'curve')} of {len(runs)} look like groups of runs "
+            f"('{shortened(groups[0])}'): each is an average, and no run. Switch grouping "
+            f"off and export the chart again, to have the runs themselves."
+        )
+    if wide and len(groups) < len(runs):
+        out.append(
+            f"{wide:,} of {points:,} points stand for several steps (their __MIN and __MAX "
+            f"differ): the page draws a sample of long curves. run.scan_history() or the "
+            f"history artifact in Parquet has every step."
+        )
+    if texts:
+        out.append(f"{listed(texts, most=4)} hold no numbers, and are not read.")
+    return out
+
+
+# --- the table of runs -------------------------------------------------------------------
+
+_FIXED = (
+    *("Name", "Agent", "State", "Notes", "User", "Tags", "Created", "Runtime", "Sweep"),
+    *("ID", "Group", "Job Type", "Hostname", "Updated", "End Time", "Commit", "GitHub"),
+)
+
+
+def is_runs_table(columns: Sequence[str]) -> bool:
+    """Return whether a table is the table of runs of a project."""
+    return {"Name", "State"} <= set(columns) and bool(
+        {"Created", "Runtime", "Sweep", "_runtime", "_timestamp"} & set(columns)
+    )
+
+
+def table_runs(table: pa.Table, name: str, asked: Asked) -> Runs:
+    """Return one run per row: what was configured, and the last of each metric."""
+    if asked.step is not None:
+        raise CurvewiseError(
+            f"step is '{shortened(asked.step)}', and {name} is a table with one row per "
+            f"run, without steps. Leave it out, or export a chart."
+        )
+    free = [c for c in table.column_names if c not in _FIXED and not is_own(c)]
+    configured, measured = _halves(table, free)
+    if asked.metrics is not None:
+        measured = [c for c in free if asked.wants(c)]
+    words = table.column("State").cast(pa.string()).to_pylist()
+    columns: dict[str, Any] = {
+        "run": table.column("Name").cast(pa.string()),
+        "status": [_GOING_ON.get(word, word) for word in words],
+    }
+    if "Runtime" in table.column_names and is_number(table, "Runtime"):
+        columns["seconds"] = table.column("Runtime")
+    for column in table.column_names:
+        if column in ("Name", "State", "Runtime", *measured) or _says_nothing(
+            table.column(column)
+        ):
+            continue
+        kept = f"config.{column}" if column in configured else column
+        columns[kept] = table.column(column)
+    values = {c: numbers(table, c) for c in measured}
+    known = {c: ~nulls(table, c) for c in measured}
+    once = np.zeros(1)
+    parts = [
+        (i, c, once, values[c][i : i + 1])
+        for c in measured
+        for i in np.flatnonzero(known[c]).tolist()
+    ]
+    return Runs(
+        f"W&B table of runs {name}",
+        pa.table(columns),
+        joined_scalars(parts),
+        steps="",
+    )
+
+
+def _halves(table: pa.Table, free: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the columns of the configuration, and those of numbers that were logged.
+
+    The page sorts each kind by name and puts the configuration first: where the names
+    begin again, the second kind begins. If they do so more than once, columns were moved,
+    and only usual names of scores are taken for such.
+    """
+    for key in (str, str.casefold):
+        falls = [i for i in range(1, len(free)) if key(free[i]) < key(free[i - 1])]
+        if len(falls) == 1:
+            first, second = free[: falls[0]], free[falls[0] :]
+            clocks = set(names.every(names.STEP, second))
+            measured = [
+                c
+                for c in second
+                if is_number(table, c) and c not in clocks and is_quality(c)
+            ]
+            return [c for c in free if c in first or names.is_param(c)], measured
+    scores = [c for c in free if is_number(table, c) and names.is_score(c)]
+    return [c for c in free if c not in scores and names.is_param(c)], scores
+
+
+def is_own(column: str) -> bool:
+    """Return whether a column is the tool's own, and no metric of the user."""
+    return column.startswith(("_", "system/", "system."))
+
+
+def _says_nothing(column: pa.ChunkedArray) -> bool:
+    return all(value in (None, "", "-") for value in column.unique().to_pylist())
+
+
+# --- Histories of runs of Weights & Biases: one row per step, one column per metric ----
+
+
+_CLOCKS = ("_step", "_runtime", "_timestamp")
+_RUN = ("run", "run_name", "run_id", "_run", "name", "id")
+# How many rows samples of a history have, by default and as people ask for them.
+_SAMPLES = (500, 1_000, 1_500, 2_000, 5_000, 10_000)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class History:
+    """The history of a run, or of several.
+
+    Parameters
+    ----------
+    name : str
+        What the run is called; a table of several runs says itself whose rows they are.
+    table : pyarrow.Table
+    row : mapping
+        What else is known of the run.
+    whole : bool
+        Whether this is surely no sample.
+    damage : str
+        What is to be said of a file that could not be read to its end.
+    meant : mapping of str to "higher" or "lower"
+        Which way metrics are better, where the run says so.
+    """
+
+    name: str
+    table: pa.Table
+    row: Mapping[str, Any] = field(default_factory=dict)
+    whole: bool = False
+    damage: str = ""
+    meant: Mapping[str, Direction] = field(default_factory=dict)
+
+
+def is_history(columns: Sequence[str]) -> bool:
+    """Return whether a table is a history, by the clocks that every one has."""
+    return "_step" in columns and bool({"_runtime", "_timestamp"} & set(columns))
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What was gathered of all histories."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    parts: list[tuple[int, str, Floats, Floats]] = field(default_factory=list)
+    texts: dict[str, None] = field(default_factory=dict)
+    sampled: list[str] = field(default_factory=list)
+    lost: int = 0
+
+
+def history_runs(source: str, histories: Iterable[History], asked: Asked) -> Runs:
+    """Return the runs of histories."""
+    gathered = _Gathered()
+    damage = []
+    meant: dict[str, set[Direction]] = {}
+    for history in histories:
+        _gather(history, asked, gathered)
+        for name, way in history.meant.items():
+            meant.setdefault(name, set()).add(way)
+        if history.damage:
+            damage.append(f"{history.damage}.")
+    table = _table(gathered.rows)
+    several = "project" in table.column_names and (
+        len(table.column("project").unique()) > 1
+    )
+    return Runs(
+        source,
+        table,
+        joined_scalars(part for part in gathered.parts if len(part[2])),
+        usual={"task": "project"} if several else {},
+        meant={name: ways.pop() for name, ways in meant.items() if len(ways) == 1},
+        steps=asked.step or "_step",
+        left_out=_left_out(gathered.lost, asked.step),
+        remarks=(*damage, *_remarks(list(gathered.texts), gathered.sampled)),
+    )
+
+
+def _gather(history: History, asked: Asked, to: _Gathered) -> None:
+    """Add the runs of a history to what was gathered."""
+    name, table = history.name, history.table
+    table = table.select([c for c in table.column_names if not _is_index(c)])
+    column = None if history.whole else _run_column(table)
+    metrics, labels, media = _kinds(table, column, asked)
+    if asked.metrics is None:  # whoever names metrics knows that media are none
+        to.texts |= dict.fromkeys(media)
+    steps = _clock(table, asked.step or "_step", name)
+    own_steps = numbers(table, "_step")
+    values = {c: numbers(table, c) for c in metrics}
+    logged = {c: ~nulls(table, c) for c in metrics}
+    timed = "_runtime" in table.column_names and is_number(table, "_runtime")
+    seconds = numbers(table, "_runtime") if timed else np.full(len(steps), np.nan)
+    for run, where in _rows_of(table, column, name):
+        _refuse_repeated(own_steps[where], run, name, column)
+        if not history.whole and (note := _looks_sampled(own_steps[where])):
+            to.sampled.append(f"'{shortened(run)}': {note}")
+        row = {"run": run, **history.row, "seconds": _largest(seconds[where])}
+        row |= {n: table.column(c)[int(where[0])].as_py() for c, n in labels.items()}
+        for metric in metrics:
+            known = logged[metric][where]
+            placed = known & np.isfinite(steps[where])
+            to.lost += int((known & ~placed).sum())
+            kept = where[placed]
+            to.parts.append((len(to.rows), metric, steps[kept], values[metric][kept]))
+        to.rows.append(row)
+
+
+def _run_column(table: pa.Table) -> str | None:
+    column = names.first(_RUN, [c for c in table.column_names if c != "_step"])
+    return None if column is None or nulls(table, column).any() else column
+
+
+def _is_index(column: str) -> bool:
+    """Return whether pandas wrote its row numbers there."""
+    return column == "" or column.startswith("Unnamed: ")
+
+
+def _kinds(
+    table: pa.Table, run: str | None, asked: Asked
+) -> tuple[list[str], dict[str, str], list[str]]:
+    """Return columns with metrics, with labels (and their names), and names of media.
+
+    Columns that count steps are no metrics; ``step=`` may name one of them. Where rows of
+    several runs stand together, people put the configuration beside them: what never
+    changes within a run, and has no usual name of a score, is taken for that.
+    """
+    media = [c.removesuffix("._type") for c in table.column_names if _is_type(c)]
+    free = [
+        c
+        for c in table.column_names
+        if c not in (run, *_CLOCKS, asked.step)
+        and not any(c.startswith(f"{name}.") for name in media)
+    ]
+    numeric = [c for c in free if is_number(table, c)]
+    if asked.metrics is not None:
+        metrics = [c for c in numeric if asked.wants(c)]
+    else:
+        clocks = names.every(names.STEP, numeric)
+        metrics = [c for c in numeric if not is_own(c) and c not in clocks]
+    keys = [] if run is None else [run]
+    varying = set(columns_varying(table, keys, free))
+    steady = [c for c in free if c not in varying and not is_own(c)]
+    if run is not None and asked.metrics is None:
+        whole = [c for c in steady if not nulls(table, c).any()]
+        metrics = [c for c in metrics if c not in whole or names.is_score(c)]
+    kept = [c for c in steady if c not in metrics]
+    kept = [c for c in kept if run is not None or c not in numeric]
+    labels = {c: f"config.{c}" if names.is_param(c) else c for c in kept}
+    texts = [c for c in free if c not in numeric and c not in kept and not is_own(c)]
+    return metrics, labels, [*media, *texts]
+
+
+def _is_type(column: str) -> bool:
+    """Return whether a column says what kind of media its neighbours are."""
+    return column.endswith("._type")
+
+
+def _clock(table: pa.Table, clock: str, name: str) -> Floats:
+    if clock not in table.column_names or not is_number(table, clock):
+        have = [c for c in table.column_names if is_number(table, c)]
+        raise CurvewiseError(
+            f"step is '{shortened(clock)}', which is no column of numbers in {name}; there "
+            f"are {listed(have)}. Pass one of them."
+        )
+    steps: Floats = numbers(table, clock)
+    return steps
+
+
+def _rows_of(
+    table: pa.Table, column: str | None, name: str
+) -> Iterable[tuple[str, Ints]]:
+    if column is None:
+        yield name, np.arange(table.num_rows)
+        return
+    runs = table.column(column).cast(pa.string()).combine_chunks().dictionary_encode()
+    codes = runs.indices.to_numpy()
+    order = np.argsort(codes, kind="stable")
+    ends = np.searchsorted(codes[order], np.arange(len(runs.dictionary) + 1))
+    for i, run in enumerate(runs.dictionary.to_pylist()):
+        yield run, order[ends[i] : ends[i + 1]]
+
+
+def _refuse_repeated(steps: Floats, run: str, name: str, column: str | None) -> None:
+    known = steps[np.isfinite(steps)]
+    again = len(known) - len(np.unique(known))
+    if not again:
+        return
+    whose = (
+        f"'{column}' is the same in them: use the run's id instead of its name"
+        if column
+        else "no column says which: add one called 'run'"
+    )
+    raise CurvewiseError(
+        f"{again} of {len(steps)} rows of '{shortened(run)}' in {name} repeat a _step, "
+        f"which a history never does. Histories of several runs seem to be put together, "
+        f"and {whose}."
+    )
+
+
+def _looks_sampled(steps: Floats) -> str:
+    """Return what seems to be missing from a history that is as long as samples are."""
+    known = np.unique(steps[np.isfinite(steps)])
+    if len(known) not in _SAMPLES:
+        return ""
+    apart = np.diff(known).astype(np.int64)
+    every = int(np.gcd.reduce(apart)) or 1
+    there = int((known[-1] - known[0]) // every) + 1
+    if there == len(known):
+        return ""
+    return f"{len(known):,} rows, {there - len(known):,} of {there:,} steps missing"
+
+
+def _largest(values: Floats) -> float | None:
+    known = values[np.isfinite(values)]
+    return float(known.max()) if len(known) else None
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> pa.Table:
+    found = dict.fromkeys(name for row in rows for name in row)
+    if not found:
+        return pa.table({"run": pa.array([], pa.string())})
+    return pa.table({n: _cells([row.get(n) for row in rows]) for n in found})
+
+
+def _cells(values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, OverflowError):  # numbers in one file, text in the next
+        return pa.array([None if v is None else str(v) for v in values])
+
+
+def _left_out(lost: int, step: str | None) -> tuple[LeftOut, ...]:
+    if not lost:
+        return ()
+    return (LeftOut(lost, f"logged where '{step or '_step'}' was not", what="score"),)
+
+
+def _remarks(texts: list[str], sampled: list[str]) -> Iterable[str]:
+    if sampled:
+        more = f" and {len(sampled) - 3} more runs" if len(sampled) > 3 else ""
+        yield (
+            f"{count(len(sampled), 'run')} looks sampled, as run.history() does it "
+            f"({'; '.join(sampled[:3])}{more}). run.scan_history() or the history artifact "
+            f"in Parquet has every step."
+        )
+    if texts:
+        yield f"{listed(texts, most=6)} hold text or media: no metrics, and not read."

@@ -1,0 +1,1 @@
+"""The questions that trials can answer, a folder each."""

@@ -1,0 +1,82 @@
+"""Pictures of `Audit`: how often each promise was broken, against how often it may be."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from curvewise.errors import CurvewiseError
+from curvewise.figures.chart import Chart, Series, no_band
+from curvewise.figures.draw import draw, new_axes
+from curvewise.questions.audit import Audit
+from curvewise.questions.audit.checks import Check
+from curvewise.text import percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def audit_chart(answer: Audit) -> Chart:
+    """Return how often each check erred, with its interval, by its number in the table.
+
+    Parameters
+    ----------
+    answer : Audit
+    """
+    if not isinstance(answer, Audit):
+        raise CurvewiseError(
+            f"A figure shows an answer, and {type(answer).__name__} came. "
+            f"Pass what curvewise.audit returns."
+        )
+    numbered = list(enumerate(answer.checks, start=1))
+    series: list[Series] = []
+    for look, name in enumerate(answer.analyses):
+        own = [(i, check) for i, check in numbered if check.analysis == name]
+        series += [_intervals(name, own, look), _rates(name, own, look)]
+    level = percent(1 - answer.confidence)
+    return Chart(
+        title="How often promises were broken",
+        x_label="number of the promise in the table",
+        y_label="share of wrong answers",
+        series=tuple(series),
+        caption=f"Of each promise, how often it was broken (circle) and where that rate "
+        f"lies with 99 % confidence (line). An answer may be wrong in {level} of the cases "
+        f"(grey). A promise is called broken where its whole line is above what it allows.",
+        axis="linear",
+        shape="line",
+        level=1 - answer.confidence,
+    )
+
+
+def _intervals(name: str, own: list[tuple[int, Check]], look: int) -> Series:
+    """Return upright lines, one for each check, with a gap before the next."""
+    x = np.array([i for i, _ in own for _ in range(3)], dtype=np.float64)
+    ends = [(*check.interval, np.nan) for _, check in own]
+    y = np.array(ends, dtype=np.float64).ravel()
+    return Series(name, x, y, *no_band(y), look=look)
+
+
+def _rates(name: str, own: list[tuple[int, Check]], look: int) -> Series:
+    x = np.array([i for i, _ in own], dtype=np.float64)
+    y = np.array([check.rate for _, check in own])
+    return Series(name, x, y, *no_band(y), look=look, is_dots=True)
+
+
+def plot_audit(answer: Audit, ax: "Axes | None" = None) -> "Axes":
+    """Draw how often each promise was broken, against how often it may be.
+
+    Parameters
+    ----------
+    answer : Audit
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes if left out.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    ax = draw(audit_chart(answer), new_axes() if ax is None else ax)
+    ax.set_xlim(0.5, len(answer.checks) + 0.5)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    return ax

@@ -1,0 +1,218 @@
+"""How do precision, recall and F1 move with data? What that needs, and its section."""
+
+from typing import Any
+
+from curvewise.errors import Blocked, CurvewiseError
+from curvewise.questions.confusion import Confusion, confusion
+from curvewise.questions.confusion.charts import class_charts, confusion_chart
+from curvewise.questions.confusion.fit import FEWEST as FEWEST_OF_COUNTS
+from curvewise.questions.confusion.fit import Counted, counted_by_task
+from curvewise.questions.confusion.text import MOST_CLASSES, class_heading, leading
+from curvewise.questions.learning.fit import could_be_sizes
+from curvewise.questions.learning.section import (
+    IF_SIZES,
+    PERHAPS_SIZES,
+    TRAIN_ON_SIZES,
+    against_sizes,
+    from_size_to_size,
+    strength_of_curves,
+    too_few_sizes,
+)
+from curvewise.questions.needs import (
+    Asked,
+    Question,
+    Settled,
+    command,
+    expression,
+    in_part,
+    python,
+    refused,
+    settled,
+    told,
+)
+from curvewise.questions.sampling import crossed_factors
+from curvewise.questions.section import (
+    Block,
+    Group,
+    Method,
+    Section,
+    Settings,
+    task_heading,
+    unanswered,
+    withheld,
+)
+from curvewise.questions.sentences import on
+from curvewise.stats.confusion import fit_confusion_curve
+from curvewise.text import joined
+from curvewise.trials import Trials
+from curvewise.trials.doors import Failed
+
+_CONFUSION = (
+    "confusion",
+    "How do precision, recall and F1 move with data?",
+    "how precision, recall and F1 move with data",
+)
+
+_COUNT = (
+    "Keep the confusion counts tp, fp, fn and tn of every run; an experiment yields them "
+    "as 'counts'."
+)
+
+
+def confusion_question(asked: Asked) -> Question:
+    """Return whether it can be told how precision, recall and F1 move with data."""
+    trials = asked.trials
+    if crossed_factors(trials):
+        return Question(*_CONFUSION, "no", **refused(trials))
+    if not trials.details().classes.any():
+        name = asked.metrics[0] if asked.metrics else None
+        has_sizes = name is not None and not against_sizes(
+            trials, name, FEWEST_OF_COUNTS
+        )
+        return Question(
+            *_CONFUSION,
+            "no",
+            why="These trials have no confusion counts.",
+            add=_COUNT if has_sizes else f"{_COUNT} {TRAIN_ON_SIZES}",
+        )
+    found = settled(Asked(trials, ("error",), asked.words), _count)
+    against = against_sizes(trials, "error", FEWEST_OF_COUNTS)
+    if isinstance(found, str):
+        return Question(*_CONFUSION, "no", why=against or found, add=TRAIN_ON_SIZES)
+    made = _confusion_calls(asked, found)
+    if against or not could_be_sizes(trials, "error"):
+        add = f"{TRAIN_ON_SIZES} {IF_SIZES}" if against else IF_SIZES
+        return Question(
+            *_CONFUSION, "no", why=against or PERHAPS_SIZES, add=add, **made
+        )
+    curves = _counted(found.trials, found.failed)
+    short = [one.algorithm for one in curves if len(one.sizes) < FEWEST_OF_COUNTS]
+    kept = [one for one in curves if len(one.sizes) >= FEWEST_OF_COUNTS]
+    why = in_part(found, asked, too_few_sizes(short, FEWEST_OF_COUNTS))
+    classes = joined([str(k) for k in sorted({one.classes for one in kept})])
+    return Question(
+        *_CONFUSION,
+        "in part" if why else "yes",
+        found=f"{told(found).replace(', error', '', 1)}, counts of {classes} classes, "
+        f"{from_size_to_size([one.trained_on for one in kept])}",
+        why=why,
+        strength=strength_of_curves(
+            min(len(one.sizes) for one in kept), min(min(one.runs) for one in kept)
+        ),
+        **made,
+    )
+
+
+def _confusion_calls(asked: Asked, found: Settled) -> dict[str, str]:
+    chosen = expression(found.trials, asked.trials)
+    options: dict[str, Any] = found.options
+    line = python("confusion", chosen, **options)
+    if chosen != "trials":
+        return {"python": line}
+    return {"python": line, "command": command(asked, "confusion", options)}
+
+
+def _count(part: Trials, _metric: str, failed: Failed) -> None:
+    curves = _counted(part, failed)
+    enough = [one for one in curves if len(one.sizes) >= FEWEST_OF_COUNTS]
+    if not enough:
+        raise CurvewiseError(
+            f"There are counts at 1 size, and a curve needs {FEWEST_OF_COUNTS}."
+        )
+    for one in enough:
+        fit_confusion_curve(
+            one.sizes, one.counts, one.trained_on, examples=one.examples
+        )
+
+
+def _counted(part: Trials, failed: Failed) -> list[Counted]:
+    return [one for own in counted_by_task(part, failed).values() for one in own]
+
+
+_QUESTION = "How do precision, recall and F1 move with data?"
+_ASKED = (
+    "Steps are taken for sizes of training sets. Precision: how many of those that were "
+    "called positive are; recall: how many of the positives were found; F1: both in one "
+    "number. How do they move with more data? Beyond the largest size that was tried it "
+    "is a forecast."
+)
+
+
+def confusion_sections(trials: Trials, settings: Settings) -> list[Section]:
+    """Return how rates move with data, where there are counts along sizes."""
+    if crossed_factors(trials) or not trials.details().classes.any():
+        return []
+    if not could_be_sizes(trials, "error"):
+        return []
+    try:
+        answer = confusion(
+            trials,
+            failed="raise" if settings.failed == "raise" else "worst",
+            anyway=settings.anyway,
+        )
+    except Blocked as problem:
+        return [withheld("confusion", _QUESTION, _ASKED, problem)]
+    except CurvewiseError as problem:  # such as one size on each task
+        told = f"These counts make no curve. {problem}"
+        return [unanswered("confusion", _QUESTION, _ASKED, told)]
+    return [
+        Section(
+            "confusion",
+            _QUESTION,
+            _ASKED,
+            answer.headline(),
+            answer.would_change(),
+            groups=[Group(task_heading(t), _blocks(answer, t)) for t in answer.tasks],
+            notes=answer.notes(),
+            method=CONFUSION,
+            provenance=str(answer.provenance),
+            cautions=answer.cautions,
+        )
+    ]
+
+
+def _blocks(answer: Confusion, task: str) -> list[Block]:
+    table = answer.table(task)
+    told = "\n".join([*answer.verdicts(task), *answer.concerns(task)])
+    first = leading(answer.asked)  # what the verdicts are about
+    blocks = []
+    for name in [first, *(m for m in answer.metrics if m != first)]:
+        chart = confusion_chart(answer, name, task)
+        own = [row for row in table if row["metric"] == chart.y_label]
+        heading = f"{chart.title[0].upper()}{chart.title[1:]}"
+        blocks.append(
+            Block(heading, told if name == first else "", chart, own, heading)
+        )
+    if answer.of(task).classes > 2:
+        heading = class_heading(answer.of(task))
+        blocks.append(
+            Block(
+                f"Each class{on(task)}",
+                "",
+                None,
+                answer.class_table(task),
+                f"{heading[0].upper()}{heading[1:]}",
+            )
+        )
+    if 2 < answer.of(task).classes <= MOST_CLASSES:
+        blocks += [
+            Block(chart.title, "", chart, [], "")
+            for chart in class_charts(answer, "f1", task)
+        ]
+    return blocks
+
+
+CONFUSION = Method(
+    "The confusion matrix of each algorithm is fitted as a function of its training "
+    "data: the logits of the share of each class that is called right are smooth curves "
+    "whose level and slope may drift. Every metric follows from the same matrices.",
+    "Intervals are for rates averaged over training sets of that size, each size by "
+    "itself. Nothing is proved: in simulations of curves that they were made for, 95 to "
+    "98 % of 95 % intervals held, at worst 94 %, with one class in ten positive 94 to "
+    "97 % and at worst 62 %; on 135 real curves of two classes, 93 to 97 %. More "
+    "classes and deep networks were not measured. Algorithms are not tested against "
+    "each other.",
+    'Y. Xue, R. Wang, X. Cao, J. Yang, J. Li. "Learning curves of classification '
+    'metrics based on confusion matrices." ACML, 2025; its bands do not hold, and are '
+    "not used here.",
+)

@@ -1,0 +1,540 @@
+"""What `Confusion` says: its tables, its verdicts, its notes, and all in one sentence."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from curvewise.metrics import Floats, find
+from curvewise.questions.confusion.fit import (
+    AVERAGED,
+    TIMES,
+    CountAsked,
+    CountFit,
+    CountTask,
+)
+from curvewise.questions.learning.fit import point_of
+from curvewise.questions.learning.text import number_cell
+from curvewise.questions.sentences import (
+    confidently,
+    estimate,
+    interval_cell,
+    sentence,
+    some,
+    span,
+)
+from curvewise.stats.interval import Interval
+from curvewise.text import Cell, count, joined, percent, short_names, step
+from curvewise.trials.trial import ONLY
+
+if TYPE_CHECKING:
+    from curvewise.questions.confusion import Confusion
+
+
+MOST_CLASSES = 12  # that are shown: more nobody reads
+_OF_A_CLASS = ("recall", "precision", "f1")
+
+
+def fit_rows(task: CountTask) -> list[dict[str, Cell]]:
+    """Return one row per algorithm and metric for programs."""
+    out: list[dict[str, Cell]] = []
+    for fit in task.fits:
+        for name, band in fit.told.items():
+            row: dict[str, Cell] = {
+                "task": task.task,
+                "algorithm": fit.algorithm,
+                "metric": name,
+                "sizes": len(fit.counted.sizes),
+                "runs": sum(fit.counted.runs),
+                "failed": fit.counted.failed,
+                "classes": fit.counted.classes,
+                "smallest": float(fit.counted.trained_on[0]),
+                "largest": fit.counted.largest,
+                "method": fit.curve.method,
+                "lack_of_fit": fit.lack_of_fit,
+            }
+            for i, suffix in enumerate(["", *(f"_{t:g}_times" for t in TIMES[1:])]):
+                row |= {
+                    f"size{suffix}": float(band.at[i]),
+                    f"value{suffix}": float(band.value[i]),
+                    f"lower{suffix}": float(band.lower[i]),
+                    f"upper{suffix}": float(band.upper[i]),
+                }
+            out.append(row)
+    return out
+
+
+def size_rows(
+    task: CountTask, fit: CountFit, asked: CountAsked
+) -> list[dict[str, Cell]]:
+    """Return what was observed at each size, and the fit."""
+    out: list[dict[str, Cell]] = []
+    own = fit.counted
+    for name in asked.metrics:
+        band = asked.band(fit.curve, name, own.trained_on)
+        seen = fit.observed[name]
+        columns = (own.sizes, own.trained_on, own.runs, seen)
+        ends = (band.value, band.lower, band.upper)
+        for n, saw, runs, value, *fitted in zip(*columns, *ends, strict=True):
+            out.append(
+                {
+                    "task": task.task,
+                    "algorithm": fit.algorithm,
+                    "metric": name,
+                    "size": float(n),
+                    "trained_on": float(saw),
+                    "runs": int(runs),
+                    "observed": float(value),
+                    "fitted": float(fitted[0]),
+                    "lower": float(fitted[1]),
+                    "upper": float(fitted[2]),
+                }
+            )
+    return out
+
+
+def class_rows(
+    task: CountTask, asked: CountAsked, names: Sequence[str]
+) -> list[dict[str, Cell]]:
+    """Return recall, precision and F1 of each class, at the size of the tables."""
+    out: list[dict[str, Cell]] = []
+    for fit, k, told in _of_classes(task, asked):
+        row: dict[str, Cell] = {
+            "task": task.task,
+            "algorithm": fit.algorithm,
+            "class": names[k],
+            "share": float(fit.shares[k]),
+            "size": task.size,
+        }
+        for name, own in told.items():
+            row |= {name: own.value, f"{name}_lower": own.lower}
+            row[f"{name}_upper"] = own.upper
+        out.append(row)
+    return out
+
+
+def class_table(
+    task: CountTask, asked: CountAsked, names: Sequence[str]
+) -> list[dict[str, Cell]]:
+    """Return recall, precision and F1 of each class, or of the hardest, as printed."""
+    return [
+        {
+            "algorithm": fit.algorithm,
+            "class": names[k],
+            "share": percent(round(float(fit.shares[k]), 3)),
+            **{label(name): interval_cell(own) for name, own in told.items()},
+        }
+        for fit, k, told in _of_classes(task, asked, hardest(task))
+    ]
+
+
+def hardest(task: CountTask) -> list[int]:
+    """Return the classes that are shown: all, or of many those of the lowest F1."""
+    if task.classes <= MOST_CLASSES:
+        return list(range(task.classes))
+    f1 = [
+        np.mean([fit.curve.metric("f1", task.size, positive=k) for fit in task.fits])
+        for k in range(task.classes)
+    ]
+    return sorted(np.argsort(f1, kind="stable")[:MOST_CLASSES].tolist())
+
+
+def _of_classes(
+    task: CountTask, asked: CountAsked, classes: Sequence[int] | None = None
+) -> Iterator[tuple[CountFit, int, dict[str, Interval]]]:
+    for fit in task.fits:
+        for k in range(task.classes) if classes is None else classes:
+            yield fit, k, asked.of_class(fit.curve, _OF_A_CLASS, task.size, k)
+
+
+def fit_table(task: CountTask) -> list[dict[str, Cell]]:
+    """Return the curves of one task, as they are printed."""
+    out: list[dict[str, Cell]] = []
+    for fit in task.fits:
+        own = fit.counted
+        for name, band in fit.told.items():
+            row: dict[str, Cell] = {
+                "algorithm": fit.algorithm,
+                "metric": label(name),
+                f"seen at {step(float(own.trained_on[0]))}": _seen(
+                    float(fit.observed[name][0])
+                ),
+                f"at {step(task.size)}": interval_cell(point_of(band)),
+            }
+            for i, times in enumerate(TIMES[1:], start=1):
+                row[f"with {times:g} times the data"] = interval_cell(point_of(band, i))
+            if own.failed:
+                row["failed"] = own.failed
+            out.append(row)
+    return out
+
+
+def _seen(value: float) -> str:
+    return number_cell(value) if math.isfinite(value) else "?"
+
+
+def label(name: str) -> str:
+    """Return a metric's name as people write it.
+
+    >>> label("f1"), label("balanced_accuracy")
+    ('F1', 'balanced accuracy')
+    """
+    return _LABELS.get(name, name.replace("_", " "))
+
+
+_LABELS = {"f1": "F1", "f_beta": "F-beta", "mcc": "MCC", "jaccard": "Jaccard"}
+
+
+# --- What count curves say, in words ---------------------------------------------------
+
+
+_APART = 0.01  # precision and recall this close are the same to anybody
+_MOST_NAMED = 5  # algorithms that share a concern
+
+_TARGETS = {
+    "mean": "averaged over training sets of that size, on all that could be tested",
+    "model": "of one more model, on all that could be tested",
+}
+_METHODS = {
+    "calibrated": "logits of the rates as power laws of the size, with one exponent",
+    "drift": "logits of the rates as smooth curves whose level and slope may drift",
+    "paper": "as published, with bands that do not hold",
+}
+
+
+def target(asked: CountAsked) -> str:
+    """Return of which rates intervals are."""
+    if asked.target != "observed":
+        return _TARGETS[asked.target]
+    mean = "the mean of the runs"
+    if asked.runs is not None:
+        mean = (
+            f"the mean of {step(asked.runs)} models" if asked.runs != 1 else "1 model"
+        )
+    if asked.test_size is None:
+        return f"that {mean} would show, tested as those before were"
+    return f"that {mean} would show on one test set of {step(asked.test_size)}"
+
+
+def verdict(task: CountTask, fit: CountFit, asked: CountAsked) -> str:
+    """Return in words how far an algorithm came, and what more data would buy."""
+    name = leading(asked)
+    band = fit.told[name]
+    now, twice = point_of(band), point_of(band, 1)
+    own = fit.counted
+    last = float(fit.curve.metric(name, own.largest, **asked.metrics[name]))
+    return (
+        f"{fit.algorithm}: {label(name)} {_with_ends(now)} at {step(task.size)} examples"
+        f"{_first(fit, name)}. Twice the data that it had, {step(2 * own.largest)}, would "
+        f"bring {_with_ends(twice)}: {_gain(name, last, twice)}.{_balance(fit, asked)}"
+    )
+
+
+def leading(asked: CountAsked) -> str:
+    """Return the metric that verdicts are about."""
+    return "f1" if "f1" in asked.metrics else next(iter(asked.metrics))
+
+
+def _first(fit: CountFit, name: str) -> str:
+    """Return what was seen at the smallest size at which it could be."""
+    seen = np.flatnonzero(np.isfinite(fit.observed[name]))
+    if not len(seen):
+        return ""
+    value, n = fit.observed[name][seen[0]], fit.counted.trained_on[seen[0]]
+    return f", {number_cell(float(value))} at {step(float(n))}"
+
+
+def gain_of(fit: CountFit, asked: CountAsked) -> Literal["gain", "perhaps", "none"]:
+    """Return whether twice the data would better the leading metric."""
+    name = leading(asked)
+    now = float(fit.curve.metric(name, fit.counted.largest, **asked.metrics[name]))
+    return _gain_and_kind(name, now, point_of(fit.told[name], 1))[1]
+
+
+def _gain_and_kind(
+    name: str, now: float, then: Interval
+) -> tuple[float, Literal["gain", "perhaps", "none"]]:
+    """Return how much better a metric will be, and whether that is a gain."""
+    meant = find(name)
+    sign = -1 if meant is not None and meant.direction == "lower" else 1
+    gain = round(sign * (then.value - now), 4)
+    ends = sorted(sign * (end - now) for end in (then.lower, then.upper))
+    if ends[0] > 0 and gain > 0:
+        return gain, "gain"
+    return gain, "none" if gain <= 0 else "perhaps"
+
+
+def _gain(name: str, now: float, then: Interval) -> str:
+    gain, kind = _gain_and_kind(name, now, then)
+    meant = find(name)
+    word = "less" if meant is not None and meant.direction == "lower" else "more"
+    if kind == "gain":
+        return f"{gain:.4f} {word} than now"
+    if kind == "none":
+        return f"no {word} than now, as far as these runs can tell"
+    return f"{gain:.4f} {word} than now, or nothing: that cannot be told yet"
+
+
+def _balance(fit: CountFit, asked: CountAsked) -> str:
+    """Return which of precision and recall holds F1 back; of averages, nobody can say."""
+    how = asked.metrics.get("f1", {})
+    is_of_one = "positive" in how or (fit.counted.classes == 2 and not how)
+    if not is_of_one or not {"precision", "recall", "f1"} <= set(fit.told):
+        return ""
+    precision, recall = point_of(fit.told["precision"]), point_of(fit.told["recall"])
+    if abs(precision.value - recall.value) < _APART:
+        return ""
+    low, high = ("recall", "precision")
+    if precision.value < recall.value:
+        low, high = high, low
+    more = "misses than false alarms" if low == "recall" else "false alarms than misses"
+    return (
+        f" Its {low} ({number_cell(point_of(fit.told[low]).value)}) is below its {high} "
+        f"({number_cell(point_of(fit.told[high]).value)}): more {more}."
+    )
+
+
+def concern_lines(task: CountTask, sizes: Floats | None = None) -> list[str]:
+    """Return what may be wrong with the curves of a task, or at sizes asked, each once."""
+    asked = np.array([task.size]) if sizes is None else sizes
+    by_concern: dict[str, list[str]] = {}
+    for fit in task.fits:
+        for text in (*fit.curve.concerns_at(asked), *_below(fit, float(asked.min()))):
+            by_concern.setdefault(text, []).append(fit.algorithm)
+    return [f"{named(names)}: {text}" for text, names in by_concern.items()]
+
+
+def _below(fit: CountFit, size: float) -> list[str]:
+    smallest = float(fit.counted.trained_on[0])
+    if size >= smallest:
+        return []
+    return [
+        f"The question goes down to a size of {step(size)}, and the smallest that was "
+        f"tried is {step(smallest)}: what happens below, these counts cannot say."
+    ]
+
+
+def named(names: Sequence[str]) -> str:
+    """Return names in a sentence, the first of them if there are many.
+
+    >>> named(["a", "b"]), named(list("abcdefg"))
+    ('a and b', 'a, b, c, d, e and 2 more')
+    """
+    if len(names) <= _MOST_NAMED:
+        return joined(names)
+    return joined([*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} more"])
+
+
+def _with_ends(told: Interval) -> str:
+    return (
+        f"{number_cell(told.value)} ({number_cell(told.lower)} to "
+        f"{number_cell(told.upper)})"
+    )
+
+
+def class_heading(task: CountTask) -> str:
+    """Return what the table of classes is of."""
+    if task.classes <= MOST_CLASSES:
+        return f"each class at {step(task.size)} examples"
+    return (
+        f"the {MOST_CLASSES} of {task.classes} classes with the lowest F1 at "
+        f"{step(task.size)} examples; class_rows() has all"
+    )
+
+
+def tables_heading(asked: CountAsked) -> str:
+    """Return what the tables are of."""
+    names = joined([label(name) for name in asked.metrics])
+    return (
+        f"{names} against the size of the training set, {percent(asked.confidence)} "
+        f"intervals"
+    )
+
+
+def notes_of(
+    tasks: tuple[CountTask, ...],
+    asked: CountAsked,
+    left_out: tuple[str, ...],
+    classes: tuple[str, ...],
+) -> list[str]:
+    """Return what a reader must know to read the tables."""
+    return [
+        f"Steps are taken for sizes of training sets. Intervals are for rates "
+        f"{target(asked)}, at each size by itself. All metrics of a curve come from one "
+        f"fit of its confusion matrices, so none leaves its range and F1 agrees with "
+        f"precision and recall.",
+        f"Curves are fitted by {asked.method!r}: {_METHODS[asked.method]}.",
+        *_convention(tasks, asked, classes),
+        *_sizes(tasks),
+        *_failures(tasks),
+        *_left_out(tasks, left_out),
+    ]
+
+
+def _sizes(tasks: tuple[CountTask, ...]) -> list[str]:
+    told = []
+    fits = [fit for task in tasks for fit in task.fits]
+    held = [f.counted for f in fits if (f.counted.trained_on < f.counted.sizes).any()]
+    if held:
+        own = held[0]
+        told.append(
+            f"Sizes are of what models were trained on, {step(own.largest)} where there "
+            f"were {step(float(own.sizes[-1]))}: the others validated."
+        )
+    if any(len({f.counted.largest for f in task.fits}) > 1 for task in tasks):
+        told.append("times the data: of the largest size of each algorithm.")
+    return told
+
+
+def _failures(tasks: tuple[CountTask, ...]) -> list[str]:
+    lost = sum(fit.counted.failed for task in tasks for fit in task.fits)
+    if not lost:
+        return []
+    verb = "counts as one" if lost == 1 else "count as runs"
+    return [
+        f"{count(lost, 'failed run')} {verb} whose every answer is wrong, at the sizes "
+        f"that {'it' if lost == 1 else 'they'} did not reach. Intervals are too short "
+        f"there: a run that fails does so at every size, and how often runs fail is not "
+        f"in them."
+    ]
+
+
+def _left_out(tasks: tuple[CountTask, ...], whole: tuple[str, ...]) -> list[str]:
+    names = [f"{name} on {task.task}" for task in tasks for name in task.left_out]
+    names += [f"task {task}" for task in whole]
+    return [f"Left out, with counts at one size only: {named(names)}."] if names else []
+
+
+def _convention(
+    tasks: tuple[CountTask, ...], asked: CountAsked, classes: tuple[str, ...]
+) -> list[str]:
+    """Return of which class the metrics are that are of one."""
+    names = [name for name in asked.metrics if name in AVERAGED]
+    if not names:
+        return []
+    what = joined([label(name) for name in names])
+    what = f"{what[0].upper()}{what[1:]} {'is' if len(names) == 1 else 'are'}"
+    how = asked.metrics[names[0]]
+    of_two = f"of class {classes[1] if len(classes) == 2 else 1}, the positive one"
+    of_more = "means over classes (macro averages)"
+    if "positive" in how:
+        told = f"of class {classes[how['positive']]} against the rest"
+    elif "average" in how:
+        told = f"{how['average']} averages over classes"
+    elif all(task.classes == 2 for task in tasks):
+        told = of_two
+    elif all(task.classes > 2 for task in tasks):
+        told = of_more
+    else:
+        told = f"{of_two}, on tasks of two classes, and {of_more} on the others"
+    return [f"{what} {told}."]
+
+
+# --- Whose rates are best and what more data would buy, in one sentence ----------------
+
+
+_MOST_TASKS = 3  # that are told one by one
+
+
+def leader_of(answer: "Confusion", found: CountTask) -> CountFit:
+    """Return the curve that is best in the leading metric at the common size."""
+    name = leading(answer.asked)
+    meant = find(name)
+    up = meant.sign if meant is not None else 1
+    return max(found.fits, key=lambda fit: up * float(fit.told[name].value[0]))
+
+
+def headline(answer: "Confusion") -> str:
+    """Return in one sentence how good the best is, and what more data would buy."""
+    if len(answer.found) > _MOST_TASKS:
+        return _counted(answer)
+    tasks = short_names(answer.tasks)
+    parts = []
+    for i, found in enumerate(answer.found):
+        is_only = len(answer.found) == 1 and found.task == ONLY
+        where = "" if is_only else f"on {tasks[found.task]}, "
+        parts.append(f"{where}{_clause(answer, found, is_first=i == 0)}")
+    return sentence(f"{'; '.join(parts)}.")
+
+
+def _clause(answer: "Confusion", found: CountTask, *, is_first: bool) -> str:
+    asked, name = answer.asked, leading(answer.asked)
+    names, fit = short_names(found.algorithms), leader_of(answer, found)
+    now, twice = point_of(fit.told[name]), point_of(fit.told[name], 1)
+    sure = f" {confidently(asked.confidence, sure=False)}" if is_first else ""
+    how = f"{label(name)} {estimate(now)}, {span(now)}{sure}"
+    at = f"with {step(found.size)} examples"
+    told = f"twice the data would probably bring it to {estimate(twice)}"
+    told += f" ({span(twice)}){_gained(answer, fit)}"
+    who = names[fit.algorithm]
+    if len(found.fits) == 1:
+        return f"{who} has {how}, {at}; {told}"
+    # Nothing here tests one algorithm against another.
+    rest = some([_beside(o, name, names) for o in found.fits if o is not fit])
+    return f"{who} comes out in front {at} ({how}) before {rest}; {told}"
+
+
+def _beside(fit: CountFit, name: str, names: dict[str, str]) -> str:
+    own = point_of(fit.told[name])
+    return f"{names[fit.algorithm]} ({estimate(own)}, {span(own)})"
+
+
+def _gained(answer: "Confusion", fit: CountFit) -> str:
+    words = {"gain": "", "perhaps": ", which may be no gain at all"}
+    return words.get(
+        gain_of(fit, answer.asked), ", no gain as far as these runs can tell"
+    )
+
+
+def _counted(answer: "Confusion") -> str:
+    name, found = leading(answer.asked), answer.found
+    first = [leader_of(answer, one) for one in found]
+    names = short_names(fit.algorithm for fit in first)
+    most, times = Counter(fit.algorithm for fit in first).most_common(1)[0]
+    gains = sum(gain_of(fit, answer.asked) == "gain" for fit in first)
+    low, high = _ends(first, name)
+    more = "on none is it sure that twice the data would better it"
+    if gains:
+        more = (
+            f"twice the data would probably better it on {gains} and perhaps elsewhere"
+        )
+    return (
+        f"Of {count(len(found), 'task')}, {names[most]} comes out in front most often, on "
+        f"{times}, by {label(name)}, which goes from {low} to {high} for whoever is in "
+        f"front, {confidently(answer.asked.confidence, sure=False)} each; {more}."
+    )
+
+
+def _ends(fits: Sequence[CountFit], name: str) -> tuple[str, str]:
+    own = sorted((point_of(fit.told[name]) for fit in fits), key=lambda one: one.value)
+    low, high = (f"{estimate(x)} ({span(x)})" for x in (own[0], own[-1]))
+    return low, high
+
+
+def would_change(answer: "Confusion") -> str:
+    """Return what would change it: test examples, runs, larger training sets."""
+    tested = [
+        fit.curve.counts.sum((1, 2)).min() for one in answer.found for fit in one.fits
+    ]
+    largest = max(fit.counted.largest for one in answer.found for fit in one.fits)
+    parts = [
+        f"More test examples and more runs would narrow the intervals: the fewest answers "
+        f"that were tested at a size are {int(min(tested)):,}, and 4 times as many leave "
+        f"half as much open.",
+        f"Training on more than {step(largest)} examples would put facts in place of "
+        f"the forecast.",
+    ]
+    several = any(len(one.fits) > 1 for one in answer.found)
+    if several:
+        parts.append(
+            "Algorithms are not tested against each other here; the sections on scores "
+            "and on error do that."
+        )
+    if answer.failed:
+        verb = "counts as a run" if answer.failed == 1 else "count as runs"
+        parts.append(
+            f"{count(answer.failed, 'failed run')} {verb} whose every answer is wrong."
+        )
+    return " ".join(parts)

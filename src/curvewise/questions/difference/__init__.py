@@ -1,0 +1,453 @@
+"""Do these learning curves differ, and where? Whole lines compared, task by task."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from curvewise.answer import Answer, Provenance
+from curvewise.errors import CurvewiseError, is_whole, listed, whole
+from curvewise.metrics import Metric
+from curvewise.questions.base import of_task, pair_of
+from curvewise.questions.difference import headline as headlines
+from curvewise.questions.difference import text as tables
+from curvewise.questions.difference import text as words
+from curvewise.questions.difference.fit import (
+    Asked,
+    LinePair,
+    LineTask,
+    grid_setting,
+    how_to_fill,
+    line_task,
+    lines_by_task,
+)
+from curvewise.questions.difference.text import line_notes
+from curvewise.questions.sampling import (
+    cluster_cautions,
+    failed_score,
+    metric_of,
+    plain_setting,
+)
+from curvewise.questions.sentences import titled
+from curvewise.review.check import gate
+from curvewise.stats.anova import Noise, Null, OverTasks, over_tasks
+from curvewise.stats.validation import checked_level, is_number
+from curvewise.text import Cell, Piece, Table, plain
+from curvewise.trials import Trials, must_be_trials
+from curvewise.trials.doors import Failed, Fill, Lines
+
+__all__ = [
+    "Difference",
+    "LinePair",
+    "LineTask",
+    "difference",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Difference(Answer):
+    """The answer of `difference`: one analysis of variance per task, and what follows.
+
+    Parameters
+    ----------
+    metric : Metric
+    level : float
+        Of each test; bands and intervals hold with confidence ``1 - level``.
+    margin : float or None
+        A difference that does not matter.
+    failed_score : str
+        What the rest of a failed line scores.
+    found : tuple of LineTask
+    overall : tuple of OverTasks
+        Each pair of algorithms that met on several tasks.
+    alone : tuple of str
+        Tasks with one algorithm only, which were left out.
+    provenance : Provenance
+    """
+
+    metric: Metric
+    level: float
+    margin: float | None
+    failed_score: str
+    found: tuple[LineTask, ...]
+    overall: tuple[OverTasks, ...]
+    alone: tuple[str, ...]
+    provenance: Provenance
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks, in the order of the trials."""
+        return tuple(one.task for one in self.found)
+
+    @property
+    def failed(self) -> int:
+        """How many lines are of failed trials."""
+        return sum(sum(one.lines.failed.values()) for one in self.found)
+
+    def of(self, task: str | None = None) -> LineTask:
+        """Return what was found on a task; it may be left out where there is one."""
+        return of_task(self.found, task)[0]
+
+    def pair(self, one: str, other: str, task: str | None = None) -> LinePair:
+        """Return what was found about two algorithms, in the order of the trials."""
+        own = self.of(task)
+        return pair_of(own.pairs, own.algorithms, one, other)
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """Return the analysis of variance, one row per task and source of variation.
+
+        ``p`` is the larger one of ``p_shuffles`` and ``p_flips``; ``p_lower`` and
+        ``p_upper`` say what the number of draws leaves open in it. ``p_parametric`` is the
+        textbook's, which takes the steps of a line for independent.
+        """
+        return [row for one in self.found for row in tables.anova_rows(one)]
+
+    def pair_rows(self) -> list[dict[str, Cell]]:
+        """Return one row per task and pair of algorithms.
+
+        ``difference`` is the mean of the first less that of the second over all steps;
+        its interval, as all that ends in ``_lower`` and ``_upper``, holds for all pairs of
+        the task at once. ``height_p`` and ``shape_p`` are adjusted for all pairs of the
+        task; ``first_different`` and ``last_different`` bound where they differ.
+        """
+        return [
+            tables.pair_row(one.task, pair) for one in self.found for pair in one.pairs
+        ]
+
+    def window_rows(self) -> list[dict[str, Cell]]:
+        """Return one row per task, pair of algorithms and tested step or window."""
+        return [
+            row
+            for one in self.found
+            for pair in one.pairs
+            for row in tables.window_rows(one.task, pair, len(one.pairs))
+        ]
+
+    def curve_rows(self) -> list[dict[str, Cell]]:
+        """Return one row per task, pair and step: the difference and its band."""
+        return [
+            row
+            for one in self.found
+            for pair in one.pairs
+            for row in tables.curve_rows(one.task, pair)
+        ]
+
+    def line_rows(self) -> list[dict[str, Cell]]:
+        """Return one row per task and algorithm: its lines, and how they were aligned."""
+        return [row for one in self.found for row in tables.line_rows(one)]
+
+    def task_rows(self) -> list[dict[str, Cell]]:
+        """Return one row per pair and task: z is the difference without a scale."""
+        return tables.task_rows(self.overall)
+
+    def overall_rows(self) -> list[dict[str, Cell]]:
+        """Return one row per pair of algorithms, all tasks together; p adjusted."""
+        return tables.overall_rows(self.overall)
+
+    def to_json(self) -> str:
+        """Return all tables and provenance as JSON; what is not finite becomes null."""
+        return self._json(
+            pairs=self.pair_rows(),
+            windows=self.window_rows(),
+            curves=self.curve_rows(),
+            lines=self.line_rows(),
+            tasks=self.task_rows(),
+            overall=self.overall_rows(),
+            verdicts=self._verdict_rows(),
+            notes=[{"note": note} for note in self.notes()],
+        )
+
+    def _verdict_rows(self) -> list[dict[str, Cell]]:
+        told = [(task, text) for task in self.tasks for text in self.verdicts(task)]
+        overall = [("", text) for text in self.overall_verdicts()]
+        return [{"task": t or None, "verdict": text} for t, text in told + overall]
+
+    # --- for people ----------------------------------------------------------------------
+
+    def table(self, task: str) -> list[dict[str, Cell]]:
+        """Return the analysis of variance of one task, as it is printed."""
+        return tables.anova_table(self.of(task))
+
+    def pair_table(self, task: str) -> list[dict[str, Cell]]:
+        """Return the pairs of one task with headings for people."""
+        return tables.pair_table(self.of(task), self.metric.on(task))
+
+    def overall_table(self) -> list[dict[str, Cell]]:
+        """Return the pairs over all tasks with headings for people."""
+        return tables.overall_table(self.overall)
+
+    def headline(self) -> str:
+        """Return in one sentence whose curves are better, and how sure that is."""
+        return headlines.headline(self)
+
+    def would_change(self) -> str:
+        """Return what would change that: more runs, another score of failed ones."""
+        return headlines.would_change(self)
+
+    def verdict(self, task: str) -> str:
+        """Return in words whether and where the algorithms differ on a task."""
+        return " ".join(self.verdicts(task))
+
+    def verdicts(self, task: str) -> list[str]:
+        """Return the same, a paragraph for all algorithms and one for each pair."""
+        own = self.of(task)
+        return [
+            words.overall_verdict(own),
+            *words.pair_verdicts(own.pairs, self.metric.on(task), self.margin),
+        ]
+
+    def overall_verdicts(self) -> list[str]:
+        """Return in words what holds over all tasks, one sentence for each pair."""
+        adjusted = tables.adjusted_p(self.overall)
+        return [
+            words.tasks_verdict(one, p, self.level, self.metric)
+            for one, p in zip(self.overall, adjusted, strict=True)
+        ]
+
+    def notes(self) -> list[str]:
+        """Return what a reader must know to read the tables."""
+        return line_notes(
+            self.found,
+            self.metric,
+            self.level,
+            self.failed_score,
+            self.alone,
+            is_overall=bool(self.overall),
+        )
+
+    def __str__(self) -> str:
+        lines = [*self.cautions, f"{self.metric}, whole curves"]
+        for one in self.found:
+            lines += [
+                "",
+                f"{titled(one.task)}: {one.told}",
+                plain(self.table(one.task), indent="  "),
+                "",
+            ]
+            lines += [plain(self.pair_table(one.task), indent="  "), ""]
+            lines += self.verdicts(one.task)
+        if self.overall:
+            lines += ["", f"all {len(self.found)} tasks"]
+            lines += [
+                plain(self.overall_table(), indent="  "),
+                "",
+                *self.overall_verdicts(),
+            ]
+        return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
+
+    __repr__ = __str__
+
+    def _parts(self) -> Iterator[Piece]:
+        yield self.headline()
+        for one in self.found:
+            told = f"Analysis of variance, {self.metric}, {titled(one.task)}"
+            yield Table(self.table(one.task), told)
+            yield f"{one.told[0].upper()}{one.told[1:]}."
+            yield Table(
+                self.pair_table(one.task), f"Pairs of algorithms, {titled(one.task)}"
+            )
+            yield from self.verdicts(one.task)
+        if self.overall:
+            yield Table(self.overall_table(), f"All {len(self.found)} tasks")
+            yield from self.overall_verdicts()
+
+
+def difference(
+    trials: Trials,
+    metric: str | None = None,
+    *,
+    grid: int | ArrayLike | None = None,
+    fill: Fill | None = None,
+    windows: int | None = None,
+    margin: float | None = None,
+    failed: Failed = "raise",
+    level: float = 0.05,
+    null: Null = "separate",
+    noise: Noise | None = None,
+    shuffles: int = 9999,
+    exact: bool | None = None,
+    seed: int = 0,
+    anyway: bool = False,
+) -> Difference:
+    """Return whether the learning curves of algorithms differ, which ones, and where.
+
+    Parameters
+    ----------
+    trials : Trials
+        Several runs of two or more algorithms, each with its whole curve.
+    metric : str, optional
+        May be left out where the trials have only one.
+    grid : int or array_like of float, optional
+        The steps at which curves are compared, or how many equally spaced ones over the
+        range that all share. Needed where runs were recorded at different steps.
+    fill : {"error", "last", "linear"}, optional
+        How a curve meets a step at which it was not recorded: not at all, with its last
+        value, or interpolated. If left out, "linear" with a grid, and "error" without.
+    windows : int, optional
+        In how many windows, of equally many steps, to look for where they differ. Choose
+        before you look: more windows tell more exactly where, and find less. If left out,
+        each step for itself, and 20 windows of more than 30 steps.
+    margin : float, optional
+        A difference that does not matter, in units of the metric: only with it may an
+        answer say that a difference is gone.
+    failed : {"raise", "worst"} or float
+        What a failed run scores from where its curve breaks off.
+    level : float
+        Of the tests. Bands and intervals have the confidence ``1 - level``.
+    null : {"separate", "joint"}
+        Whether height and shape are tested apart, or with both F of one table, as published
+        [1]_. That misleads where the other effect is real: see the explanation of curves.
+    noise : {"unequal", "equal"}, optional
+        Whether algorithms may be unequally noisy; they may, if it is left out. State that
+        they are not before you look, never after: the tests then find a little more.
+    shuffles : int
+        How often lines are dealt anew, and their noise flipped, unless all deals are few
+        enough to try. More are drawn where p is close to the level, or where many pairs
+        share it.
+    exact : bool, optional
+        Whether to try all deals; if left out, where there are a million or fewer.
+    seed : int
+        For shuffles and flips.
+    anyway : bool
+        Whether to answer in spite of what `curvewise.check` objects to.
+
+    Returns
+    -------
+    Difference
+
+    See Also
+    --------
+    curvewise.performance : One score per run instead of its curve.
+    curvewise.plan.lines : How many runs it takes to show a difference.
+
+    Notes
+    -----
+    A line, that is a whole run, is what chance deals: points of a line hang together, and
+    tests that take them for independent find differences that are none [1]_. Every line is
+    split into its mean and its shape. Algorithms that differ in the first differ in height
+    ("Algorithm" in the table), in the second in shape ("Interaction"). Pairs are always
+    tested so; where they differ, bands and what holds over all tasks always allow unequal
+    noise.
+
+    References
+    ----------
+    .. [1] J. H. Piater, P. R. Cohen, X. Zhang and M. Atighetchi. "A randomized ANOVA
+       procedure for comparing performance curves." ICML, 1998.
+
+    Examples
+    --------
+    >>> import curvewise as cw
+    >>> trials = cw.example("curves").where(task="hill", algorithm=["slow", "fast"])
+    >>> answer = cw.difference(trials)
+    >>> answer.of().anova.decision("algorithm")
+    'rejected'
+    >>> answer.pair("slow", "fast").where.stretches
+    ((5000.0, 85000.0),)
+    """
+    must_be_trials(trials)
+    if len(trials) == 0:
+        raise CurvewiseError("There are no trials to compare. Check what was read.")
+    name = metric_of(trials, metric, is_directed=False)  # p values need none
+    meant = trials.metric(name)
+    checked_level(level)
+    _check_margin(margin)
+    _check_windows(windows)
+    cautions = gate(trials, "difference", metric=name, anyway=anyway)
+    by_task = lines_by_task(trials, name, grid, fill, failed)
+    several = {task: own for task, own in by_task.items() if len(own) > 1}
+    if not several:
+        raise CurvewiseError(
+            f"These trials are of one algorithm, {listed(trials.algorithms)}. Pass those "
+            f"of two or more that met the same task."
+        )
+    asked = Asked(level, null, noise, windows, shuffles, exact)
+    source = np.random.SeedSequence(whole(seed, "seed", 0))
+    *of_tasks, of_all = (
+        np.random.default_rng(s) for s in source.spawn(len(several) + 1)
+    )
+    found = tuple(
+        _found(task, own, asked, rng)
+        for (task, own), rng in zip(several.items(), of_tasks, strict=True)
+    )
+    settings: dict[str, Cell] = {
+        "metric": name,
+        "grid": grid_setting(grid),
+        "fill": how_to_fill(grid, fill),
+        "windows": windows,
+        "margin": margin,
+        "failed": plain_setting(failed),
+        "level": level,
+        "null": null,
+        "noise": found[0].anova.noise,
+        "shuffles": shuffles,
+        "exact": exact,
+    }
+    return Difference(
+        meant,
+        level,
+        margin,
+        failed_score(meant, failed),
+        found,
+        # Where directions differ, scores of all tasks together say nothing.
+        ()
+        if meant.by_task and meant.direction is None
+        else _overall(several, level, shuffles, exact, of_all),
+        tuple(task for task in by_task if task not in several),
+        Provenance.of(
+            trials,
+            "difference",
+            settings,
+            seed,
+            cautions=(*cautions, *cluster_cautions(trials)),
+        ),
+    )
+
+
+def _found(task: str, lines: Lines, asked: Asked, rng: np.random.Generator) -> LineTask:
+    try:
+        return line_task(task, lines, asked, rng)
+    except CurvewiseError as problem:
+        raise CurvewiseError(f"Task '{task}': ", problem.message) from None
+
+
+def _overall(
+    by_task: Mapping[str, Lines],
+    level: float,
+    shuffles: int,
+    exact: bool | None,
+    rng: np.random.Generator,
+) -> tuple[OverTasks, ...]:
+    """Return each pair of algorithms over the tasks on which both were run."""
+    names = dict.fromkeys(name for own in by_task.values() for name in own)
+    out = []
+    for pair in combinations(names, 2):
+        met = {
+            task: {name: own[name] for name in pair}
+            for task, own in by_task.items()
+            if all(name in own for name in pair)
+        }
+        if len(met) > 1:
+            out.append(
+                over_tasks(met, shuffles=shuffles, exact=exact, level=level, rng=rng)
+            )
+    return tuple(out)
+
+
+def _check_margin(margin: float | None) -> None:
+    if margin is not None and not (is_number(margin) and margin > 0):
+        raise CurvewiseError(
+            f"margin is {margin!r}. Pass a difference above 0 that does not matter.",
+            argument="margin",
+            value=margin,
+        )
+
+
+def _check_windows(windows: int | None) -> None:
+    if windows is not None and not (is_whole(windows) and windows >= 1):
+        raise CurvewiseError(
+            f"windows is {windows!r}. Pass how many, 8 to 30 at best.",
+            argument="windows",
+            value=windows,
+        )

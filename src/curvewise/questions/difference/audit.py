@@ -1,0 +1,193 @@
+"""`difference` on trial: curves that do not differ, and what its bands contain."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+
+from curvewise.metrics import Floats, Metric
+from curvewise.questions.audit import checks
+from curvewise.questions.audit.checks import (
+    Asked,
+    Seen,
+    Subject,
+    band_holds,
+    claims_by_task,
+    holds,
+    one_claim,
+    together,
+)
+from curvewise.questions.audit.deals import SHUFFLES
+from curvewise.questions.audit.populations import Cell, trials_of
+from curvewise.questions.difference import Difference, difference
+from curvewise.questions.difference.fit import (
+    LineTask,
+    fewest_steps,
+    too_many_pairs,
+    with_lines,
+)
+from curvewise.questions.difference.text import adjusted_p
+from curvewise.questions.sampling import crossed_factors
+from curvewise.stats.deals import number_of_deals
+from curvewise.trials import Trials
+
+MOST_STEPS = 600  # at which curves of different steps are compared, as on the page
+_MANY_DEALS = 10_000  # more are not all tried, but as many as shuffles
+_SHAPED = 20  # lines of an algorithm whose noise keeps its shape; of fewer it is normal
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OfDifference(Subject):
+    """`difference`, with the curves that new ones are drawn around."""
+
+    name: ClassVar[str] = "difference"
+
+    trials: Trials
+    asked: Asked
+    found: Difference
+    grid: int | None
+
+    def ask(self, trials: Trials, seed: int) -> Difference:
+        """Return its answer about dealt trials."""
+        kept, _ = with_lines(trials)
+        return self._asked_of(kept, self.grid, self.asked.failed, seed)
+
+    def ask_drawn(self, trials: Trials, seed: int) -> Difference:
+        """Return its answer about drawn trials."""
+        return self._asked_of(trials, None, "raise", seed)
+
+    def _asked_of(
+        self, trials: Trials, grid: int | None, failed: object, seed: int
+    ) -> Difference:
+        return difference(
+            trials,
+            self.asked.metric,
+            grid=grid,
+            failed=failed,  # type: ignore[arg-type]  # as it was asked for
+            level=self.asked.level,
+            shuffles=SHUFFLES,
+            exact=_exact(self.found),
+            seed=seed,
+        )
+
+    def claims(self, answer: Difference) -> list[Seen]:
+        """Return where curves are said to differ: on the whole, in pairs, at steps."""
+        level, out = self.asked.level, []
+        effects = (("algorithm", "height"), ("interaction", "shape"))
+        for effect, word in effects:
+            rejected = [
+                one.anova.decision(effect) == "rejected" for one in answer.found
+            ]
+            what = f"curves of a task differ in {word}"
+            out.append(claims_by_task(what, rejected, level))
+        many = [one for one in answer.found if len(one.pairs) > 1]
+        for effect, word in effects if many else ():
+            rejected = [
+                any(p.decisions[effect] == "rejected" for p in one.pairs)
+                for one in many
+            ]
+            what = f"a pair on a task differs in {word}"
+            out.append(claims_by_task(what, rejected, level))
+        tested = [one for one in answer.found if any(p.where for p in one.pairs)]
+        if tested:
+            somewhere = [
+                any(p.where is not None and p.where.different.any() for p in one.pairs)
+                for one in tested
+            ]
+            what = "a pair on a task differs at some step"
+            out.append(claims_by_task(what, somewhere, level))
+        if answer.overall:
+            least = min(p for pair in adjusted_p(answer.overall) for p in pair[:1])
+            what = "one of a pair is ahead over all tasks"
+            out.append(one_claim(what, least <= level, level))
+        return out
+
+    def draw(self, rng: np.random.Generator) -> Trials:
+        """Return curves drawn around the mean curve of each algorithm on each task.
+
+        Runs are independent, as the analysis takes them to be: what those of one number
+        share by chance, where they are few, is no property of the algorithms.
+        """
+        metric = self.found.metric
+        cells = []
+        for one in self.found.found:
+            steps = one.lines.steps
+            for name, lines in one.lines.items():
+                n, mean = len(lines), lines.mean(axis=0)
+                new = mean + _weights(n, rng) @ (lines - mean)
+                flat = np.tile(steps, n), new.ravel()
+                lengths = np.full(n, len(steps))
+                cells.append(Cell(one.task, name, np.arange(n), lengths, *flat))
+        # Noise may carry a curve out of the range of its metric, which is not used here.
+        free = Metric(metric.name, metric.direction)
+        return trials_of(cells, free, self.trials)
+
+    def misses(self, answer: Difference) -> list[Seen]:
+        """Return which differences and curves are not in their intervals and bands."""
+        level, tasks = self.asked.level, len(answer.found)
+        heights, bands, means = [], [], []
+        for one, true in zip(answer.found, self.found.found, strict=True):
+            truth = {name: own.mean(axis=0) for name, own in true.lines.items()}
+            gaps = [(p, truth[p.one] - truth[p.other]) for p in one.pairs]
+            own = (holds(p.effects.difference, float(gap.mean())) for p, gap in gaps)
+            heights.append(together(own))
+            drawn = [(p.band, gap) for p, gap in gaps if p.band is not None]
+            if drawn:
+                bands.append(together(band_holds(b, gap) for b, gap in drawn))
+            means += [band_holds(band, truth[name]) for name, band in one.means.items()]
+        told = [("difference in height, all pairs of a task at once", heights)]
+        if bands:
+            told.append(("band of a difference, all steps and pairs at once", bands))
+        if any(held is not None for held in means):
+            told.append(("band of a mean curve, all steps at once", means))
+        return [
+            checks.misses(what, held, level, apart=min(tasks, len(held)))
+            for what, held in told
+        ]
+
+
+def _weights(n: int, rng: np.random.Generator) -> Floats:
+    """Return how much of the noise of each old line is in each of n new ones.
+
+    Of many lines, that of one of them, drawn; of few, a little of all, so that noise is
+    normal and varies as theirs does. Both are made as wide as a sample of n is too narrow.
+    """
+    if n < _SHAPED:
+        return rng.normal(size=(n, n)) / math.sqrt(max(n - 1, 1))
+    wider = math.sqrt(n / (n - 1))
+    return np.asarray(wider * np.eye(n)[rng.integers(n, size=n)])
+
+
+def _exact(found: Difference) -> bool | None:
+    """Return whether tests may try all deals: not where those are many."""
+    most = max(_most_deals(one) for one in found.found)
+    return None if most <= _MANY_DEALS else False
+
+
+def _most_deals(one: LineTask) -> int:
+    """Return the largest number of deals that tests of a task would try by themselves."""
+    sizes = [len(own) for own in one.lines.values()]
+    questions: Sequence[Sequence[int]] = [sizes, *combinations(sizes, 2)]
+    million = [d for d in map(number_of_deals, questions) if d <= 1_000_000]
+    return max(million, default=0)
+
+
+def of_difference(trials: Trials, asked: Asked) -> OfDifference | None:
+    """Return `difference` as it answered, where there are curves to compare."""
+    trials, _ = with_lines(trials)
+    if len(trials) == 0 or crossed_factors(trials) or too_many_pairs(trials):
+        return None
+    recorded = fewest_steps(trials, asked.metric)
+    grid = None if recorded is None else min(recorded, MOST_STEPS)
+    found = difference(
+        trials,
+        asked.metric,
+        grid=grid,
+        failed=asked.failed,
+        level=asked.level,
+        shuffles=SHUFFLES,
+    )
+    return OfDifference(trials, asked, found, grid)

@@ -1,0 +1,347 @@
+"""Do the curves differ, and where? What that needs, and its section on the page."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from curvewise.errors import Blocked, CurvewiseError, Message, listed
+from curvewise.questions.difference import Difference, difference
+from curvewise.questions.difference.charts import lines_chart, where_chart
+from curvewise.questions.difference.fit import (
+    fewest_steps,
+    lines_by_task,
+    too_many_pairs,
+    with_lines,
+)
+from curvewise.questions.difference.text import adjusted_p
+from curvewise.questions.needs import (
+    Asked,
+    Question,
+    Settled,
+    calls,
+    fewest,
+    in_part,
+    others,
+    refused,
+    sentences,
+    settled,
+    told,
+)
+from curvewise.questions.sampling import crossed_factors
+from curvewise.questions.section import (
+    SEED,
+    Block,
+    Group,
+    Method,
+    Section,
+    Settings,
+    task_heading,
+    unanswered,
+    withheld,
+)
+from curvewise.questions.sentences import all_tasks, on
+from curvewise.review.check import gate, ungated
+from curvewise.stats.anova import FEWEST_TO_FLIP, two_way
+from curvewise.stats.deals import lines_to_reach, number_of_deals
+from curvewise.text import count, step
+from curvewise.trials import Trials
+from curvewise.trials.doors import Failed, Lines
+
+_DIFFERENCE = (
+    "difference",
+    "Do the curves differ, and where?",
+    "whether and where curves differ",
+)
+_MOST_STEPS = 600  # at which curves of different steps are compared, as in the report
+_LEVEL = 0.05
+_NO_CURVES = "A trial has one score here, and no curve."
+_RECORD = "Record the score after every epoch, with the step."
+
+
+def difference_question(asked: Asked) -> Question:
+    """Return whether curves can be compared."""
+    if lacking := what_is_lacking(asked.trials, 2):
+        return Question(*_DIFFERENCE, "no", **lacking)
+    enough = with_enough(asked.trials, 2)
+    found = settled(asked, _compare, asked.trials, enough, is_directed=False)
+    if isinstance(found, str):
+        return Question(*_DIFFERENCE, "no", why=found)
+    compared = with_rivals(found.trials)
+    alone = who_is_left_out(compared, asked.trials, "two runs")
+    cannot = _cannot_be_significant(compared)
+    meant = found.trials.metric(found.metric)
+    nobody = (
+        ""
+        if meant.is_directed
+        else Message("Not who is ahead: ", meant.assumption, ".")
+    )
+    why = sentences(in_part(found, asked, alone), cannot, nobody)
+    made = calls(asked, found, "difference", options_for_lines(found))
+    own = Settled(compared, found.metric, found.failed)
+    return Question(
+        *_DIFFERENCE,
+        "in part" if why else "yes",
+        found=f"{told(own)}, {_steps(own)}",
+        why=why,
+        strength=sentences(_how_many_runs(compared), others(asked, found.metric)),
+        **made,
+    )
+
+
+# --- as the analyses begin ---------------------------------------------------------------
+
+
+def several_lines(part: Trials, metric: str, failed: Failed) -> list[Lines]:
+    grid = _grid(part, metric)
+    by_task = lines_by_task(part, metric, grid, None, failed)
+    several = [own for own in by_task.values() if len(own) > 1]
+    if not several:
+        raise CurvewiseError("No task has curves of two algorithms.")
+    return several
+
+
+def _compare(part: Trials, metric: str, failed: Failed) -> None:
+    for lines in several_lines(part, metric, failed):
+        few = [name for name, own in lines.items() if len(own) < 2]
+        if 0 < len(few) < len(lines):
+            raise CurvewiseError(
+                f"One run of {listed(few)}, which does not show how noisy it is."
+            )
+        two_way(lines)
+
+
+def _grid(part: Trials, metric: str) -> int | None:
+    recorded = fewest_steps(part, metric)
+    return None if recorded is None else min(recorded, _MOST_STEPS)
+
+
+def options_for_lines(found: Settled) -> dict[str, Any]:
+    grid = _grid(found.trials, found.metric)
+    return ({} if grid is None else {"grid": grid}) | found.options
+
+
+# --- of which trials ---------------------------------------------------------------------
+
+
+def with_enough(trials: Trials, least: int) -> Trials:
+    """Return, of every task, the algorithms with enough runs, if there are two such."""
+    core = trials.core
+    keep = np.zeros(len(trials), bool)
+    for code in range(len(trials.tasks)):
+        here = core.task == code
+        sizes = np.bincount(core.algorithm[here], minlength=len(trials.algorithms))
+        many = np.flatnonzero(sizes >= least)
+        if len(many) > 1:
+            keep |= here & np.isin(core.algorithm, many)
+    return trials.take(np.flatnonzero(keep))
+
+
+def what_is_lacking(trials: Trials, least: int) -> dict[str, str]:
+    """Return why no curves can be compared, and what to add; nothing where they can."""
+    if crossed_factors(trials):
+        return refused(trials)
+    runs = "two runs" if least == 2 else f"{least} runs"
+    if trials.core.lengths.max() < 2:
+        add = _RECORD
+        if len(trials.algorithms) == 1 or not len(with_enough(trials, least)):
+            add += f" Run {runs} or more of two algorithms on the same task."
+        return {"why": _NO_CURVES, "add": add}
+    if len(with_enough(trials, least)):
+        return {}
+    if len(trials.algorithms) == 1:
+        return {
+            "why": f"There is one algorithm, {listed(trials.algorithms)}.",
+            "add": f"Run another one on the same task, {runs} or more of each.",
+        }
+    return {
+        "why": f"No task has {runs} or more of two algorithms.",
+        "add": f"Run them again with other seeds, until there are {runs} or more of each.",
+    }
+
+
+def with_rivals(part: Trials) -> Trials:
+    """Return the trials of tasks with several algorithms: others are left out."""
+    return with_enough(part, 1)
+
+
+def who_is_left_out(part: Trials, trials: Trials, least: str) -> str:
+    """Return which algorithms and tasks are not in it; empty where all are."""
+    if len(part) == len(trials):
+        return ""
+    names = [a for a in trials.algorithms if a not in part.algorithms]
+    if names:
+        return f"Not of {listed(names, 4)}, of which there are fewer than {least}."
+    return f"Some algorithms have fewer than {least} on a task, and are left out there."
+
+
+# --- how strong --------------------------------------------------------------------------
+
+
+def _sizes(part: Trials) -> list[list[int]]:
+    """Return how many runs each algorithm has on each task."""
+    core = part.core
+    counts = [np.bincount(core.algorithm[core.task == t]) for t in np.unique(core.task)]
+    return [own[own > 0].tolist() for own in counts]
+
+
+def _cannot_be_significant(part: Trials) -> str:
+    sizes = _sizes(part)
+    if any(number_of_deals(own) >= 1 / _LEVEL for own in sizes):
+        return ""
+    most = max(number_of_deals(own) for own in sizes)
+    needed = min(lines_to_reach(len(own), _LEVEL) for own in sizes)
+    return (
+        f"So few runs can be dealt to the algorithms in {count(most, 'way')} only: no p "
+        f"value can be below 1/{most}, and nothing is significant at {_LEVEL:g}. {needed} "
+        f"runs of each would do."
+    )
+
+
+def _how_many_runs(part: Trials) -> str:
+    n = fewest(part)
+    told = f"{count(n, 'run')} of each at least."
+    if n < FEWEST_TO_FLIP:
+        told += f" With fewer than {FEWEST_TO_FLIP} it is not told where they differ."
+    return told
+
+
+def _steps(found: Settled) -> str:
+    grid = _grid(found.trials, found.metric)
+    if grid is not None:
+        return f"at {grid} common steps"
+    steps = np.unique(found.trials.core.steps)
+    return f"{len(steps)} steps from {step(steps[0])} to {step(steps[-1])}"
+
+
+_SENTENCES = 10  # about pairs; the table has all of them
+_STEPS = 600  # at which curves of different steps are compared, at most
+_ASKED = (
+    "Every run has a curve. Whole runs are compared, since points of one run hang "
+    "together: in height, that is their means over the steps, and in shape, that is how "
+    "their distance changes along the steps; and then where."
+)
+_OVERALL = (
+    "Each pair of algorithms over all tasks: Welch's z of each task, above 0 where the "
+    "first has higher scores, and p for all pairs at once"
+)
+
+
+def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
+    """Return whether and where curves differ, where there are curves to compare."""
+    whole = trials
+    trials, left_out = with_lines(trials)
+    if len(trials) == 0 or crossed_factors(trials):
+        return []
+    out: list[Section] = []
+    for metric in settings.every:
+        anchor = f"difference-{len(out)}"
+        question = f"Do the curves differ, and where? ({trials.metric(metric).label})"
+        if told := too_many_pairs(trials):
+            out.append(unanswered(anchor, question, _ASKED, told))
+            continue
+        recorded = fewest_steps(trials, metric)
+        grid = None if recorded is None else min(recorded, _STEPS)
+        try:
+            cautions = gate(whole, "difference", metric=metric, anyway=settings.anyway)
+            with ungated():  # of which these are a part
+                answer = difference(
+                    trials, metric, grid=grid, failed=settings.failed, seed=SEED
+                )
+        except Blocked as problem:
+            out.append(withheld(anchor, question, _ASKED, problem))
+            continue
+        except CurvewiseError as problem:  # such as curves that share no steps
+            told = f"These curves cannot be compared. {problem}"
+            out.append(unanswered(anchor, question, _ASKED, told))
+            continue
+        groups = [
+            Group(task_heading(t), _difference_blocks(answer, t)) for t in answer.tasks
+        ]
+        if answer.overall:
+            groups.append(Group("", [_overall_block(answer)]))
+        out.append(
+            Section(
+                anchor,
+                question,
+                _ASKED,
+                answer.headline(),
+                answer.would_change(),
+                groups=groups,
+                notes=[*answer.notes(), *left_out],
+                method=DIFFERENCE,
+                provenance=str(answer.provenance),
+                cautions=(*cautions, *answer.cautions),
+                in_summary=not any(section.in_summary for section in out),
+            )
+        )
+    return out
+
+
+def _overall_block(answer: Difference) -> Block:
+    return Block(
+        f"Curves over {all_tasks(len(answer.tasks))}",
+        _first(_surest(answer)),
+        None,
+        answer.overall_table(),
+        _OVERALL,
+    )
+
+
+def _surest(answer: Difference) -> list[str]:
+    """Return what holds over all tasks, what is surest first where pairs are many."""
+    told = answer.overall_verdicts()
+    if len(told) <= _SENTENCES:
+        return told
+    least = [min(p) for p in adjusted_p(answer.overall)]
+    return [told[i] for i in sorted(range(len(told)), key=least.__getitem__)]
+
+
+def _first(lines: Sequence[str]) -> str:
+    """Return sentences about pairs, line by line: of many the first ones."""
+    if len(lines) <= _SENTENCES:
+        return "\n".join(lines)
+    more = f"The table below tells of the others, {len(lines) - _SENTENCES} more."
+    return "\n".join([*lines[:_SENTENCES], more])
+
+
+def _difference_blocks(answer: Difference, task: str) -> list[Block]:
+    label = answer.metric.label
+    whole, *pairs = answer.verdicts(task)
+    return [
+        Block(
+            f"Curves{on(task)}",
+            whole,
+            lines_chart(answer, task),
+            answer.table(task),
+            f"Analysis of variance of {label}{on(task)}; {answer.of(task).told}",
+        ),
+        Block(
+            f"Who differs{on(task)}, and where?",
+            _first(pairs),
+            where_chart(answer, task),
+            answer.pair_table(task),
+            f"Each pair of algorithms{on(task)}, first minus second",
+        ),
+    ]
+
+
+DIFFERENCE = Method(
+    "Analysis of variance of whole curves, in height (their means over the steps) and "
+    "in shape (the rest), with p values by shuffling whole runs between algorithms and "
+    "by flipping the signs of their deviations; the larger one counts. Pairs: the same "
+    "within the pair, adjusted for all pairs of a task (Holm), with Welch's intervals. "
+    "Where: the largest of all steps by flips, stepping down.",
+    "Where runs of all algorithms vary alike, equal algorithms are called different "
+    "with probability of at most the level, at any number of runs: a theorem. Where "
+    "they do not, for many runs; in simulations of 4 to 20 runs, with up to 4 times the "
+    "noise in one algorithm, that happened in 3 to 6 % for the height and 2 to 8 % for "
+    "the shape (of 5 %). Height and shape are two tests, each at that level. What is "
+    "said of a task holds for all its pairs, not for all tasks; what is said of all "
+    "tasks has tests of its own. No false step in 93 to 96 % of simulated experiments "
+    "with 8 steps and 5 runs or more; where one run in eight fails, fewer.",
+    'J. H. Piater, P. R. Cohen, X. Zhang, M. Atighetchi. "A randomized ANOVA procedure '
+    'for comparing performance curves." ICML, 1998; here height and shape are tested '
+    'apart and noise may be unequal. S. Holm. "A simple sequentially rejective multiple '
+    'test procedure." Scandinavian Journal of Statistics 6, 1979.',
+)

@@ -1,0 +1,563 @@
+"""What `Difference` says: its tables, its verdicts and its notes."""
+
+import math
+from collections.abc import Sequence
+
+from curvewise.errors import listed
+from curvewise.metrics import Metric
+from curvewise.questions.difference.fit import LinePair, LineTask
+from curvewise.questions.sentences import interval_cell
+from curvewise.stats.anova import FEWEST_TO_FLIP, OverTasks, RandomizedAnova
+from curvewise.stats.comparison import holm
+from curvewise.text import Cell, count, joined, percent, shown, step
+
+_NEAR = (0.01, 0.1)  # where a level is likely to be
+_QUESTIONS = ("whole", "somewhere", "reversal")
+
+
+def anova_rows(found: LineTask) -> list[dict[str, Cell]]:
+    """Return the analysis of variance of one task, for programs."""
+    out: list[dict[str, Cell]] = []
+    for row in found.anova.rows():
+        effect = str(row["effect"])
+        tested = effect in found.anova.tests
+        ends = found.anova.p_interval(effect) if tested else None
+        out.append({
+            "task": found.task,
+            **row,
+            "p_lower": ends.lower if ends else None,
+            "p_upper": ends.upper if ends else None,
+            "statistic": found.anova.tests[effect].statistic if tested else None,
+            "decision": found.anova.decision(effect) if tested else None,
+        })  # fmt: skip
+    return out
+
+
+def anova_table(found: LineTask) -> list[dict[str, Cell]]:
+    """Return the analysis of variance of one task, as it is printed."""
+    out: list[dict[str, Cell]] = []
+    for row in found.anova.rows():
+        effect = str(row["effect"])
+        is_effect = row["f"] is not None
+        out.append({
+            "source": effect.capitalize() if is_effect else effect,
+            "df": row["df"],
+            "SS": row["ss"],
+            "MS": row["ms"],
+            "F": None if not is_effect else f"{row['f']:.2f}",
+            "p": shown_p(row["p"]) if row["p"] is not None else "-" if is_effect else "",
+        })  # fmt: skip
+    return out
+
+
+def pair_row(task: str, pair: LinePair) -> dict[str, Cell]:
+    """Return two algorithms on one task, for programs."""
+    row: dict[str, Cell] = {"task": task, "one": pair.one, "other": pair.other}
+    for name, found in (
+        ("difference", pair.effects.difference),
+        ("standardised", pair.effects.standardised),
+        ("higher", pair.effects.higher),
+    ):
+        row |= {name: found.value, f"{name}_lower": found.lower}
+        row[f"{name}_upper"] = found.upper
+    for name, effect in (("height", "algorithm"), ("shape", "interaction")):
+        row[f"{name}_p"] = pair.tested.adjusted_p(effect)
+        row[f"{name}_p_alone"] = pair.tested.p(effect)
+        row[f"{name}_decision"] = pair.decisions[effect]
+    where = pair.where
+    row["first_different"] = None if where is None else where.first_different
+    row["last_different"] = None if where is None else where.last_different
+    return row
+
+
+def lead_word(metric: Metric) -> str:
+    """Return what whoever leads is: nobody is ahead where better is not known."""
+    return "above" if metric.direction is None else "ahead"
+
+
+def pair_table(found: LineTask, metric: Metric) -> list[dict[str, Cell]]:
+    """Return the pairs of algorithms on one task, for people."""
+    return [
+        {
+            "pair": f"{pair.one} - {pair.other}",
+            "difference": interval_cell(pair.effects.difference, sign=True),
+            "in sd": interval_cell(pair.effects.standardised, sign=True),
+            "height p": shown_p(pair.tested.adjusted_p("algorithm")),
+            "shape p": shown_p(pair.tested.adjusted_p("interaction")),
+            f"{lead_word(metric)} at steps": _steps(pair, metric),
+        }
+        for pair in found.pairs
+    ]
+
+
+def _steps(pair: LinePair, metric: Metric) -> str:
+    if pair.where is None:
+        return "too few lines"
+    told = [
+        f"{name}: {step(a)}" if a == b else f"{name}: {step(a)} to {step(b)}"
+        for name, a, b in pair.ahead(metric)
+    ]
+    most = 3
+    more = f" and {len(told) - most} more" if len(told) > most else ""
+    return "; ".join(told[:most]) + more or "none found"
+
+
+def window_rows(task: str, pair: LinePair, pairs: int) -> list[dict[str, Cell]]:
+    """Return what was found at each tested step or window, for programs.
+
+    Its p is adjusted for all steps, and for how many pairs share the level.
+    """
+    where, band = pair.where, pair.band
+    if where is None or band is None:
+        return []
+    above = pair.above()
+    return [
+        {
+            "task": task,
+            "one": pair.one,
+            "other": pair.other,
+            "from": float(where.first[i]),
+            "to": float(where.last[i]),
+            "statistic": float(where.statistic[i]),
+            "p": min(float(where.p[i]) * pairs, 1.0),
+            "different": bool(where.different[i]),
+            "above": next(
+                (name for name, a, b in above if a <= where.first[i] <= b), None
+            ),
+            "hangs_on_one_line": bool(where.hangs_on_one_line[:, i].any()),
+        }
+        for i in range(len(where.p))
+    ]
+
+
+def curve_rows(task: str, pair: LinePair) -> list[dict[str, Cell]]:
+    """Return the difference of the mean curves with its band, for programs."""
+    band = pair.band
+    if band is None:
+        return []
+    points = zip(band.at, band.value, band.lower, band.upper, strict=True)
+    return [
+        {
+            "task": task,
+            "one": pair.one,
+            "other": pair.other,
+            "step": float(at),
+            "difference": float(value),
+            "difference_lower": float(lower),
+            "difference_upper": float(upper),
+        }
+        for at, value, lower, upper in points
+    ]
+
+
+def line_rows(found: LineTask) -> list[dict[str, Cell]]:
+    """Return how many lines each algorithm has, and how they came on common steps."""
+    return [
+        {
+            "task": found.task,
+            "algorithm": name,
+            "lines": len(own),
+            "failed": found.lines.failed[name],
+            "steps": len(found.lines.steps),
+            "rule": found.lines.rule,
+        }
+        for name, own in found.lines.items()
+    ]
+
+
+def adjusted_p(overall: Sequence[OverTasks]) -> list[tuple[float, float, float]]:
+    """Return for each pair the three p over all tasks, adjusted for all pairs (Holm)."""
+    if not overall:
+        return []
+    columns = (holm([getattr(one, name).p for one in overall]) for name in _QUESTIONS)
+    return [(float(a), float(b), float(c)) for a, b, c in zip(*columns, strict=True)]
+
+
+def task_rows(overall: Sequence[OverTasks]) -> list[dict[str, Cell]]:
+    """Return each pair on each task, without a scale, for programs."""
+    return [
+        {
+            "one": one.algorithms[0],
+            "other": one.algorithms[1],
+            "task": task,
+            "difference": float(difference),
+            "z": float(z),
+        }
+        for one in overall
+        for task, difference, z in zip(one.tasks, one.difference, one.z, strict=True)
+    ]
+
+
+def overall_rows(overall: Sequence[OverTasks]) -> list[dict[str, Cell]]:
+    """Return each pair over all tasks, p adjusted for the pairs, for programs."""
+    return [
+        {
+            "one": one.algorithms[0],
+            "other": one.algorithms[1],
+            "tasks": len(one.tasks),
+            **{f"{name}_p": p for name, p in zip(_QUESTIONS, adjusted, strict=True)},
+        }
+        for one, adjusted in zip(overall, adjusted_p(overall), strict=True)
+    ]
+
+
+def overall_table(overall: Sequence[OverTasks]) -> list[dict[str, Cell]]:
+    """Return each pair over all tasks, for people."""
+    out: list[dict[str, Cell]] = []
+    for one, (whole, somewhere, reversal) in zip(
+        overall, adjusted_p(overall), strict=True
+    ):
+        row: dict[str, Cell] = {"pair": " - ".join(one.algorithms)}
+        row |= {f"z, {t}": f"{z:.2f}" for t, z in zip(one.tasks, one.z, strict=True)}
+        row["ahead on the whole, p"] = shown_p(whole)
+        row["differ somewhere, p"] = shown_p(somewhere)
+        row["each ahead somewhere, p"] = shown_p(reversal)
+        out.append(row)
+    return out
+
+
+def shown_p(p: Cell) -> str:
+    """Return a p value with two digits, and three where a level may be near.
+
+    >>> shown_p(0.04963), shown_p(0.000123), shown_p(0.51), shown_p(None)
+    ('0.0496', '0.00012', '0.51', '')
+    """
+    if not isinstance(p, float):
+        return ""
+    return f"{p:.3g}" if _NEAR[0] <= p <= _NEAR[1] else f"{p:.2g}"
+
+
+# --- What lines of algorithms show, in words that claim no more than that --------------
+
+
+EFFECTS_IN_WORDS = {"algorithm": "height", "interaction": "shape"}
+
+
+def p_in_words(p: float) -> str:
+    """Return a p value as people write it, with a digit more where it matters.
+
+    >>> p_in_words(0.0312), p_in_words(0.00004), p_in_words(0.4)
+    ('p = 0.0312', 'p = 4e-05', 'p = 0.4')
+    """
+    return f"p = {shown_p(p)}"
+
+
+def overall_verdict(found: LineTask) -> str:
+    """Return whether the algorithms differ at all, in height and in shape."""
+    who = " and ".join(found.algorithms)
+    if len(found.algorithms) > 2:
+        who = f"The {len(found.algorithms)} algorithms"
+    return " ".join(_effect(found.anova, effect, who) for effect in EFFECTS_IN_WORDS)
+
+
+def _effect(anova: RandomizedAnova, effect: str, who: str) -> str:
+    what, p = EFFECTS_IN_WORDS[effect], p_in_words(anova.p(effect))
+    decision = anova.decision(effect)
+    if decision == "cannot reject":
+        return (
+            f"These lines cannot show a difference in {what}, whatever they are: the "
+            f"smallest p of {_sizes(anova)} is {shown(anova.smallest_p, 2)}. "
+            f"{anova.lines_to_reject()} lines of each could."
+        )
+    if decision == "undecided":
+        ends = anova.p_interval(effect)
+        return (
+            f"Whether they differ in {what} is undecided: p is between "
+            f"{shown_p(ends.lower)} and {shown_p(ends.upper)}, as far as draws can tell."
+        )
+    if decision == "rejected":
+        if effect == "algorithm":
+            return f"{who} differ in {what}, averaged over the steps ({p})."
+        return f"{who} differ in {what}: their distance changes along the steps ({p})."
+    return f"No difference in {what} was shown ({p})."
+
+
+def _sizes(anova: RandomizedAnova) -> str:
+    return " and ".join(str(n) for n in anova.sizes) + " lines"
+
+
+def pair_verdicts(
+    pairs: Sequence[LinePair], metric: Metric, margin: float | None
+) -> list[str]:
+    """Return a paragraph for each pair, and one for all of which nothing can be said."""
+    mute = [p for p in pairs if set(p.decisions.values()) == {"cannot reject"}]
+    told = [_pair_verdict(p, metric, margin) for p in pairs if p not in mute]
+    if mute:
+        names = listed([f"{p.one} and {p.other}" for p in mute])
+        could = max(p.tested.lines_to_reject for p in mute)
+        told.append(
+            f"So few lines can show no difference between {names}, whatever they are: "
+            f"{could} lines of each could."
+        )
+    return told
+
+
+def _pair_verdict(pair: LinePair, metric: Metric, margin: float | None) -> str:
+    """Return who is ahead, by how much, and at which steps they differ."""
+    parts = [_ahead(pair, metric), _shape(pair)]
+    if pair.where is not None:
+        parts += [_leads(pair, metric), pair.where.afterwards(pair.band, margin=margin)]
+    return " ".join(part for part in parts if part)
+
+
+def _leads(pair: LinePair, metric: Metric) -> str:
+    """Return who is ahead at which steps; in windows that is so on average."""
+    where = pair.where
+    if where is None:
+        return ""
+    ahead = pair.ahead(metric)
+    if not ahead:
+        unit = "windows" if (where.first != where.last).any() else "steps"
+        return f"At none of {len(where.p)} tested {unit} was a difference found."
+    by_name: dict[str, list[str]] = {}
+    for name, first, last in ahead:
+        by_name.setdefault(name, []).append(where.at_steps(first, last))
+    word = lead_word(metric)
+    parts = [f"{name} is {word} {joined(at)}" for name, at in by_name.items()]
+    return f"{'; '.join(parts)}."
+
+
+def _ahead(pair: LinePair, metric: Metric) -> str:
+    found, p = pair.effects.difference, p_in_words(pair.tested.adjusted_p("algorithm"))
+    low, high = found.lower, found.upper
+    is_known = math.isfinite(low) and math.isfinite(high)
+    span = f"{shown(low, 3)} to {shown(high, 3)}"
+    decision = pair.decisions["algorithm"]
+    if decision == "rejected":
+        word = "above" if metric.direction is None else "ahead of"
+        leads = found.value * (1 if metric.direction is None else metric.sign) > 0
+        first, second = (pair.one, pair.other) if leads else (pair.other, pair.one)
+        if found.value < 0:
+            span = f"{shown(-high, 3)} to {shown(-low, 3)}"
+        by = shown(abs(found.value), 3)
+        if is_known and low <= 0 <= high:
+            # Holm spares p what every interval has to pay for all pairs at once.
+            return (
+                f"{first} is {word} {second} on average ({p}); by how much is open: "
+                f"{by}, from {span}, for all pairs at once."
+            )
+        told = f"{span}, {p}" if is_known else p
+        return f"{first} is {word} {second} by {by} on average ({told})."
+    who = f"{pair.one} and {pair.other}"
+    if decision == "undecided":
+        return f"{who}: whether they differ in height is undecided ({p})."
+    may = f"; it may be from {span}" if is_known else ""
+    if is_known and (low > 0 or high < 0):
+        # Intervals are Student's; the test asks shuffles and flips, and is the judge.
+        may = f", though an interval ({span}) leaves out 0"
+    return f"{who}: no difference in height was shown ({p}){may}."
+
+
+def _shape(pair: LinePair) -> str:
+    p = p_in_words(pair.tested.adjusted_p("interaction"))
+    if pair.decisions["interaction"] == "undecided":
+        return f"Whether their shapes differ is undecided ({p})."
+    is_shown = pair.decisions["interaction"] == "rejected"
+    return f"Their shapes differ ({p})." if is_shown else ""
+
+
+def tasks_verdict(
+    one: OverTasks, adjusted: Sequence[float], level: float, metric: Metric
+) -> str:
+    """Return in words what holds over all tasks, given p adjusted for all pairs."""
+    first, second = one.algorithms
+    if one.whole.cannot_reject and one.somewhere.cannot_reject:
+        least = shown_p(min(one.whole.smallest_p, one.somewhere.smallest_p))
+        return (
+            f"{first} and {second}: so few lines can show no difference over "
+            f"{len(one.tasks)} tasks; the smallest p is {least}."
+        )
+    word = lead_word(metric)
+    if float(one.z.sum()) * (1 if metric.direction is None else metric.sign) < 0:
+        first, second = second, first
+    whole, somewhere, reversal = adjusted
+    if whole <= level:
+        but = f", though each is {word} on some task" if reversal <= level else ""
+        of = f"{word} of" if word == "ahead" else word
+        return f"{first} is {of} {second} on the whole ({p_in_words(whole)}){but}."
+    if reversal <= level:
+        return (
+            f"{first} and {second}: it depends on the task, each is {word} on some "
+            f"({p_in_words(reversal)})."
+        )
+    if somewhere <= level:
+        return (
+            f"{first} and {second}: they differ on some task ({p_in_words(somewhere)}), "
+            f"and neither is ahead on the whole for sure ({p_in_words(whole)})."
+        )
+    return (
+        f"{first} and {second}: no difference was shown over {len(one.tasks)} tasks "
+        f"({p_in_words(whole)})."
+    )
+
+
+# --- What a reader must know to read what lines of algorithms show ---------------------
+
+
+def line_notes(
+    found: Sequence[LineTask],
+    metric: Metric,
+    level: float,
+    failed_score: str,
+    alone: Sequence[str],
+    *,
+    is_overall: bool,
+) -> list[str]:
+    """Return the notes below the tables of an answer.
+
+    Parameters
+    ----------
+    found : sequence of LineTask
+    metric : Metric
+    level : float
+    failed_score : str
+        What a failed run scores where it has no value.
+    alone : sequence of str
+        Tasks that were left out.
+    is_overall : bool
+        Whether anything is said about all tasks together.
+    """
+    notes = [*_how_p_was_found(found), *_headings(found, metric, level)]
+    if is_overall:
+        notes.append(
+            "all tasks: z is the difference in units of its own chance, above 0 where the "
+            "first has higher scores; p is adjusted for all pairs (Holm)."
+        )
+    if any(one.fewest < FEWEST_TO_FLIP for one in found):
+        notes.append(_FEW_LINES)
+    for one in found:
+        notes += [_noise_note(one), _disagreement(one), *_where_notes(one)]
+    notes.append(_failed(found, failed_score))
+    if alone:
+        notes.append(f"Left out, with one algorithm only: {listed(alone)}.")
+    return [note for note in [*notes, _scope(level)] if note]
+
+
+def _headings(found: Sequence[LineTask], metric: Metric, level: float) -> list[str]:
+    """Return what the columns of the tables are."""
+    several = any(len(one.pairs) > 1 for one in found)
+    adjusted = ", adjusted for all pairs of a task (Holm)" if several else ""
+    sharing = "all pairs of a task at once" if several else "the pair"
+    turned = ", lower is better" if metric.direction == "lower" else ""
+    tested = dict.fromkeys(one.tested for one in found if one.tested)
+    notes = [
+        f"height: the mean over all steps, every step counting the same{turned}. shape: "
+        f"how the distance between algorithms changes along the steps.",
+        f"pairs: first minus second; p by draws within the pair{adjusted}. in sd: the same "
+        f"in standard deviations of a line's mean. Intervals are Welch's, for about normal "
+        f"means of lines; they hold for {sharing}, with {percent(1 - level)} confidence.",
+    ]
+    if tested:
+        notes.append(
+            f"ahead at steps: tested were {'; '.join(tested)}; with {percent(1 - level)} "
+            f"confidence none is false, of all steps and {sharing}."
+        )
+    return notes
+
+
+def _failed(found: Sequence[LineTask], failed_score: str) -> str:
+    failed = [
+        (n, f"{n} of {name} on {one.task}")
+        for one in found
+        for name, n in one.lines.failed.items()
+        if n
+    ]
+    if not failed:
+        return ""
+    whose = ", ".join(words for _, words in failed)
+    return (
+        f"{count(sum(n for n, _ in failed), 'failed line')} ({whose}): wherever a failed "
+        f"run has no value, it counts with score {failed_score}."
+    )
+
+
+def _noise_note(found: LineTask) -> str:
+    """Return how lines vary, and what a textbook would have made of it."""
+    if not math.isfinite(found.noise_ratio) or not math.isfinite(found.correlation):
+        return f"{found.task}: some algorithm has lines that do not vary."
+    table = found.anova.anova
+    return (
+        f"{found.task}: the noisiest algorithm varies {shown(found.noise_ratio, 2)} times "
+        f"as much as the quietest (standard deviations of line means). Neighbouring steps "
+        f"of a line correlate by {found.correlation:.2f} and epsilon is "
+        f"{found.epsilon:.2f}; the textbook's F, which takes all steps for independent, "
+        f"would say {p_in_words(table.p('algorithm'))} for the height and "
+        f"{p_in_words(table.p('interaction'))} for the shape."
+    )
+
+
+def _disagreement(found: LineTask) -> str:
+    """Return where shuffles and flips say different things at the level, if so."""
+    anova, out = found.anova, []
+    for effect, what in EFFECTS_IN_WORDS.items():
+        test = anova.tests[effect]
+        if test.shuffles is None or test.flips is None:
+            continue
+        one, other = test.shuffles.p, test.flips.p
+        if (one <= anova.level) != (other <= anova.level):
+            out.append(
+                f"{what}: p = {shown_p(one)} by shuffles, {shown_p(other)} by flips"
+            )
+    if not out:
+        return ""
+    return (
+        f"{found.task}: shuffles and flips disagree ({'; '.join(out)}), as they often do "
+        f"where algorithms are unequally noisy. The larger p counts."
+    )
+
+
+_FEW_LINES = (
+    "Of three lines or fewer, flips of signs say nothing: unequal noise is not guarded "
+    "against, and nothing is said about where such an algorithm differs."
+)
+
+
+def _how_p_was_found(found: Sequence[LineTask]) -> list[str]:
+    """Return what the p values of the tables are, and how they were found."""
+    told: dict[str, list[str]] = {}
+    for one in found:
+        told.setdefault(_how(one.anova), []).append(one.task)
+    several = len(told) > 1
+    return [
+        f"p{' on ' + ', '.join(tasks) if several else ''}: {how}. F and its parts are the "
+        f"textbook's, its p is not."
+        for how, tasks in told.items()
+    ]
+
+
+def _how(anova: RandomizedAnova) -> str:
+    drawn = " and ".join(
+        f"{'all ' if draws.is_exact else ''}{draws.number:,} {kind}"
+        for kind, draws in (
+            ("shuffles", anova.tests["algorithm"].shuffles),
+            ("flips", anova.tests["algorithm"].flips),
+        )
+        if draws is not None
+    )
+    if anova.null == "joint":
+        return f"{drawn} of whole lines under both F of the table, as published"
+    split = f"{drawn} of lines split into mean and shape"
+    if anova.noise == "equal":
+        return f"{split}, taken to be equally noisy"
+    if not anova.is_guarded:
+        return f"{split}; so few lines leave unequal noise unguarded"
+    return (
+        f"{split}. The larger p counts: shuffles are exact where lines of all algorithms "
+        f"vary alike, flips allow unequal noise"
+    )
+
+
+def _where_notes(found: LineTask) -> list[str]:
+    """Return what to beware of in what was found step by step."""
+    notes = [note for pair in found.pairs if pair.where for note in pair.where.notes]
+    return [f"{found.task}: {note}" for note in dict.fromkeys(notes)]
+
+
+def _scope(level: float) -> str:
+    """Return what the answer is about, and what not."""
+    return (
+        f"Where algorithms are alike, a test finds a difference all the same in about "
+        f"{percent(level)} of experiments. Shuffles judge these lines, as if chance had "
+        f"dealt them to the algorithms; that runs to come will be like them, and other "
+        f"tasks like these, is for you to judge. What was not shown may be there."
+    )

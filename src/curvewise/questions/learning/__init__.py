@@ -1,0 +1,440 @@
+"""How does error fall with data, and what would more data buy? Curves, task by task."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from curvewise.answer import Answer, Provenance
+from curvewise.errors import CurvewiseError, Message, trials_where
+from curvewise.metrics import Floats, Metric
+from curvewise.questions.base import of_algorithm, of_task, pair_of
+from curvewise.questions.learning import text as headlines
+from curvewise.questions.learning import text as tables
+from curvewise.questions.learning import text as words
+from curvewise.questions.learning.fit import (
+    Advice,
+    CurveFit,
+    CurvePair,
+    CurveTask,
+    ErrorScale,
+    Method,
+    Needed,
+    Predicted,
+    advised,
+    asked_sizes,
+    curve_task,
+    error_scale,
+    has_curves,
+    is_timed,
+    lowest,
+    measured_by_task,
+    needed,
+    predicted,
+)
+from curvewise.questions.learning.forecasts import Forecasts, NextRuns, SizesNeeded
+from curvewise.questions.learning.text import notes_of
+from curvewise.questions.sampling import (
+    cluster_cautions,
+    failed_score,
+    metric_of,
+    plain_setting,
+)
+from curvewise.questions.sentences import titled
+from curvewise.review.check import gate
+from curvewise.stats.validation import checked_confidence, is_number, one_of
+from curvewise.text import Cell, Piece, Table, joined, plain, step
+from curvewise.trials import Trials, must_be_trials
+from curvewise.trials.doors import Failed
+
+__all__ = [
+    "Advice",
+    "CurveFit",
+    "CurvePair",
+    "CurveTask",
+    "Forecasts",
+    "Learning",
+    "Needed",
+    "NextRuns",
+    "Predicted",
+    "SizesNeeded",
+    "learning",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Learning(Answer):
+    """The answer of `learning`: how the error of each algorithm falls with data.
+
+    Parameters
+    ----------
+    metric : Metric
+    scale : ErrorScale
+        How the metric became an error.
+    confidence : float
+    failed_score : str
+        What a failed trial scores.
+    found : tuple of CurveTask
+    left_out : tuple of str
+        Tasks on which nobody was trained on three sizes.
+    advice : Advice, optional
+        The run that would tell most of what four times the data would bring; None of runs
+        so few that nothing is known of their noise.
+    provenance : Provenance
+    """
+
+    metric: Metric
+    scale: ErrorScale
+    confidence: float
+    failed_score: str
+    found: tuple[CurveTask, ...]
+    left_out: tuple[str, ...]
+    advice: Advice | None
+    provenance: Provenance
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks, in the order of the trials."""
+        return tuple(one.task for one in self.found)
+
+    @property
+    def failed(self) -> int:
+        """How many trials failed."""
+        return sum(fit.measured.failed for one in self.found for fit in one.fits)
+
+    def of(self, task: str | None = None) -> CurveTask:
+        """Return the curves of a task; it may be left out where there is one."""
+        return of_task(self.found, task)[0]
+
+    def curve(self, algorithm: str, task: str | None = None) -> CurveFit:
+        """Return the curve of an algorithm."""
+        return of_algorithm(self.of(task).fits, algorithm)
+
+    def pair(self, one: str, other: str, task: str | None = None) -> CurvePair:
+        """Return what the curves of two algorithms say together."""
+        own = self.of(task)
+        lacking = Message(
+            "Of so many algorithms only pairs with the best one were compared. "
+            "Choose fewer with ",
+            trials_where(algorithm=[...]),
+            ".",
+        )
+        return pair_of(own.pairs, own.algorithms, one, other, lacking=lacking)
+
+    # --- questions -----------------------------------------------------------------------
+
+    def at(self, size: ArrayLike) -> Forecasts:
+        """Return what error to expect with other amounts of data.
+
+        Parameters
+        ----------
+        size : float or array_like
+            Sizes of training sets, from the smallest that was observed up.
+
+        Examples
+        --------
+        >>> import curvewise as cw
+        >>> answer = cw.learning(cw.example("counts"), "error")
+        >>> [row["algorithm"] for row in answer.at(12_800).rows()]
+        ['trees', 'bayes']
+        """
+        sizes = asked_sizes(size)
+        found = tuple(
+            told
+            for one in self.found
+            for told in predicted(one, sizes, self.confidence)
+        )
+        concerns = [text for one in self.found for text in words.concern_lines(one)]
+        return Forecasts(
+            *(self.scale.label, self.confidence, found, tuple(concerns)),
+            self.provenance.asked(
+                "at", {"to": joined([step(float(n)) for n in sizes])}
+            ),
+        )
+
+    def size_for(self, error: float) -> SizesNeeded:
+        """Return how much data an error takes of each algorithm.
+
+        Parameters
+        ----------
+        error : float
+            As the answer counts errors: of an accuracy of 0.95, pass 0.05. Looked for up
+            to 1,000 times the largest size that was observed.
+
+        Examples
+        --------
+        >>> import curvewise as cw
+        >>> answer = cw.learning(cw.example("counts"), "error")
+        >>> [row["algorithm"] for row in answer.size_for(0.09).rows()]
+        ['trees', 'bayes']
+        """
+        found = tuple(
+            told for one in self.found for told in needed(one, error, self.confidence)
+        )
+        return SizesNeeded(
+            *(self.scale.label, float(error), self.confidence, found),
+            self.provenance.asked("size_for", {"error": float(error)}),
+        )
+
+    def next_run(
+        self,
+        to: float,
+        *,
+        seconds: Callable[[Floats], Floats] | None = None,
+        budget: float | None = None,
+    ) -> NextRuns:
+        """Return which size to train on next, and how often, to know more of a far one.
+
+        Parameters
+        ----------
+        to : float
+            The size to know more of.
+        seconds : callable, optional
+            From sizes to the seconds that one run takes. If left out, as long as the
+            trials took, were time to grow with the number of examples; examples are
+            counted where that is not known.
+        budget : float, optional
+            How many seconds, or examples, there are; twice what a run of the largest
+            size takes, if left out.
+
+        Examples
+        --------
+        >>> import curvewise as cw
+        >>> answer = cw.learning(cw.example("counts"), "error")
+        >>> advice = answer.next_run(12_800, seconds=lambda n: 0.01 * n, budget=60)
+        >>> advice.found[0].algorithm, advice.found[0].run.best.seconds <= 60
+        ('trees', True)
+        """
+        fits = [fit for one in self.found for fit in one.fits]
+        is_known = seconds is not None or all(is_timed(fit) for fit in fits)
+        asked = (to, seconds, budget, self.scale.unit, is_known)
+        found = tuple(told for one in self.found for told in advised(one, *asked))
+        settings: dict[str, Cell] = {"to": float(to), "budget": budget}
+        return NextRuns(
+            *(self.scale.label, float(to), is_known, found),
+            self.provenance.asked("next_run", settings),
+        )
+
+    # --- tables --------------------------------------------------------------------------
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """Return one row per task and algorithm.
+
+        ``error``, ``reliance``, ``exponent`` and ``asymptote`` are of the power law, at
+        the reference ``size``, each with its interval in ``_lower`` and ``_upper``.
+        """
+        return [
+            tables.fit_row(one.task, fit, self.confidence)
+            for one in self.found
+            for fit in one.fits
+        ]
+
+    def pair_rows(self) -> list[dict[str, Cell]]:
+        """Return one row per task and pair of algorithms, first minus second.
+
+        The intervals of the differences hold for all pairs of the task at once.
+        """
+        return [
+            tables.pair_row(one.task, one.size, pair)
+            for one in self.found
+            for pair in one.pairs
+        ]
+
+    def size_rows(self) -> list[dict[str, Cell]]:
+        """Return one row per task, algorithm and size: what was observed, and the fit."""
+        return [
+            row
+            for one in self.found
+            for fit in one.fits
+            for row in tables.size_rows(one.task, fit, self.confidence)
+        ]
+
+    def to_json(self) -> str:
+        """Return all tables and provenance as JSON; what is not finite becomes null."""
+        verdicts = [(t, text) for t in self.tasks for text in self.verdicts(t)]
+        return self._json(
+            pairs=self.pair_rows(),
+            sizes=self.size_rows(),
+            verdicts=[{"task": t, "verdict": text} for t, text in verdicts],
+            notes=[{"note": note} for note in self.notes()],
+        )
+
+    # --- for people ----------------------------------------------------------------------
+
+    def table(self, task: str) -> list[dict[str, Cell]]:
+        """Return the curves of one task with headings for people."""
+        return tables.fit_table(self.of(task), self.confidence)
+
+    def pair_table(self, task: str) -> list[dict[str, Cell]]:
+        """Return the pairs of one task with headings for people."""
+        return tables.pair_table(self.of(task))
+
+    def beyond_table(self, task: str) -> list[dict[str, Cell]]:
+        """Return what more data would buy on one task."""
+        return tables.beyond_table(self.of(task), self.confidence)
+
+    def headline(self) -> str:
+        """Return in one sentence whose error is lowest, and what more data would buy."""
+        return headlines.headline(self)
+
+    def would_change(self) -> str:
+        """Return what would change that: which run would tell most, what it rests on."""
+        return headlines.would_change(self)
+
+    def verdicts(self, task: str) -> list[str]:
+        """Return in words what more data would buy, and which algorithm is better."""
+        own = self.of(task)
+        return [
+            *(words.fit_verdict(own, fit, self.confidence) for fit in own.fits),
+            *(words.pair_verdict(own, pair) for pair in own.pairs),
+        ]
+
+    def concerns(self, task: str) -> list[str]:
+        """Return what may be wrong with the curves of a task."""
+        return words.concern_lines(self.of(task))
+
+    def notes(self) -> list[str]:
+        """Return what a reader must know to read the tables."""
+        return notes_of(self)
+
+    def __str__(self) -> str:
+        lines = [
+            *self.cautions,
+            tables.tables_heading(self.scale.label, self.confidence),
+        ]
+        for one in self.found:
+            lines += ["", titled(one.task)]
+            lines += [plain(self.table(one.task), indent="  "), ""]
+            if one.pairs:
+                lines += [plain(self.pair_table(one.task), indent="  "), ""]
+            lines += self.verdicts(one.task)
+            if concerns := self.concerns(one.task):
+                lines += ["", *(f"! {concern}" for concern in concerns)]
+        return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
+
+    __repr__ = __str__
+
+    def _parts(self) -> Iterator[Piece]:
+        yield self.headline()
+        for one in self.found:
+            yield Table(
+                self.table(one.task),
+                f"{self.scale.label} against data, {titled(one.task)}",
+            )
+            if one.pairs:
+                yield Table(
+                    self.pair_table(one.task),
+                    f"Pairs of algorithms, {titled(one.task)}",
+                )
+            yield from self.verdicts(one.task)
+            yield from (f"! {concern}" for concern in self.concerns(one.task))
+
+
+def learning(
+    trials: Trials,
+    metric: str | None = None,
+    *,
+    size: float | None = None,
+    method: Method = "calibrated",
+    failed: Failed = "raise",
+    confidence: float = 0.95,
+    anyway: bool = False,
+) -> Learning:
+    r"""Return how the error of each algorithm falls with data, and what more would buy.
+
+    Parameters
+    ----------
+    trials : Trials
+        Whose steps are sizes of training sets, at least three of them: curves, or runs of
+        one size each.
+    metric : str, optional
+        A rate or a loss; of a score such as accuracy, what it lacks to 1 is the error. Of a
+        loss that was never below 0, 0 is taken for the best. May be left out where the
+        trials have only one.
+    size : float, optional
+        The size N at which algorithms are compared. If left out, the largest that all of
+        a task have.
+    method : {"calibrated", "paper"}
+        How the power law is fitted: with intervals that hold, or as published [1]_, where
+        they do not. Forecasts are the same.
+    failed : {"raise", "worst"} or float
+        What a failed trial scores at the sizes that it did not reach.
+    confidence : float
+        Of intervals.
+    anyway : bool
+        Whether to answer in spite of what `curvewise.check` objects to.
+
+    Returns
+    -------
+    Learning
+        Print it; ask it `Learning.at` for the error with more data, and
+        `Learning.size_for` for the data that an error takes.
+
+    Notes
+    -----
+    A power law describes what was observed [1]_:
+
+    .. math:: e(n) = \alpha + \eta n^\gamma, \qquad e_N = e(N), \qquad
+       \beta_N = -2 \eta \gamma N^\gamma
+
+    with error e_N and data-reliance beta_N at the size N. What lies beyond is forecast by
+    `curvewise.stats.learning.extrapolate`, whose intervals were measured on real curves:
+    those of a power law are far too narrow there, since real curves are no power laws.
+
+    References
+    ----------
+    .. [1] D. Hoiem, T. Gupta, Z. Li, M. Shlapentokh-Rothman. "Learning Curves for Analysis
+       of Deep Networks." ICML, 2021.
+
+    Examples
+    --------
+    >>> import curvewise as cw
+    >>> answer = cw.learning(cw.example("counts"), "error")
+    >>> [(row["algorithm"], row["size"]) for row in answer.rows()]
+    [('trees', 1280.0), ('bayes', 1280.0)]
+    >>> bool(0.05 < answer.at(12_800).rows()[0]["error"] < 0.11)
+    True
+    """
+    must_be_trials(trials)
+    if len(trials) == 0:
+        raise CurvewiseError("There are no trials to judge. Check what was read.")
+    one_of("method", method, ("calibrated", "paper"))
+    checked_confidence(confidence)
+    if size is not None and not (is_number(size) and size > 0):
+        raise CurvewiseError(
+            f"size is {size!r}. Pass a number of training examples.",
+            argument="size",
+            value=size,
+        )
+    name = metric_of(trials, metric)
+    meant = trials.metric(name)
+    cautions = gate(trials, "learning", metric=name, anyway=anyway)
+    scale = error_scale(meant, lowest(trials, name))
+    by_task = measured_by_task(trials, name, scale, failed)
+    enough = [task for task, own in by_task.items() if has_curves(own)]
+    found = tuple(
+        curve_task(task, by_task[task], scale, size, method, confidence)
+        for task in enough or by_task
+    )
+    settings: dict[str, Cell] = {
+        "metric": name,
+        "size": size,
+        "method": method,
+        "failed": plain_setting(failed),
+        "confidence": confidence,
+    }
+    return Learning(
+        meant,
+        scale,
+        confidence,
+        failed_score(meant, failed),
+        found,
+        tuple(task for task in by_task if task not in enough),
+        headlines.most_telling(found, scale.unit, confidence),
+        Provenance.of(
+            trials,
+            "learning",
+            settings,
+            cautions=(*cautions, *cluster_cautions(trials)),
+        ),
+    )

@@ -1,0 +1,311 @@
+"""How does error fall with data? What that needs, and its section on the page."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from curvewise.errors import Blocked, CurvewiseError, UnknownDirection, listed
+from curvewise.metrics import Floats
+from curvewise.questions.learning import Learning, learning
+from curvewise.questions.learning.charts import (
+    crossing_chart,
+    forecast_chart,
+    learning_chart,
+    size_for_chart,
+)
+from curvewise.questions.learning.fit import (
+    FEWEST,
+    ErrorScale,
+    Measured,
+    compared_at,
+    could_be_sizes,
+    do_grow,
+    error_scale,
+    has_curves,
+    lowest,
+    measured_by_task,
+)
+from curvewise.questions.needs import (
+    Asked,
+    Question,
+    Settled,
+    calls,
+    in_part,
+    refused,
+    settled,
+    told,
+)
+from curvewise.questions.sampling import crossed_factors
+from curvewise.questions.section import (
+    Block,
+    Group,
+    Method,
+    Section,
+    Settings,
+    task_heading,
+    unanswered,
+    withheld,
+)
+from curvewise.questions.sentences import on
+from curvewise.stats.powerlaw import fit_power_law
+from curvewise.text import count, step
+from curvewise.trials import Trials
+from curvewise.trials.doors import Failed, flat_values
+
+_MOST_SIZES = 200  # sizes; epochs and time steps are more
+
+_LEARNING = (
+    "learning",
+    "How does error fall with data, and what would more buy?",
+    "how error falls with data",
+)
+
+TRAIN_ON_SIZES = (
+    "Train on 3 sizes or more, such as a half, a quarter and an eighth of the data, too, "
+    "and give the size as the step."
+)
+IF_SIZES = "If these steps are sizes of training sets, ask all the same."
+PERHAPS_SIZES = (
+    "Nothing but their growth says that these steps are sizes of training sets, so no "
+    "report takes them for such."
+)
+
+
+def learning_question(asked: Asked) -> Question:
+    """Return whether it can be told how error falls with data."""
+    trials = asked.trials
+    if crossed_factors(trials):
+        return Question(*_LEARNING, "no", **refused(trials))
+    # Of what counts can tell, the error is what power laws were made for.
+    metrics = ("error",) if "error" in asked.metrics else asked.metrics
+    sure = tuple(name for name in metrics if could_be_sizes(trials, name))
+    perhaps = tuple(name for name in metrics if not against_sizes(trials, name, FEWEST))
+    usable = sure or perhaps or metrics
+    found = settled(Asked(trials, usable, asked.words), _learn)
+    against = against_sizes(trials, usable[0], FEWEST) if usable else ""
+    if isinstance(found, str):
+        add = TRAIN_ON_SIZES if against else ""  # else it is the score that will not do
+        return Question(*_LEARNING, "no", why=against or found, add=add)
+    made = calls(asked, found, "learning", found.options)
+    if against or not sure:
+        add = f"{TRAIN_ON_SIZES} {IF_SIZES}" if against else IF_SIZES
+        return Question(*_LEARNING, "no", why=against or PERHAPS_SIZES, add=add, **made)
+    curves = _measured(found)
+    short = [one.algorithm for one in curves if len(one.sizes) < FEWEST]
+    kept = [one for one in curves if len(one.sizes) >= FEWEST]
+    why = in_part(found, asked, too_few_sizes(short, FEWEST))
+    return Question(
+        *_LEARNING,
+        "in part" if why else "yes",
+        found=f"{told(found)}, {from_size_to_size([one.sizes for one in kept])}",
+        why=why,
+        strength=strength_of_curves(
+            min(len(one.sizes) for one in kept), min(min(one.counts) for one in kept)
+        ),
+        **made,
+    )
+
+
+# --- as the analyses begin ---------------------------------------------------------------
+
+
+def _learn(part: Trials, metric: str, failed: Failed) -> None:
+    scale, by_task = _by_task(part, metric, failed)
+    good = {task: own for task, own in by_task.items() if has_curves(own)}
+    for task, own in (good or by_task).items():
+        for one in compared_at(task, own)[0]:
+            fit_power_law(one.sizes, one.errors, unit=scale.unit, runs=one.runs)
+
+
+def _by_task(
+    part: Trials, metric: str, failed: Failed
+) -> tuple[ErrorScale, dict[str, list[Measured]]]:
+    scale = error_scale(part.metric(metric), lowest(part, metric))
+    return scale, measured_by_task(part, metric, scale, failed)
+
+
+def _measured(found: Settled) -> list[Measured]:
+    _, by_task = _by_task(found.trials, found.metric, found.failed)
+    return [one for own in by_task.values() for one in own]
+
+
+# --- are these sizes? --------------------------------------------------------------------
+
+
+def _steps(trials: Trials, metric: str) -> Floats:
+    _, known = flat_values(trials, metric)
+    steps: Floats = np.unique(trials.core.steps[known])
+    return steps
+
+
+def against_sizes(trials: Trials, metric: str, least: int) -> str:
+    """Return what speaks against steps being sizes of training sets; empty if nothing.
+
+    The rule of `could_be_sizes`, but for any metric and any number of sizes.
+    """
+    steps = _steps(trials, metric)
+    if len(steps) < 2:
+        return (
+            "All scores are at one step: none says how many examples were trained on."
+        )
+    if steps[0] <= 0:
+        return f"Step {step(steps[0])} is no size of a training set, which is above 0."
+    span = f"Steps go from {step(steps[0])} to {step(steps[-1])}"
+    if len(steps) > _MOST_SIZES:
+        return (
+            f"{span}, {len(steps):,} of them: that is time, not sizes of training sets."
+        )
+    if not do_grow(steps):
+        return (
+            f"{span} without growing by a fifth from one to the next, as sizes of training "
+            f"sets do: they look like epochs."
+        )
+    if len(steps) < least:
+        return f"There are {len(steps)} sizes, and a curve needs {least}."
+    return ""
+
+
+# --- in words ----------------------------------------------------------------------------
+
+
+def too_few_sizes(names: list[str], least: int) -> str:
+    if not names:
+        return ""
+    few = listed(dict.fromkeys(names), 4)
+    return f"Not of {few}, with fewer than {least} sizes."
+
+
+def from_size_to_size(sizes: list[Floats]) -> str:
+    fewest, most = min(map(len, sizes)), max(map(len, sizes))
+    many = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    low, high = min(own[0] for own in sizes), max(own[-1] for own in sizes)
+    return f"{many} sizes from {step(float(low))} to {step(float(high))}"
+
+
+def strength_of_curves(sizes: int, runs: int) -> str:
+    told = f"{count(runs, 'run')} at each size at least."
+    if runs == 1:
+        told += " Of one run nobody sees how it varies but from the fit itself."
+    if sizes <= FEWEST:
+        told += (
+            f" Through {sizes} sizes almost any curve fits: with more it is seen whether "
+            f"it does."
+        )
+    return told
+
+
+def learning_sections(trials: Trials, settings: Settings) -> list[Section]:
+    """Return how errors fall with data, where steps look like sizes of training sets."""
+    if crossed_factors(trials):
+        return []
+    out: list[Section] = []
+    # Of what counts can tell, the error is what power laws were made for.
+    metrics = ("error",) if "error" in settings.metrics else settings.judged
+    for metric in metrics:
+        if not could_be_sizes(trials, metric):
+            continue
+        anchor = f"learning-{len(out)}"
+        question = f"How does error fall with data? ({trials.metric(metric).label})"
+        try:
+            answer = learning(
+                trials, metric, failed=settings.failed, anyway=settings.anyway
+            )
+        except Blocked as problem:
+            out.append(withheld(anchor, question, _ASKED, problem))
+            continue
+        except UnknownDirection as problem:  # another one on each task
+            out.append(unanswered(anchor, question, _ASKED, str(problem)))
+            continue
+        except CurvewiseError as problem:  # such as too few sizes on each task
+            told = f"These errors make no curve. {problem}"
+            out.append(unanswered(anchor, question, _ASKED, told))
+            continue
+        out.append(
+            Section(
+                anchor,
+                question,
+                _ASKED,
+                answer.headline(),
+                answer.would_change(),
+                groups=[
+                    Group(task_heading(t), _learning_blocks(answer, t))
+                    for t in answer.tasks
+                ],
+                notes=answer.notes(),
+                method=LEARNING,
+                provenance=str(answer.provenance),
+                cautions=answer.cautions,
+                in_summary=not any(section.in_summary for section in out),
+            )
+        )
+    return out
+
+
+_ASKED = (
+    "Steps are taken for sizes of training sets. How much of the error is left to more "
+    "data, who is better with how much of it, and what would more bring? What lies "
+    "beyond the largest size that was tried is a forecast."
+)
+
+
+def _learning_blocks(answer: Learning, task: str) -> list[Block]:
+    own, label = answer.of(task), answer.scale.label
+    told = answer.verdicts(task)
+    curves, pairs = told[: len(own.fits)], told[len(own.fits) :]
+    blocks = [
+        Block(
+            f"Error and data{on(task)}",
+            "\n".join([*curves, *answer.concerns(task)]),
+            learning_chart(answer, task),
+            answer.table(task),
+            f"{label} of each algorithm{on(task)}",
+        ),
+        Block(
+            f"What would more data buy{on(task)}?",
+            "",
+            forecast_chart(answer, task),
+            answer.beyond_table(task),
+            f"{label} with more data{on(task)}",
+        ),
+    ]
+    half = min(fit.law.e_N for fit in own.fits) / 2
+    if half > 0:
+        # Of this task alone: half of the error is another one on each.
+        needed = replace(answer, found=(own,)).size_for(half)
+        blocks.append(
+            Block(
+                f"How much data would half of the error take{on(task)}?",
+                f"Half of the lowest error so far is {half:.3g}.",
+                size_for_chart(needed, task),
+                needed.table(task),
+                f"Training examples that {label} {half:.3g} takes{on(task)}",
+            )
+        )
+    if own.pairs:
+        blocks.append(
+            Block(
+                f"Who is better with more data{on(task)}?",
+                "\n".join(pairs),
+                crossing_chart(answer, task),
+                answer.pair_table(task),
+                f"Each pair of algorithms{on(task)}, first minus second",
+            )
+        )
+    return blocks
+
+
+LEARNING = Method(
+    "A power law e(n) = alpha + eta n^gamma through the errors at the sizes that were "
+    "tried, with intervals that allow for an unknown exponent; beyond the largest size "
+    "a forecast that averages 128 curves. Algorithms are compared at one size, runs on "
+    "the same data as pairs.",
+    "At the sizes that were tried: of 95 % intervals 93 to 97 % held in simulations of "
+    "curves that are power laws. Differences hold for all pairs of a task at once, not "
+    "for all tasks. Forecasts: nothing is proved; on real curves of tabular data that "
+    "they were not learnt on, 92 to 97 % of 95 % intervals held, each size by itself. A "
+    "curve that turns later, deep networks and losses were not measured.",
+    'D. Hoiem, T. Gupta, Z. Li, M. Shlapentokh-Rothman. "Learning Curves for Analysis '
+    'of Deep Networks." ICML, 2021. F. Mohr, T. Viering, M. Loog, J. van Rijn. "LCDB '
+    '1.0." '
+    "ECML-PKDD, 2022 (the curves that forecasts were measured on).",
+)

@@ -1,0 +1,742 @@
+"""What `Learning` says: its tables, its verdicts, its notes, and all in one sentence."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from curvewise.errors import CurvewiseError, listed
+from curvewise.questions.learning.fit import (
+    MOST_IN_PAIRS,
+    Advice,
+    CurveFit,
+    CurvePair,
+    CurveTask,
+    advised,
+    do_grow,
+    point_of,
+)
+from curvewise.questions.sentences import (
+    all_others,
+    confidently,
+    estimate,
+    interval_cell,
+    said,
+    sentence,
+    some,
+    some_pairs,
+    span,
+)
+from curvewise.stats.interval import CurveBand, Interval
+from curvewise.stats.learning import Crossing
+from curvewise.text import Cell, count, joined, percent, short_names, shown, step
+from curvewise.trials.trial import ONLY
+
+if TYPE_CHECKING:
+    from curvewise.questions.learning import Learning
+
+
+_NOTHING = 1e-12  # what is below is a rounding error
+
+
+def fit_row(task: str, fit: CurveFit, confidence: float) -> dict[str, Cell]:
+    """Return one curve for programs."""
+    law, counts = fit.law, fit.measured.counts
+    told = law.parameters(confidence)
+    row: dict[str, Cell] = {
+        "task": task,
+        "algorithm": fit.algorithm,
+        "sizes": len(counts),
+        "runs": sum(counts),
+        "failed": fit.measured.failed,
+        "smallest": float(fit.measured.sizes[0]),
+        "largest": fit.largest,
+        "size": float(law.size),
+    }
+    for name, key in _KEYS.items():
+        row |= {
+            name: told[key].value,
+            f"{name}_lower": told[key].lower,
+            f"{name}_upper": told[key].upper,
+        }
+    return row | {
+        "amplitude": float(law.eta),
+        "r_squared": float(law.r_squared),
+        "rises": fit.shape.is_nonmonotone,
+        "is_convex": not fit.shape.is_nonconvex,
+    }
+
+
+_KEYS = {
+    "error": "e_N",
+    "reliance": "beta_N",
+    "exponent": "gamma",
+    "asymptote": "alpha",
+}
+
+
+def fit_table(found: CurveTask, confidence: float) -> list[dict[str, Cell]]:
+    """Return the curves of one task, as they are printed."""
+    size, out = step(found.size), []
+    for fit in found.fits:
+        told = fit.law.parameters(confidence)
+        beyond = fit.law.extrapolation_limit
+        row: dict[str, Cell] = {
+            "algorithm": fit.algorithm,
+            "sizes": len(fit.measured.sizes),
+            "runs": _runs(fit.measured.counts),
+            f"error at {size}": interval_cell(told["e_N"]),
+            "data-reliance": interval_cell(_rounded(told["beta_N"])),
+            "exponent": _exponent(told["gamma"]),
+            "with 4 times the data": at_cell(fit.forecast.interval(beyond, confidence)),
+        }
+        if fit.measured.failed:
+            row["failed"] = fit.measured.failed
+        out.append(row)
+    return out
+
+
+def _exponent(told: Interval) -> str:
+    """Return an exponent, of which two digits are more than is known."""
+    return f"{told.value:.2f} [{told.lower:.2f}, {told.upper:.2f}]"
+
+
+def _rounded(interval: Interval, places: int = 4) -> Interval:
+    """Return an interval as it is read: nobody needs a reliance of 4.152e-06."""
+    if interval.half_width > 1:
+        return interval  # a loss has a scale of its own
+    if interval.half_width > _NOTHING:  # small ones keep two digits
+        places = max(places, 1 - math.floor(math.log10(interval.half_width)))
+    numbers = (interval.lower, interval.upper, interval.value)
+    # Adding 0 makes 0 of -0.
+    low, high, value = (round(x, places) + 0.0 for x in numbers)
+    return Interval(low, high, interval.estimand, interval.guarantee, value)
+
+
+def _runs(counts: list[int]) -> str:
+    """Return how many runs there are at the sizes: 10, or 16 to 1."""
+    first, last = counts[0], counts[-1]
+    low, high = min(counts), max(counts)
+    if low == high:
+        return str(low)
+    return f"{first} to {last}" if {first, last} == {low, high} else f"{low} to {high}"
+
+
+def at_cell(band: CurveBand) -> str:
+    """Return the first point of a band in one cell of a table."""
+    return interval_cell(point_of(band))
+
+
+def size_rows(task: str, fit: CurveFit, confidence: float) -> list[dict[str, Cell]]:
+    """Return the sizes of one curve for programs: what was observed, and the fit."""
+    own = fit.measured
+    band = fit.band(own.sizes, confidence)
+    columns = (own.sizes, own.errors, band.value, band.lower, band.upper)
+    return [
+        {
+            "task": task,
+            "algorithm": fit.algorithm,
+            "size": float(n),
+            "runs": len(errors),
+            "error": float(errors.mean()),
+            "sd": float(errors.std(ddof=1)) if len(errors) > 1 else None,
+            "fitted": float(fitted),
+            "band_lower": float(lower),
+            "band_upper": float(upper),
+        }
+        for n, errors, fitted, lower, upper in zip(*columns, strict=True)
+    ]
+
+
+def beyond_table(found: CurveTask, confidence: float) -> list[dict[str, Cell]]:
+    """Return what more data would buy, as it is printed."""
+    out: list[dict[str, Cell]] = []
+    for fit in found.fits:
+        times = np.array(_TIMES)
+        band = fit.forecast.interval(times * fit.largest, confidence)
+        row: dict[str, Cell] = {
+            "algorithm": fit.algorithm,
+            "now": number_cell(float(fit.forecast.predict(fit.largest)[0])),
+        }
+        for i, factor in enumerate(_TIMES):
+            row[f"with {factor} times the data"] = interval_cell(point_of(band, i))
+        out.append(row)
+    return out
+
+
+_TIMES = (2, 4, 10)
+_MANY_TIMES = 1000  # beyond, the factor itself means nothing
+
+
+def pair_row(task: str, size: float, pair: CurvePair) -> dict[str, Cell]:
+    """Return one pair of curves for programs."""
+    at = pair.crossing.at[0] if pair.crossing.at else None
+    factor = pair.multiplier
+    return {
+        "task": task,
+        "first": pair.one,
+        "second": pair.other,
+        "size": size,
+        "error_difference": pair.error.value,
+        "error_difference_lower": pair.error.lower,
+        "error_difference_upper": pair.error.upper,
+        "reliance_difference": pair.reliance.value,
+        "reliance_difference_lower": pair.reliance.lower,
+        "reliance_difference_upper": pair.reliance.upper,
+        "crossings": len(pair.crossing.at),
+        "crossing": None if at is None else at.value,
+        "crossing_lower": None if at is None else at.lower,
+        "crossing_upper": None if at is None else at.upper,
+        "multiplier": float(factor.value[0]),
+        "multiplier_lower": float(factor.lower[0]),
+        "multiplier_upper": float(factor.upper[0]),
+        "noise_correlation": pair.correlation,
+    }
+
+
+def pair_table(found: CurveTask) -> list[dict[str, Cell]]:
+    """Return the pairs of one task, as they are printed."""
+    return [
+        {
+            "first": pair.one,
+            "second": pair.other,
+            f"difference in error at {step(found.size)}": interval_cell(
+                _rounded(pair.error), sign=True
+            ),
+            "in data-reliance": interval_cell(_rounded(pair.reliance), sign=True),
+            "they cross at": crossing_cell(pair.crossing),
+            "second needs": multiplier_cell(pair),
+        }
+        for pair in found.pairs
+    ]
+
+
+def crossing_cell(crossing: Crossing) -> str:
+    """Return where two curves cross in one cell of a table."""
+    if not crossing.at:
+        return f"not up to {size_cell(float(crossing.sizes[-1]))}"
+    return "; ".join(
+        f"{places} [{_end(low)}, {_end(high)}]"
+        if low > 0 or math.isfinite(high)
+        else "cannot be told"
+        for places, low, high in crossing_places(crossing)
+    )
+
+
+def crossing_places(crossing: Crossing) -> list[tuple[str, float, float]]:
+    """Return where two curves cross, and the sizes at which that cannot be told.
+
+    Crossings between which nobody is surely better share these sizes.
+    """
+    together: dict[tuple[float, float], list[str]] = {}
+    for one in crossing.at:
+        together.setdefault((one.lower, one.upper), []).append(size_cell(one.value))
+    return [(joined(places), *ends) for ends, places in together.items()]
+
+
+def multiplier_cell(pair: CurvePair) -> str:
+    """Return how many times the data the second of a pair needs."""
+    told = pair.multiplier
+    middle, low, high = (float(x[0]) for x in (told.value, told.lower, told.upper))
+    ends = f"[{_times(low)}, {_times(high)}]"
+    if middle == 0:
+        return "less than was tried" if high == 0 else f"less than was tried {ends}"
+    if math.isinf(middle):
+        return f"never enough {ends}"
+    return f"{_times(middle)} times the data {ends}"
+
+
+def _times(factor: float) -> str:
+    if not 0 < factor < math.inf:
+        return "?"
+    return f"{factor:.3g}" if factor < _MANY_TIMES else f"over {_MANY_TIMES:,}"
+
+
+def size_cell(n: float) -> str:
+    """Return a size that was computed, with three digits that matter.
+
+    >>> size_cell(12345.6), size_cell(math.inf)
+    ('12,300', 'never')
+    """
+    return step(float(f"{n:.3g}")) if math.isfinite(n) else "never"
+
+
+def _end(n: float) -> str:
+    return size_cell(n) if 0 < n < math.inf else "?"
+
+
+def tables_heading(label: str, confidence: float) -> str:
+    """Return what the tables are of."""
+    return (
+        f"{label} against the size of the training set, {percent(confidence)} intervals"
+    )
+
+
+def chance_cell(p: float) -> str:
+    """Return a probability, never rounded to certainty.
+
+    >>> chance_cell(0.5), chance_cell(0.9999), chance_cell(0.0001)
+    ('50 %', 'over 99 %', 'under 1 %')
+    """
+    if p > 0.99:
+        return "over 99 %"
+    return "under 1 %" if p < 0.01 else f"{100 * p:.0f} %"
+
+
+def number_cell(value: float, beside: float = 0.0) -> str:
+    """Return a number of a sentence, beside one next to which it may be noise.
+
+    >>> number_cell(0.00012345), number_cell(0.00012345, beside=0.02), number_cell(1e-18)
+    ('0.0001234', '0.0001', '0.0000')
+    """
+    is_noise = abs(value) < (1e-3 if abs(beside) >= 1e-3 else _NOTHING)
+    return f"{value:.4f}" if is_noise else shown(float(value))
+
+
+# --- What curves of error against data say, in words -----------------------------------
+
+
+_MOST_NAMED = 5  # algorithms that share a concern
+_APART = 0.25  # of what is gained: so far apart may two ways to know the error be
+_NO_GAIN = 5e-4  # of the error itself: nobody would write it down
+
+
+def fit_verdict(found: CurveTask, fit: CurveFit, confidence: float) -> str:
+    """Return in words how good an algorithm is, and what more data would buy."""
+    law = fit.law
+    told = law.parameters(confidence)
+    now, beyond, surely = _ahead(fit, confidence)
+    when = _when(found, fit, now.value, now.value - beyond.value)
+    return (
+        f"{fit.algorithm}: error {_with_ends(told['e_N'])} at {step(found.size)} examples"
+        f"{_but_observed(fit, told['e_N'])}. "
+        f"Four times the data that it had, {step(law.extrapolation_limit)}, would bring "
+        f"{_with_ends(beyond)}: {_gain(now, beyond, when, surely)}."
+    )
+
+
+def _ahead(fit: CurveFit, confidence: float) -> tuple[Interval, Interval, bool]:
+    """Return the error now, that with four times the data, and whether it surely falls."""
+    law = fit.law
+    beyond = point_of(fit.forecast.interval(law.extrapolation_limit, confidence))
+    now = point_of(fit.forecast.interval(fit.largest, confidence))
+    # How well the curve is known where it ends, by the runs.
+    known = float(law.interval(fit.largest, confidence).lower[0])
+    return now, beyond, beyond.upper < min(now.lower, known)
+
+
+def with_more_data(
+    fit: CurveFit, confidence: float
+) -> tuple[Interval, Literal["gain", "perhaps", "none"]]:
+    """Return the error with four times the data, and whether that is a gain."""
+    now, beyond, surely = _ahead(fit, confidence)
+    gain = now.value - beyond.value
+    if abs(gain) <= _NO_GAIN * now.value:
+        return beyond, "none"
+    if surely:
+        return beyond, "gain"
+    return beyond, "none" if gain < 0 else "perhaps"
+
+
+def _but_observed(fit: CurveFit, told: Interval) -> str:
+    """Return what the runs themselves had, where the power law misses it."""
+    own = fit.measured
+    for n, mean in zip(own.sizes, own.means, strict=True):
+        if n == fit.law.size and not told.lower <= mean <= told.upper:
+            return (
+                f" by the power law, which misses the {number_cell(mean)} of its runs"
+            )
+    return ""
+
+
+def _when(found: CurveTask, fit: CurveFit, now: float, gain: float) -> str:
+    """Return what "now" is, with its error where that is not what was just told."""
+    when = "now" if found.size == fit.largest else f"now, with {step(fit.largest)}"
+    if abs(fit.law.e_N - now) > _APART * abs(gain) or found.size != fit.largest:
+        return f"{when} ({number_cell(now)} by the same forecast)"
+    return when
+
+
+def _gain(now: Interval, beyond: Interval, when: str, surely: bool) -> str:
+    """Return what is gained, with how sure that is."""
+    gain = now.value - beyond.value
+    if abs(gain) <= _NO_GAIN * now.value:
+        return f"no change from {when}, as far as these runs can tell"
+    if surely:
+        return f"{number_cell(gain)} less than {when}"
+    if gain < 0:
+        return f"no less than {when}, as far as these runs can tell"
+    return f"{number_cell(gain)} less than {when}, or nothing: that cannot be told yet"
+
+
+def pair_verdict(found: CurveTask, pair: CurvePair) -> str:
+    """Return in words which of two is better, and whether that will change."""
+    return f"{_who(found, pair)} {_crosses(pair)}"
+
+
+def _who(found: CurveTask, pair: CurvePair) -> str:
+    size, error = step(found.size), pair.error
+    if error.upper < 0 or error.lower > 0:
+        better, other = (
+            (pair.one, pair.other) if error.upper < 0 else (pair.other, pair.one)
+        )
+        ends = sorted(abs(end) for end in (error.lower, error.upper))
+        return (
+            f"{better} is better than {other} at {size} examples, by "
+            f"{number_cell(abs(error.value))} ({number_cell(ends[0])} to "
+            f"{number_cell(ends[1])})."
+        )
+    low, middle, high = (
+        _signed(x, error.half_width) for x in (error.lower, error.value, error.upper)
+    )
+    return (
+        f"{pair.one} and {pair.other} cannot be told apart at {size} examples: the error "
+        f"of the first is {middle} ({low} to {high}) that of the second."
+    )
+
+
+def _signed(value: float, beside: float) -> str:
+    return f"{number_cell(abs(value), beside)} {'above' if value >= 0 else 'below'}"
+
+
+def _crosses(pair: CurvePair) -> str:
+    crossing = pair.crossing
+    first, last = (size_cell(float(n)) for n in crossing.sizes[[0, -1]])
+    if not crossing.at:
+        chance = float(crossing.chance[-1])
+        ahead = pair.one if chance > 0.5 else pair.other
+        sure = chance_cell(max(chance, 1 - chance))
+        return (
+            f"Their curves are not seen to cross from {first} to {last} examples; at the "
+            f"end, {ahead} is better with probability {sure}."
+        )
+    end = float(crossing.chance[-1])
+    ahead = pair.one if end > 0.5 else pair.other
+    sure = chance_cell(max(end, 1 - end))
+    then = f"at {last}, {ahead} is better with probability {sure}."
+    if all(one.lower <= 0 and math.isinf(one.upper) for one in crossing.at):
+        return (
+            f"Whether and where their curves cross from {first} to {last} examples cannot "
+            f"be told; {then}"
+        )
+    places = joined([_place(*one) for one in crossing_places(crossing)])
+    return f"Their curves cross at about {places} examples; {then}"
+
+
+def _place(places: str, low: float, high: float) -> str:
+    ends = f"{size_cell(low) if low > 0 else 'any size'} to "
+    ends += size_cell(high) if math.isfinite(high) else "any size beyond"
+    return f"{places} ({ends})"
+
+
+def _with_ends(interval: Interval) -> str:
+    low, middle, high = (
+        number_cell(x, interval.upper)
+        for x in (interval.lower, interval.value, interval.upper)
+    )
+    return f"{middle} ({low} to {high})"
+
+
+def concern_lines(found: CurveTask) -> list[str]:
+    """Return what may be wrong with the curves of a task, each with whose curves."""
+    whose: dict[str, list[str]] = {}
+    for fit in found.fits:
+        for concern in fit.concerns:
+            whose.setdefault(concern, []).append(fit.algorithm)
+    return [f"{_named(names)}: {concern}" for concern, names in whose.items()]
+
+
+def _named(names: list[str]) -> str:
+    """Return whose it is, the first few of many."""
+    if len(names) <= _MOST_NAMED + 1:
+        return joined(names)
+    return joined([*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} more"])
+
+
+# --- What a reader must know to read the tables of `Learning` --------------------------
+
+
+def notes_of(answer: "Learning") -> list[str]:
+    """Return what a reader must know to read the tables."""
+    told = [
+        _steps(answer),
+        _zero(answer),
+        f"error, data-reliance, exponent: of the power law that fits the observed sizes, "
+        f"{percent(answer.confidence)} intervals{_kind(answer)}, each by itself, for "
+        f"curves that are power laws. Data-reliance: how much of the error hangs on the "
+        f"amount of data; were the exponent -0.5, four times the data would take off half "
+        f"of it.",
+        f"with 4 times the data: of the largest size; {_guarantee(answer)}.",
+        _pairs(answer),
+        _many(answer),
+        *_left_out(answer),
+    ]
+    if answer.failed:
+        told.append(
+            f"{count(answer.failed, 'failed trial')} counted with score "
+            f"{answer.failed_score}."
+        )
+    return [note for note in told if note]
+
+
+def _steps(answer: "Learning") -> str:
+    for fit in (fit for one in answer.found for fit in one.fits):
+        if not do_grow(fit.measured.sizes):
+            return (
+                f"Steps were taken for sizes of training sets, and the "
+                f"{len(fit.measured.sizes)} of {fit.algorithm} are close to each other, as "
+                f"epochs are. If they are epochs, nothing here holds."
+            )
+    return ""
+
+
+def _zero(answer: "Learning") -> str:
+    if not answer.scale.is_assumed:
+        return ""
+    return (
+        f"Nobody said how good '{answer.metric.name}' can be: 0 was taken for the best, as "
+        f"no score is below."
+    )
+
+
+def _kind(answer: "Learning") -> str:
+    if answer.found[0].fits[0].law.method != "paper":
+        return ""
+    return " as published, which take the exponent for known and hold less often"
+
+
+def _guarantee(answer: "Learning") -> str:
+    fit = answer.found[0].fits[0]
+    return fit.forecast.interval(fit.largest, answer.confidence).guarantee
+
+
+def _pairs(answer: "Learning") -> str:
+    if not any(one.pairs for one in answer.found):
+        return ""
+    return (
+        "differences: of the power laws, first minus second, for all pairs of the task at "
+        "once; what runs on the same data share cancels. they cross at: where the better "
+        "one changes by the forecasts, with the sizes at which that cannot be told. second "
+        "needs: how many times the data, to be as good as the first. Forecasts are taken "
+        "to err independently."
+    )
+
+
+def _many(answer: "Learning") -> str:
+    if not any(len(one.fits) > MOST_IN_PAIRS for one in answer.found):
+        return ""
+    return (
+        f"With more than {MOST_IN_PAIRS} algorithms, each is compared with the "
+        f"best one only, that of the lowest error here."
+    )
+
+
+def _left_out(answer: "Learning") -> list[str]:
+    told = [
+        f"Left out on {one.task}, with fewer than three sizes: {listed(one.left_out)}."
+        for one in answer.found
+        if one.left_out
+    ]
+    if answer.left_out:
+        tasks = ", ".join(answer.left_out)
+        told.append(f"Left out: {tasks}, with fewer than three sizes.")
+    return told
+
+
+# --- Whose error is lowest and what more data would buy, in one sentence ---------------
+
+
+_MOST_TASKS = 3  # that are told one by one
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ErrorLead:
+    """Whose error is lowest on a task at the size at which curves are compared.
+
+    Parameters
+    ----------
+    found : CurveTask
+    leader : CurveFit
+    ahead_of, open : tuple of str
+        Rivals that it was told apart from, all pairs of the task at once; and the others.
+    """
+
+    found: CurveTask
+    leader: CurveFit
+    ahead_of: tuple[str, ...]
+    open: tuple[str, ...]
+
+
+def leads(answer: "Learning") -> tuple[ErrorLead, ...]:
+    """Return whose error is lowest on each task."""
+    return tuple(_lead(found) for found in answer.found)
+
+
+def _lead(found: CurveTask) -> ErrorLead:
+    first = min(found.fits, key=lambda fit: fit.law.e_N)
+    name = first.algorithm
+    ahead = []
+    for pair in found.pairs:
+        if name == pair.one and pair.error.upper < 0:
+            ahead.append(pair.other)
+        elif name == pair.other and pair.error.lower > 0:
+            ahead.append(pair.one)
+    rivals = [n for n in found.algorithms if n not in (name, *ahead)]
+    return ErrorLead(found, first, tuple(ahead), tuple(rivals))
+
+
+def headline(answer: "Learning") -> str:
+    """Return in one sentence whose error is lowest, and what more data would buy."""
+    found = leads(answer)
+    if len(found) > _MOST_TASKS:
+        return _counted(answer, found)
+    tasks = short_names([one.found.task for one in found])
+    parts = []
+    for i, one in enumerate(found):
+        name = one.found.task
+        where = "" if len(found) == 1 and name == ONLY else f"on {tasks[name]}, "
+        parts.append(f"{where}{_clause(answer, one, is_first=i == 0)}")
+    return sentence(f"{'; '.join(parts)}.")
+
+
+def _clause(answer: "Learning", one: ErrorLead, *, is_first: bool) -> str:
+    names = short_names(one.found.algorithms)
+    own = one.leader.law.parameters(answer.confidence)["e_N"]
+    sure = f" {confidently(answer.confidence, sure=False)}" if is_first else ""
+    how = f"{_error(answer)} {estimate(own)}, {span(own)}{sure}"
+    at = f"with {step(one.found.size)} examples"
+    who = names[one.leader.algorithm]
+    beyond = _beyond(answer, one.leader)
+    if len(one.found.fits) == 1:
+        return f"{who} has {how}, {at}; {beyond}"
+    if not one.open:
+        rivals = len(one.ahead_of)
+        of = names[one.ahead_of[0]] if rivals == 1 else all_others(rivals)
+        return f"{who} is better than {of} {at} ({how}); {beyond}"
+    rest = some([names[n] for n in one.open])
+    only = ""
+    if one.ahead_of:
+        only = f", only from {some([names[n] for n in one.ahead_of])}"
+    return (
+        f"there is no clear winner: {who} is in front {at} ({how}), but cannot be told "
+        f"apart yet from {rest}{only}; {beyond}"
+    )
+
+
+def _error(answer: "Learning") -> str:
+    label = answer.scale.label
+    return label if label == answer.metric.label else f"error ({label})"
+
+
+def _beyond(answer: "Learning", fit: CurveFit) -> str:
+    """Return what four times the data would bring, with how sure that is."""
+    beyond, gain = with_more_data(fit, answer.confidence)
+    told = f"four times the data would probably bring it to {estimate(beyond)}"
+    told += f" ({span(beyond)})"
+    if gain == "gain":
+        return told
+    if gain == "perhaps":
+        return f"{told}, which may be no gain at all"
+    return f"{told}, no gain as far as these runs can tell"
+
+
+def _counted(answer: "Learning", found: Sequence[ErrorLead]) -> str:
+    """Return on how many tasks somebody is better, and where more data would help."""
+    n = len(found)
+    names = short_names(one.leader.algorithm for one in found)
+    first, times = Counter(one.leader.algorithm for one in found).most_common(1)[0]
+    contested = [one for one in found if len(one.found.fits) > 1]
+    told = sum(not one.open for one in contested)
+    gains = sum(
+        with_more_data(one.leader, answer.confidence)[1] == "gain" for one in found
+    )
+    parts = [f"{names[first]} has the lowest {_error(answer)} most often, on {times}"]
+    if contested:
+        sure = confidently(answer.confidence)
+        # The tests of a task know nothing of the other tasks.
+        luck = said(len(contested) * (1 - answer.confidence), 2)
+        chance = f" (of equal ones about {luck} would be, by chance)" if told else ""
+        parts.append(
+            f"the lowest one is told apart from all others on {told or 'none'}, each "
+            f"task judged by itself {sure}{chance}"
+        )
+    parts.append(
+        f"four times the data would probably lower it on {gains}, perhaps on the others"
+        if gains
+        else "on none is it sure that four times the data would lower it"
+    )
+    return f"Of {count(n, 'task')}, {'; '.join(parts)}."
+
+
+# --- what would change it ----------------------------------------------------------------
+
+
+def would_change(answer: "Learning") -> str:
+    """Return which run would tell most about more data, and what the answer rests on."""
+    return " ".join(filter(None, [_next(answer), _open(answer), _rests_on(answer)]))
+
+
+def most_telling(
+    found: Sequence[CurveTask], unit: Literal["fraction", "loss"], confidence: float
+) -> Advice | None:
+    """Return the run that tells most of what four times the data would bring."""
+    one = max(map(_lead, found), key=lambda lead: _width(lead, confidence))
+    to = float(one.leader.law.extrapolation_limit)
+    try:
+        # Examples are counted: how long they take is not known of all.
+        advice = advised(one.found, to, None, None, unit, is_known=False)
+    except CurvewiseError:  # so few runs that nothing is known of their noise
+        return None
+    return next(own for own in advice if own.algorithm == one.leader.algorithm)
+
+
+def _next(answer: "Learning") -> str:
+    if answer.advice is None:
+        return ""
+    own, run = answer.of(answer.advice.task), answer.advice.run
+    to = answer.curve(answer.advice.algorithm, own.task).law.extrapolation_limit
+    name = short_names(own.algorithms)[answer.advice.algorithm]
+    several = len(answer.found) > 1
+    on = f" on {short_names(answer.tasks)[own.task]}" if several else ""
+    return (
+        f"Of what could be trained next, {count(run.best.repeats, 'more run')} of "
+        f"{name}{on} with {size_cell(run.best.size)} examples would tell most: the "
+        f"error with {step(to)} would be known to within {said(run.best.half_width)} "
+        f"instead of {said(run.half_width)}, were the curve a power law."
+    )
+
+
+def _width(one: ErrorLead, confidence: float) -> float:
+    to = one.leader.law.extrapolation_limit
+    return point_of(one.leader.forecast.interval(to, confidence)).half_width
+
+
+def _open(answer: "Learning") -> str:
+    several = len(answer.found) > 1
+    tasks = short_names(answer.tasks)
+    pairs: list[str] = []
+    for one in leads(answer):
+        names: Mapping[str, str] = short_names(one.found.algorithms)
+        where = f" on {tasks[one.found.task]}" if several else ""
+        who = names[one.leader.algorithm]
+        pairs += [f"{joined([who, names[n]])}{where}" for n in one.open]
+    if not pairs:
+        return ""
+    return f"More runs at each size may tell apart {some_pairs(pairs)}."
+
+
+def _rests_on(answer: "Learning") -> str:
+    failed = ""
+    if answer.failed:
+        verb = "counts" if answer.failed == 1 else "count"
+        failed = (
+            f" {count(answer.failed, 'failed trial')} {verb} with score "
+            f"{answer.failed_score}; another score would move the curves."
+        )
+    return (
+        f"A forecast takes it that the curve goes on as it began: a turn that has not "
+        f"begun cannot be foreseen.{failed}"
+    )

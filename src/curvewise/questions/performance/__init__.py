@@ -1,0 +1,508 @@
+"""How good is it, and how hard to tune? The distribution of scores, task by task."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from curvewise.answer import Answer, Provenance
+from curvewise.errors import CurvewiseError, Keyword, listed, unknown, whole
+from curvewise.metrics import Metric
+from curvewise.questions.performance import headline as words
+from curvewise.questions.performance.fit import (
+    Contrast,
+    Distribution,
+    Overall,
+    compared,
+    contrasts,
+    distribution_of,
+    overall,
+    profiles,
+)
+from curvewise.questions.performance.headline import lead_table
+from curvewise.questions.performance.text import (
+    best_table,
+    contrast_row,
+    contrast_table,
+    notes_of,
+    overall_rows,
+    overall_table,
+    sentences,
+    table,
+    tuning_table,
+    verdict_of,
+)
+from curvewise.questions.sampling import (
+    AT_WORDS,
+    Sample,
+    cluster_cautions,
+    failed_score,
+    metric_of,
+    plain_setting,
+    samples,
+    unit_of,
+)
+from curvewise.questions.sentences import titled
+from curvewise.review.check import gate
+from curvewise.stats.bands import KINDS, Kind
+from curvewise.stats.comparison import dominance, quantile_shift, shared_confidence
+from curvewise.stats.interval import CurveBand, Interval
+from curvewise.stats.validation import checked_alpha, one_of
+from curvewise.text import Cell, Piece, Table, plain
+from curvewise.trials import Trials, must_be_trials
+from curvewise.trials.doors import At, Failed
+
+__all__ = [
+    "Performance",
+    "performance",
+]
+
+
+_MOST_PAIRS = 10  # that a reader looks at one by one
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Performance(Answer):
+    """The answer of `performance`.
+
+    Parameters
+    ----------
+    distributions : tuple of Distribution
+        One per task and algorithm.
+    contrasts : tuple of Contrast
+        Every pair of algorithms on every task, with intervals that hold all at once.
+    overall : tuple of Overall
+        One per algorithm, over all tasks; empty where there is one task, or where not
+        every algorithm met every task.
+    """
+
+    metric: Metric
+    alpha: float
+    threshold: float | None
+    failed_score: str
+    distributions: tuple[Distribution, ...]
+    contrasts: tuple[Contrast, ...]
+    overall: tuple[Overall, ...]
+    provenance: Provenance
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks, in the order of the trials."""
+        return tuple(dict.fromkeys(d.task for d in self.distributions))
+
+    @property
+    def confidence(self) -> float:
+        """The confidence that was asked for."""
+        return float(self.provenance.settings["confidence"])  # type: ignore[arg-type]
+
+    @property
+    def sharper(self) -> float | None:
+        """Half of the widest half-width of the best trials, to one digit.
+
+        A half-width worth planning for; None where no interval has a length.
+        """
+        # Not half of the usual one: where algorithms vary unlike each other, the widest
+        # would take millions of trials to come that far.
+        widths = [d.best_interval.half_width for d in self.distributions]
+        widest = max((w for w in widths if 0 < w < math.inf), default=None)
+        return None if widest is None else float(f"{widest / 2:.1g}")
+
+    def of(self, task: str) -> tuple[Distribution, ...]:
+        """Return the distributions of one task."""
+        own = tuple(d for d in self.distributions if d.task == task)
+        if not own:
+            raise unknown("task", task, self.tasks)
+        return own
+
+    def one(self, algorithm: str, task: str | None = None) -> Distribution:
+        """Return the distribution of one algorithm on one task.
+
+        Parameters
+        ----------
+        algorithm : str
+        task : str, optional
+            Needed where the answer has several.
+        """
+        if task is None:
+            if len(self.tasks) > 1:
+                raise CurvewiseError(
+                    f"Which task? The answer has {listed(self.tasks)}. Pass ",
+                    {"task": ...},
+                    ".",
+                )
+            task = self.tasks[0]
+        own = {d.algorithm: d for d in self.of(task)}
+        if algorithm not in own:
+            raise unknown("algorithm", algorithm, own)
+        return own[algorithm]
+
+    def shift(
+        self, one: str, other: str, p: ArrayLike, *, task: str | None = None
+    ) -> CurveBand:
+        """Return by how much the quantiles of `one` exceed those of `other`.
+
+        Parameters
+        ----------
+        one, other : str
+            Names of algorithms.
+        p : array_like
+            Shares between 0 and 1.
+        task : str, optional
+            Needed where the answer has several.
+        """
+        a, b = (self.one(name, task) for name in (one, other))
+        return quantile_shift(
+            a.scores,
+            b.scores,
+            p,
+            confidence=self.confidence,
+            kind=a.band.kind,
+            support=self.metric.range,
+        )
+
+    def dominance(
+        self, one: str, other: str, *, task: str | None = None, seed: int = 0
+    ) -> Interval:
+        """Return how far `one` is from being better than `other` at every quantile.
+
+        The violation ratio of almost stochastic order: 0 where it always is, 1 where
+        `other` always is; below .5 `one` is ahead on the whole.
+
+        Parameters
+        ----------
+        one, other : str
+            Names of algorithms.
+        task : str, optional
+            Needed where the answer has several.
+        seed : int
+            For the bootstrap behind its upper end.
+        """
+        pair = [self.one(name, task) for name in (one, other)]
+        a, b = (d.metric.sign * d.scores for d in pair)
+        rng = np.random.default_rng(whole(seed, "seed", 0))
+        return dominance(a, b, confidence=self.confidence, rng=rng)
+
+    def profiles(self) -> dict[str, CurveBand]:
+        """Return which share of the trials passes each score, all tasks counting alike."""
+        return profiles(self.distributions, self.confidence)
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """Return one row per task and algorithm.
+
+        ``cvar_best`` is the mean of the best ``1 - alpha`` of the trials, ``cvar_worst``
+        that of the worst ``alpha``; what ends in ``_lower`` and ``_upper`` are the ends of
+        an interval or, for the median, of the band; ``monte_carlo_error`` is the standard
+        error that chance left in those, 0 where none was used. With a threshold:
+        ``reached`` is the share of trials that are at least as good, ``mean_reached`` how
+        good those are on average, ``partial`` the paper's partial expectation, ``excess``
+        by how much the threshold is passed on average.
+        """
+        return [self._row(d) for d in self.distributions]
+
+    def _row(self, d: Distribution) -> dict[str, Cell]:
+        row: dict[str, Cell] = {
+            "task": d.task,
+            "algorithm": d.algorithm,
+            "trials": len(d.scores),
+            "failed": d.failed,
+        }
+        for name, value, interval in (
+            ("mean", d.mean, d.mean_interval),
+            ("median", d.median, d.median_interval),
+            ("cvar_best", d.best_interval.value, d.best_interval),
+            ("cvar_worst", d.worst_interval.value, d.worst_interval),
+        ):
+            ends = {f"{name}_lower": interval.lower, f"{name}_upper": interval.upper}
+            row |= {name: value, **ends}
+        row["monte_carlo_error"] = d.monte_carlo_error
+        if self.threshold is not None:
+            found = d.reaching(self.threshold)
+            row |= {
+                "reached": found.probability,
+                "mean_reached": found.mean_reached,
+                "partial": found.partial,
+                "excess": found.excess,
+            }
+        return row
+
+    def table(self, task: str) -> list[dict[str, Cell]]:
+        """Return the rows of one task with headings for people."""
+        return table(self.of(task), self.alpha, self.threshold)
+
+    def best_table(self, task: str) -> list[dict[str, Cell]]:
+        """Return the mean of the best shares of the trials, for several shares."""
+        return best_table(self.of(task))
+
+    def tuning_table(self, task: str) -> list[dict[str, Cell]]:
+        """Return how good the best of k trials is on average, for several k."""
+        return tuning_table(self.of(task))
+
+    def contrast_rows(self) -> list[dict[str, Cell]]:
+        """Return one row per task and pair of algorithms, for programs."""
+        return [contrast_row(c) for c in self.contrasts]
+
+    def contrast_table(self, task: str) -> list[dict[str, Cell]]:
+        """Return the pairs of one task with headings for people.
+
+        Of many pairs those of the leader, who has the best mean over the best
+        ``1 - alpha`` of its trials; `contrast_rows` has all.
+        """
+        return contrast_table(self._told(task), self.alpha)
+
+    def _told(self, task: str) -> list[Contrast]:
+        """Return the pairs of a task that are worth a line each."""
+        own = [c for c in self.contrasts if c.task == task]
+        if len(own) <= _MOST_PAIRS:
+            return own
+        up = self.metric.on(task).sign
+        leader = max(self.of(task), key=lambda d: up * d.best_interval.value).algorithm
+        return [c for c in own if leader in (c.one, c.other)]
+
+    def overall_table(self) -> list[dict[str, Cell]]:
+        """Return the algorithms over all tasks with headings for people."""
+        return overall_table(self.overall)
+
+    def notes(self) -> list[str]:
+        """Return what a reader must know to read the tables."""
+        return notes_of(self)
+
+    def lead_table(self) -> list[dict[str, Cell]]:
+        """Return who is in front on each task, and from how many others that is sure."""
+        return lead_table(self)
+
+    def headline(self) -> str:
+        """Return in one sentence, over all tasks, who is in front and how sure that is.
+
+        Examples
+        --------
+        >>> import curvewise as cw
+        >>> two = cw.example("search").where(task="rings", algorithm=["forest", "svm"])
+        >>> print(cw.performance(two).headline())
+        On rings, there is no clear winner: svm is in front (mean accuracy of the best \
+half of its trials: 0.923, between 0.893 and 0.960 with 95 % confidence), but cannot be \
+told apart yet from forest, though forest has the better mean over all trials, which is \
+not tested.
+        """
+        return words.headline(self)
+
+    def would_change(self) -> str:
+        """Return what would change that: more trials, another score of failed ones."""
+        return words.would_change(self)
+
+    def verdict(self, task: str) -> str:
+        """Return in words who is ahead on a task, and how sure that is."""
+        told = self._told(task)
+        return verdict_of(self.of(task), told, self.alpha, self.confidence)
+
+    def where(self, task: str) -> list[str]:
+        """Return in words at which quantiles one algorithm is better than another.
+
+        All of it, on all tasks, holds at once with the confidence that was asked for, for
+        any number of trials and any distribution.
+        """
+        # Where the bands of all cells hold, so does what follows for all their pairs; a
+        # comparison halves what may go wrong between its two.
+        both = 1 - 2 * (1 - self.confidence) / len(self.distributions)
+        own = {d.algorithm: d for d in self.of(task)}
+        pairs = [(own[c.one], own[c.other]) for c in self._told(task)]
+        return sentences([compared(one, other, both) for one, other in pairs])
+
+    def to_json(self) -> str:
+        """Return rows, pairs, all tasks and provenance as JSON."""
+        return self._json(
+            pairs=self.contrast_rows(), overall=overall_rows(self.overall)
+        )
+
+    def __str__(self) -> str:
+        at = self.provenance.settings["at"]
+        lines = [
+            *self.cautions,
+            f"{self.metric}, {AT_WORDS.get(str(at), f'at step {at}')}",
+        ]
+        for task in self.tasks:
+            lines += ["", titled(task), plain(self.table(task), indent="  ")]
+            if pairs := self.contrast_table(task):
+                lines += ["", plain(pairs, indent="  ")]
+        if self.overall:
+            lines += ["", f"all {len(self.tasks)} tasks"]
+            lines += [plain(self.overall_table(), indent="  ")]
+        return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
+
+    __repr__ = __str__
+
+    def _parts(self) -> Iterator[Piece]:
+        yield self.headline()
+        for task in self.tasks:
+            yield Table(self.table(task), f"{self.metric}, {titled(task)}")
+            if pairs := self.contrast_table(task):
+                yield Table(pairs, f"Pairs of algorithms on {task}")
+        if self.overall:
+            yield Table(self.overall_table(), f"All {len(self.tasks)} tasks")
+
+
+def performance(
+    trials: Trials,
+    metric: str | None = None,
+    *,
+    alpha: float = 0.5,
+    threshold: float | None = None,
+    at: At = "last",
+    failed: Failed = "raise",
+    confidence: float = 0.95,
+    band: Kind = "kolmogorov",
+    family: bool = False,
+    over_tasks: bool | None = None,
+    seed: int = 0,
+    anyway: bool = False,
+) -> Performance:
+    """Return the distribution of scores of each algorithm on each task.
+
+    Parameters
+    ----------
+    trials : Trials
+    metric : str, optional
+        May be left out where the trials have only one.
+    alpha : float
+        Where the trials are cut: the mean of the best ``1 - alpha`` and of the worst
+        ``alpha`` are reported (CVaR, both tails).
+    threshold : float, optional
+        A score worth reaching: how many trials do, and how good those are.
+    at : {"last", "mean", "best"} or float
+        Which value of a curve is its score.
+    failed : {"raise", "worst"} or float
+        What a failed trial scores.
+    confidence : float
+        Of each band; of all comparisons of algorithms together.
+    band : {"kolmogorov", "dkw", "equal_local_levels", "anytime"}
+        See `curvewise.stats.bands.half_width`.
+    family : bool
+        Whether the bands of all algorithms on all tasks are to hold together, and not
+        each for itself.
+    over_tasks : bool, optional
+        Whether to sum up all tasks, which needs scores that mean the same on each. If left
+        out: where the metric has a range, such as a rate.
+    seed : int
+        For the bootstrap, which stands in where a metric has no bound.
+    anyway : bool
+        Whether to answer in spite of what `curvewise.check` objects to.
+
+    Notes
+    -----
+    The unit is the trial: its hyperparameters, seed and data were drawn anew. How good an
+    algorithm is, is the whole distribution; how hard it is to tune, is how far the best
+    trials are from the rest [1]_. "Best" follows the metric's direction. Every number
+    read off a band is covered together with all others.
+
+    References
+    ----------
+    .. [1] S. Jordan, D. Cohen, P. Thomas. "Using Cumulative Distribution Based Performance
+       Analysis to Benchmark Models." 2018.
+
+    Examples
+    --------
+    >>> import curvewise as cw
+    >>> answer = cw.performance(cw.example("search"), "accuracy", failed="worst")
+    >>> answer.tasks
+    ('rings', 'waves')
+    """
+    must_be_trials(trials)
+    if len(trials) == 0:
+        raise CurvewiseError("There are no trials to judge. Check what was read.")
+    name = metric_of(trials, metric, by_task=True)
+    checked_alpha(alpha)
+    one_of("band", band, KINDS)
+    meant = trials.metric(name)
+    _check_threshold(threshold, meant)
+    cautions = gate(trials, "performance", metric=name, anyway=anyway)
+    rng = np.random.default_rng(whole(seed, "seed", 0))
+    by_task = samples(trials, name, at, failed)
+    if over_tasks is None:
+        over_tasks = meant.is_bounded and meant.direction is not None
+    elif over_tasks:
+        _ = meant.known_direction  # tasks are taken together
+        _refuse_gaps(by_task)
+    cells = sum(map(len, by_task.values()))
+    each = shared_confidence(confidence, cells) if family else confidence
+    found = tuple(
+        distribution_of(
+            (task, algorithm),
+            meant.on(task),
+            cell.scores,
+            cell.failed,
+            alpha=alpha,
+            confidence=each,
+            kind=band,
+            unit=unit_of(trials),
+            rng=rng,
+        )
+        for task, own in by_task.items()
+        for algorithm, cell in own.items()
+    )
+    used = any(d.is_bootstrapped for d in found)
+    settings: dict[str, Cell] = {
+        "metric": name,
+        "alpha": alpha,
+        "threshold": threshold,
+        "at": plain_setting(at),
+        "failed": plain_setting(failed),
+        "confidence": confidence,
+        "band": band,
+        "family": family,
+        "over_tasks": over_tasks,
+    }
+    return Performance(
+        meant,
+        alpha,
+        threshold,
+        failed_score(meant, failed),
+        found,
+        contrasts(by_task, meant, alpha=alpha, confidence=confidence, kind=band),
+        overall(found, confidence) if over_tasks else (),
+        Provenance.of(
+            trials,
+            "performance",
+            settings,
+            seed if used else None,
+            cautions=(*cautions, *cluster_cautions(trials)),
+        ),
+    )
+
+
+def _refuse_gaps(by_task: Mapping[str, Mapping[str, Sample]]) -> None:
+    """Raise if there are no several tasks, or not every algorithm met every one."""
+    names = dict.fromkeys(name for own in by_task.values() for name in own)
+    if len(by_task) == 1:
+        raise CurvewiseError(
+            "There is one task. Leave ", Keyword("over_tasks"), " out."
+        )
+    for task, own in by_task.items():
+        for name in names:
+            if name not in own:
+                raise CurvewiseError(
+                    f"'{name}' has no trials on task '{task}', so all tasks cannot "
+                    "be summed up. Leave ",
+                    Keyword("over_tasks"),
+                    " out, or the algorithm.",
+                )
+
+
+def _check_threshold(threshold: Any, metric: Metric) -> None:
+    if threshold is None:
+        return
+    if isinstance(threshold, str) or not math.isfinite(threshold):
+        raise CurvewiseError(
+            f"threshold is {threshold!r}. Pass a score worth reaching.",
+            argument="threshold",
+            value=threshold,
+        )
+    low, high = metric.range
+    if not low <= threshold <= high:
+        raise CurvewiseError(
+            f"threshold is {threshold:g}, and '{metric.name}' goes from {low:g} to "
+            f"{high:g}. Pass a score that is possible.",
+            argument="threshold",
+            value=threshold,
+        )

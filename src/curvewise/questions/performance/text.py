@@ -1,0 +1,372 @@
+"""What `Performance` says: its tables, its notes, and where one is better than another."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from curvewise.questions.performance.fit import (
+    Comparison,
+    Contrast,
+    Distribution,
+    Overall,
+    Stretch,
+)
+from curvewise.questions.sentences import capital, interval_cell, some_pairs
+from curvewise.stats.bands import NAMES
+from curvewise.stats.bootstrap import FEW
+from curvewise.stats.interval import CurveBand, Interval
+from curvewise.text import Cell, count, joined, percent, shown
+
+if TYPE_CHECKING:
+    from curvewise.questions.performance import Performance
+
+
+_BEST = (1.0, 0.75, 0.5, 0.25, 0.1)  # shares of the trials
+_TRIED = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+def table(
+    own: Sequence[Distribution], alpha: float, threshold: float | None
+) -> list[dict[str, Cell]]:
+    """Return the algorithms on one task."""
+    best, worst = f"best {percent(1 - alpha)}", f"worst {percent(alpha)}"
+    out: list[dict[str, Cell]] = []
+    for d in own:
+        row: dict[str, Cell] = {
+            "algorithm": d.algorithm,
+            f"{d.unit}s": len(d.scores),
+            "failed": d.failed,
+            "mean": interval_cell(d.mean_interval),
+            best: interval_cell(d.best_interval),
+            worst: interval_cell(d.worst_interval),
+            "median": interval_cell(d.median_interval),
+        }
+        if threshold is not None:
+            found = d.reaching(threshold)
+            row[f"reach {threshold:g}"] = found.probability
+            row["mean of those"] = found.mean_reached
+        out.append(row)
+    return out
+
+
+def best_table(own: Sequence[Distribution]) -> list[dict[str, Cell]]:
+    """Return the mean of the best shares of the trials of each algorithm."""
+    shares = np.array(_BEST[1:])
+    out: list[dict[str, Cell]] = []
+    for d in own:
+        cells = _cells(d.best_curve(1 - shares))
+        row: dict[str, Cell] = {"algorithm": d.algorithm}
+        row[f"all {d.unit}s"] = interval_cell(d.mean_interval)
+        out.append(
+            row | {f"best {percent(s)}": c for s, c in zip(shares, cells, strict=True)}
+        )
+    return out
+
+
+def tuning_table(own: Sequence[Distribution]) -> list[dict[str, Cell]]:
+    """Return how good the best of k trials is on average."""
+    out: list[dict[str, Cell]] = []
+    for d in own:
+        k = np.array([k for k in _TRIED if k <= len(d.scores)])
+        row: dict[str, Cell] = {"algorithm": d.algorithm}
+        cells = zip(k, _cells(d.tuning_curve(k)), strict=True)
+        out.append(row | {f"best of {n}": cell for n, cell in cells})
+    return out
+
+
+def _cells(curve: CurveBand) -> list[str]:
+    ends = zip(curve.lower, curve.upper, curve.value, strict=True)
+    return [
+        interval_cell(Interval(float(low), float(high), "", "", value=float(value)))
+        for low, high, value in ends
+    ]
+
+
+def contrast_table(own: Sequence[Contrast], alpha: float) -> list[dict[str, Cell]]:
+    """Return the pairs of algorithms on one task."""
+    best = f"best {percent(1 - alpha)}, difference"
+    return [
+        {
+            "pair": f"{c.one} - {c.other}",
+            "first is better": interval_cell(c.improvement),
+            best: interval_cell(c.best, sign=True),
+            "guaranteed": ""
+            if c.guaranteed is None
+            else interval_cell(c.guaranteed, sign=True, value=False),
+            "ahead": _who_is_ahead(c),
+        }
+        for c in own
+    ]
+
+
+def _who_is_ahead(c: Contrast) -> str:
+    if c.probably_ahead:
+        return f"probably {c.probably_ahead}"
+    return c.ahead or "cannot tell"
+
+
+def contrast_row(c: Contrast) -> dict[str, Cell]:
+    """Return a pair of algorithms as a row for programs."""
+    return {
+        "task": c.task,
+        "one": c.one,
+        "other": c.other,
+        "improvement": c.improvement.value,
+        "improvement_lower": c.improvement.lower,
+        "improvement_upper": c.improvement.upper,
+        "cvar_best_difference": c.best.value,
+        "cvar_best_difference_lower": c.best.lower,
+        "cvar_best_difference_upper": c.best.upper,
+        "guaranteed_lower": None if c.guaranteed is None else c.guaranteed.lower,
+        "guaranteed_upper": None if c.guaranteed is None else c.guaranteed.upper,
+        "ahead": c.ahead,
+        "probably_ahead": c.probably_ahead,
+    }
+
+
+def overall_table(all_of_them: Sequence[Overall]) -> list[dict[str, Cell]]:
+    """Return the algorithms over all tasks."""
+    out: list[dict[str, Cell]] = []
+    for one in all_of_them:
+        row: dict[str, Cell] = {
+            "algorithm": one.algorithm,
+            "middle half (IQM)": interval_cell(one.iqm),
+            "mean": interval_cell(one.mean),
+        }
+        if one.optimality_gap is not None:
+            row["short of the best"] = interval_cell(one.optimality_gap)
+        out.append(row)
+    return out
+
+
+def overall_rows(all_of_them: Sequence[Overall]) -> list[dict[str, Cell]]:
+    """Return the algorithms over all tasks, for programs."""
+    out: list[dict[str, Cell]] = []
+    for one in all_of_them:
+        row: dict[str, Cell] = {"algorithm": one.algorithm}
+        for name in ("iqm", "mean", "optimality_gap"):
+            found: Interval | None = getattr(one, name)
+            if found is not None:
+                row |= {name: found.value, f"{name}_lower": found.lower}
+                row[f"{name}_upper"] = found.upper
+        out.append(row)
+    return out
+
+
+# --- How `Performance` speaks: notes, and who is ahead ---------------------------------
+
+
+_LEVEL = "all are level"
+
+
+def notes_of(answer: "Performance") -> list[str]:
+    """Return what a reader must know to read the tables."""
+    band, cells = answer.distributions[0].band, len(answer.distributions)
+    level = percent(answer.confidence)
+    whose = (
+        f"all {cells} bands hold at once"
+        if answer.provenance.settings["family"]
+        else "all quantiles of one algorithm on one task lie in its band at once"
+    )
+    notes = [
+        f"best and worst: the mean of the best {percent(1 - answer.alpha)} and of the "
+        f"worst {percent(answer.alpha)} of the trials (CVaR {answer.alpha:g}).",
+        f"algorithms, in brackets: read off a {level} band: {whose}, and all that is read "
+        f"off it, if trials are independent ({NAMES[band.kind]}).",
+    ]
+    if any(d.is_bootstrapped for d in answer.distributions):
+        notes.append(_bootstrap_note(answer))
+    if any(d.is_clustered for d in answer.distributions):
+        notes.append(
+            f"mean, in brackets: {percent(band.confidence)} CI over clusters of runs "
+            f"(Student)."
+        )
+    if answer.contrasts:
+        notes += _contrast_notes(answer)
+    if answer.overall:
+        notes.append(
+            f"all tasks, in brackets: {level} intervals for many trials (Student, by "
+            f"task), each for itself; every task counts the same."
+        )
+    if not all(
+        math.isfinite(d.median_interval.half_width) for d in answer.distributions
+    ):
+        notes.append("?: these trials say nothing about that end.")
+    if failed := sum(d.failed for d in answer.distributions):
+        notes.append(
+            f"{count(failed, 'failed trial')} counted with score {answer.failed_score}."
+        )
+    return notes
+
+
+def _bootstrap_note(answer: "Performance") -> str:
+    share = min(answer.alpha, 1 - answer.alpha)
+    each = answer.distributions[0].band.confidence
+    least = min(len(d.scores) * share for d in answer.distributions)
+    few = f"; {least:g} in a tail are too few, and intervals too short" * (least < FEW)
+    return (
+        f"{answer.metric.label} has no bound, so means have "
+        f"{percent(each)} bootstrap intervals (BCa) by themselves, which hold for many "
+        f"trials{few}."
+    )
+
+
+def _contrast_notes(answer: "Performance") -> list[str]:
+    n = len(answer.contrasts)
+    at_once = f" for all {n} pairs at once" if n > 1 else ""
+    notes = [
+        f"pairs: with {percent(answer.confidence)} confidence the intervals of a column "
+        f"hold{at_once}, for many trials; what is called guaranteed holds for any "
+        f"number. First is better: in which share of trials, ties counting half."
+    ]
+    shown_ones = sum(len(answer.contrast_table(task)) for task in answer.tasks)
+    if shown_ones < n:
+        notes.append(
+            f"Of {n} pairs those of the leader on each task are shown; contrast_rows() has "
+            f"all."
+        )
+    if any(c.probably_ahead for c in answer.contrasts):
+        notes.append(
+            "probably: by an interval for many trials, and there are few for so many "
+            "pairs at once, far fewer of one, or looks at any time."
+        )
+    return notes
+
+
+def verdict_of(
+    own: Sequence[Distribution],
+    contrasts: Sequence[Contrast],
+    alpha: float,
+    confidence: float,
+) -> str:
+    """Return in words who is ahead on a task, and how sure that is."""
+    up, top = own[0].metric.sign, percent(1 - alpha)
+    best = {d.algorithm: d.best(alpha) for d in own}
+    mean = {d.algorithm: d.mean for d in own}
+    if len(own) == 1:
+        (name,) = best
+        if len(own[0].scores) == 1:
+            return f"{name} scores {shown(mean[name])} in its only trial."
+        return (
+            f"{name} scores {shown(mean[name])} on average, and {shown(best[name])} "
+            f"over the best {top} of its trials."
+        )
+    told = _in_front(best, mean, up, f"the best {top} of the trials")
+    return f"{told} {_apart(contrasts, top, confidence)}"
+
+
+def _in_front(
+    best: dict[str, float], mean: dict[str, float], up: int, which: str
+) -> str:
+    (first, top), (second, average) = _leaders(best, up), _leaders(mean, up)
+    one, every = f"({shown(top)})", f"({shown(average)})"
+    if first == second:
+        who = capital(first) if first == _LEVEL else first
+        return f"{who} over {which} {one} and over all of them {every}."
+    return f"Over {which} {first} {one}, over all of them {second} {every}."
+
+
+def _leaders(scores: dict[str, float], up: int) -> tuple[str, float]:
+    top = max(scores.values(), key=lambda score: up * score)
+    first = [name for name, score in scores.items() if score == top]
+    if len(first) == len(scores):
+        return _LEVEL, top
+    return f"{joined(first)} {'is' if len(first) == 1 else 'are'} in front", top
+
+
+def _apart(contrasts: Sequence[Contrast], top: str, confidence: float) -> str:
+    """Return which pairs are told apart, and which are not; nothing more is claimed."""
+    sure = [_from(c, c.ahead) for c in contrasts if c.ahead]
+    likely = [_from(c, c.probably_ahead) for c in contrasts if c.probably_ahead]
+    rest = [
+        f"{c.one} and {c.other}" for c in contrasts if not (c.ahead or c.probably_ahead)
+    ]
+    level = f"with {percent(confidence)} confidence"
+    if not sure and not likely:
+        return f"No pair is told apart {level}: more trials may."
+    parts = []
+    if sure:
+        parts.append(f"Told apart over the best {top} {level}: {', '.join(sure)}")
+    if likely:
+        word = "probably" if sure else f"Probably told apart over the best {top}:"
+        parts.append(f"{word} {', '.join(likely)}")
+    if rest:
+        parts.append(f"not so {', '.join(rest)}")
+    return f"{'; '.join(parts)}."
+
+
+def _from(c: Contrast, ahead: str | None) -> str:
+    return f"{ahead} from {c.other if ahead == c.one else c.one}"
+
+
+# --------------------------------------------------------------------------------------
+# Two distributions, quantile by quantile: where one is better, and where they cross.
+
+
+WORTH_A_WORD = 0.05  # of the quantiles; ragged ends of a stretch are shorter
+
+
+def sentences(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return in words which cross, which are better, and which nobody can tell apart."""
+    out = [_crossing(c) for c in comparisons if c.crosses]
+    out += [_ahead(c) for c in comparisons if bool(c.better) != bool(c.worse)]
+    level = [f"{c.one} and {c.other}" for c in comparisons if not c.better + c.worse]
+    if level:
+        out.append(f"Not told apart at any quantile: {some_pairs(level)}.")
+    return out
+
+
+def _ahead(c: Comparison) -> str:
+    word, seen, other = "better", c.seen_worse, "worse"
+    if c.worse:
+        word, seen, other = "worse", c.seen_better, "better"
+    doubt = f", and nowhere {other} for sure" if round(seen, 2) > 0 else ""
+    return f"{c.one} is {word} than {c.other} {where(c.better + c.worse)}{doubt}."
+
+
+def _crossing(c: Comparison) -> str:
+    first, second = c.better, c.worse
+    lead = "better", "worse"
+    if length(c.worse) > length(c.better):
+        (first, second), lead = (second, first), lead[::-1]
+    return (
+        f"{c.one} and {c.other} cross: {c.one} is {lead[0]} {where(first)}, but "
+        f"{lead[1]} {where(second)}."
+    )
+
+
+def length(stretches: Sequence[Stretch]) -> float:
+    """Return how much of all quantiles some stretches are.
+
+    >>> length([(0.0, 0.25), (0.5, 0.75)])
+    0.5
+    """
+    return sum(b - a for a, b in stretches)
+
+
+def where(stretches: Sequence[Stretch]) -> str:
+    """Return stretches of quantiles in words: the longest, and others worth a word.
+
+    >>> where([(0.0, 0.12), (0.13, 0.14), (0.5, 1.0)])
+    'over its worst 12 % and over its best 50 %'
+    """
+    longest = max(stretches, key=lambda s: s[1] - s[0])
+    told = [s for s in stretches if s == longest or s[1] - s[0] >= WORTH_A_WORD]
+    return " and ".join(_stretch(a, b) for a, b in told)
+
+
+def _stretch(a: float, b: float) -> str:
+    def whole(share: float) -> str:
+        return f"{100 * share:.0f}"
+
+    if a < 0.005 and b > 0.995:
+        return "at every quantile"
+    if a < 0.005:
+        return f"over its worst {whole(b)} %"
+    if b > 0.995:
+        return f"over its best {whole(1 - a)} %"
+    if whole(a) == whole(b):
+        return f"at the {whole(a)} % quantile"
+    return f"from the {whole(a)} % to the {whole(b)} % quantile"

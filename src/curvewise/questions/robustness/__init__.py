@@ -1,0 +1,336 @@
+"""Is it easy to tune? What tuning gains, algorithm by algorithm and task by task."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from curvewise.answer import Answer, Provenance
+from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.metrics import Metric
+from curvewise.questions.robustness import text as words
+from curvewise.questions.robustness.fit import (
+    Gain,
+    Gap,
+    Statistic,
+    gap_of,
+    no_pairs,
+    tuned_pairs,
+)
+from curvewise.questions.robustness.text import paired_note, verdict_of
+from curvewise.questions.sampling import (
+    AT_WORDS,
+    cluster_cautions,
+    failed_score,
+    metric_of,
+    plain_setting,
+    samples,
+)
+from curvewise.questions.sentences import interval_cell, titled
+from curvewise.review.check import gate
+from curvewise.stats.bands import Kind
+from curvewise.stats.comparison import shared_confidence
+from curvewise.stats.validation import checked_alpha, checked_confidence
+from curvewise.text import Cell, Piece, Table, count, percent, plain
+from curvewise.trials import Trials, must_be_trials
+from curvewise.trials.doors import At, Failed
+
+__all__ = [
+    "Gain",
+    "Gap",
+    "Robustness",
+    "robustness",
+    "tuned_pairs",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Robustness(Answer):
+    """The answer of `robustness`: one gap per task and algorithm.
+
+    Gains are above 0 where the tuned algorithm is better, whichever way the metric goes.
+    """
+
+    metric: Metric
+    alpha: float
+    confidence: float
+    margin: float | None
+    failed_score: str
+    gaps: tuple[Gap, ...]
+    alone: tuple[str, ...]
+    provenance: Provenance
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks, in the order of the trials."""
+        return tuple(dict.fromkeys(g.task for g in self.gaps))
+
+    def of(self, task: str) -> tuple[Gap, ...]:
+        """Return the gaps of one task."""
+        own = tuple(g for g in self.gaps if g.task == task)
+        if not own:
+            raise unknown("task", task, self.tasks)
+        return own
+
+    def rows(self) -> list[dict[str, Cell]]:
+        """Return one row per task, algorithm and statistic.
+
+        ``gain`` is the tuned statistic less the untuned one, its sign turned where lower
+        is better: above 0, tuning helps. ``gain_lower`` and ``gain_upper`` hold for all
+        algorithms and tasks at once, for many trials; ``guaranteed_lower`` and
+        ``guaranteed_upper`` likewise, for any number of them.
+        """
+        return [self._row(g, one) for g in self.gaps for one in g.gains]
+
+    def _row(self, g: Gap, one: Gain) -> dict[str, Cell]:
+        return {
+            "task": g.task,
+            "algorithm": g.algorithm,
+            "tuned_algorithm": g.tuned,
+            "statistic": one.statistic,
+            "trials": g.trials,
+            "tuned_trials": g.tuned_trials,
+            "failed": g.failed,
+            "tuned_failed": g.tuned_failed,
+            "paired": g.paired,
+            "untuned": one.untuned,
+            "tuned": one.tuned,
+            "gain": one.interval.value,
+            "gain_lower": one.interval.lower,
+            "gain_upper": one.interval.upper,
+            "guaranteed_lower": one.guaranteed.lower,
+            "guaranteed_upper": one.guaranteed.upper,
+        }
+
+    def table(self, task: str) -> list[dict[str, Cell]]:
+        """Return the rows of one task with headings for people."""
+        words: dict[Statistic, str] = {
+            "mean": "mean",
+            "median": "median",
+            "cvar_best": f"best {percent(1 - self.alpha)}",
+            "cvar_worst": f"worst {percent(self.alpha)}",
+        }
+        return [
+            {
+                "algorithm": g.algorithm if one is g.gains[0] else "",
+                "of trials": words[one.statistic],
+                "untuned": one.untuned,
+                "tuned": one.tuned,
+                "gain by tuning": interval_cell(one.interval, sign=True),
+                "guaranteed": interval_cell(one.guaranteed, sign=True, value=False),
+            }
+            for g in self.of(task)
+            for one in g.gains
+        ]
+
+    def notes(self) -> list[str]:
+        """Return what a reader must know to read the table."""
+        n = len(self.gaps)
+        all_of_them = f", for all {n} pairs of algorithm and task (Bonferroni)"
+        turned = ", its sign turned" if self.metric.direction == "lower" else ""
+        notes = [
+            f"gain: tuned less untuned{turned}, so that above 0 tuning helps. best and "
+            f"worst: the mean of the best {percent(1 - self.alpha)} and of the worst "
+            f"{percent(self.alpha)} of the trials.",
+            f"in brackets: with {percent(self.confidence)} confidence all intervals of a "
+            f"statistic hold at once{all_of_them if n > 1 else ''}. The first is for many "
+            f"trials, what is called guaranteed for any number, any distribution and any "
+            f"dependence. Quantiles count from the worst trials to the best.",
+            paired_note(self.gaps),
+        ]
+        if few := [g for g in self.gaps if any(one.is_few for one in g.gains)]:
+            notes.append(
+                f"{count(len(few), 'pair')} with few trials for so many intervals at once: "
+                f"the first may hold less often than it says, and what follows from it "
+                f"alone is called probable."
+            )
+        if self.alone:
+            notes.append(
+                f"Not paired with a tuned one, and left out: {listed(self.alone)}."
+            )
+        if failed := sum(g.failed + g.tuned_failed for g in self.gaps):
+            notes.append(
+                f"{count(failed, 'failed trial')} counted with score {self.failed_score}."
+            )
+        return notes
+
+    def headline(self) -> str:
+        """Return in one sentence whom tuning helps, by how much, and how sure that is."""
+        return words.headline(self)
+
+    def would_change(self) -> str:
+        """Return what would change that."""
+        return words.would_change(self)
+
+    def verdict(self, task: str) -> str:
+        """Return in words which algorithms profit from tuning on a task, and how much."""
+        return " ".join(self._verdicts(task))
+
+    def _verdicts(self, task: str) -> list[str]:
+        own = sorted(self.of(task), key=lambda g: -g.gain("mean").interval.value)
+        return [verdict_of(g, self.margin) for g in own]
+
+    def __str__(self) -> str:
+        at = self.provenance.settings["at"]
+        lines = [
+            *self.cautions,
+            f"{self.metric}, {AT_WORDS.get(str(at), f'at step {at}')}",
+        ]
+        for task in self.tasks:
+            lines += ["", titled(task), plain(self.table(task), indent="  "), ""]
+            lines += self._verdicts(task)
+        return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
+
+    __repr__ = __str__
+
+    def _parts(self) -> Iterator[Piece]:
+        yield self.headline()
+        for task in self.tasks:
+            yield Table(
+                self.table(task), f"Gain by tuning, {self.metric}, {titled(task)}"
+            )
+            yield from self._verdicts(task)
+
+
+def robustness(
+    trials: Trials,
+    metric: str | None = None,
+    *,
+    pairs: Mapping[str, str] | None = None,
+    alpha: float = 0.5,
+    margin: float | None = None,
+    at: At = "last",
+    failed: Failed = "raise",
+    confidence: float = 0.95,
+    band: Kind = "kolmogorov",
+    anyway: bool = False,
+) -> Robustness:
+    """Return what tuning gains for each algorithm on each task.
+
+    Parameters
+    ----------
+    trials : Trials
+        Of each algorithm with hyperparameters drawn at random, and of the same one tuned.
+    metric : str, optional
+        May be left out where the trials have only one.
+    pairs : mapping of str to str, optional
+        Untuned to tuned, such as ``{"svm": "svm grid"}``. If left out, "NAME" and
+        "NAME tuned" belong together, in capitals or not.
+    alpha : float
+        Where the trials are cut: the mean of the best ``1 - alpha`` and of the worst
+        ``alpha`` are compared, beside mean and median.
+    margin : float, optional
+        A gain that is not worth the trouble: an algorithm that surely gains less on
+        average is called easy to tune.
+    at : {"last", "mean", "best"} or float
+        Which value of a curve is its score.
+    failed : {"raise", "worst"} or float
+        What a failed trial scores.
+    confidence : float
+        Of all intervals of a statistic together, over algorithms and tasks.
+    band : {"kolmogorov", "dkw", "equal_local_levels", "anytime"}
+        Behind the guaranteed intervals. Quantiles are compared by equal local levels,
+        which see into the tails.
+    anyway : bool
+        Whether to answer in spite of what `curvewise.check` objects to.
+
+    Notes
+    -----
+    An algorithm that gains little by tuning is good with almost any hyperparameters:
+    robust [1]_. Trials of both with the same numbers are pairs, and what they share does
+    not widen the interval; the guaranteed one does not rely on it.
+
+    References
+    ----------
+    .. [1] S. Jordan, D. Cohen, P. Thomas. "Using Cumulative Distribution Based Performance
+       Analysis to Benchmark Models." 2018. Section 4.
+
+    Examples
+    --------
+    >>> from curvewise import Trial, Trials
+    >>> trials = Trials(
+    ...     Trial("t", name, i, {"accuracy": (0.5 + i / 100) ** power})
+    ...     for name, power in (("svm", 2), ("svm tuned", 1))
+    ...     for i in range(40)
+    ... )
+    >>> answer = robustness(trials)
+    >>> answer.gaps[0].paired, answer.rows()[0]["gain_lower"] > 0
+    (True, True)
+    """
+    must_be_trials(trials)
+    if len(trials) == 0:
+        raise CurvewiseError("There are no trials to judge. Check what was read.")
+    name = metric_of(trials, metric)
+    meant = trials.metric(name)
+    checked_alpha(alpha)
+    checked_confidence(confidence)
+    _check_margin(margin)
+    cautions = gate(trials, "robustness", metric=name, anyway=anyway)
+    found = tuned_pairs(trials.algorithms, pairs)
+    by_task = samples(
+        trials.where(algorithm={*found, *found.values()}) if found else trials,
+        *(name, at, failed),
+    )
+    cells = [
+        (task, one, tuned)
+        for task, own in by_task.items()
+        for one, tuned in found.items()
+        if one in own and tuned in own
+    ]
+    if not cells:
+        raise no_pairs(trials.algorithms)
+    each = shared_confidence(confidence, len(cells))
+    gaps = tuple(
+        gap_of(
+            (task, one, tuned),
+            by_task[task][one],
+            by_task[task][tuned],
+            meant,
+            alpha=alpha,
+            confidence=each,
+            band=band,
+        )
+        for task, one, tuned in cells
+    )
+    half = [
+        f"{name} on {task}"
+        for task, own in by_task.items()
+        for pair in found.items()
+        for name in pair
+        if name in own and not all(n in own for n in pair)
+    ]
+    used = {n for g in gaps for n in (g.algorithm, g.tuned)}
+    settings: dict[str, Cell] = {
+        "metric": name,
+        "pairs": ", ".join(f"{a}={b}" for a, b in found.items()),
+        "alpha": alpha,
+        "margin": margin,
+        "at": plain_setting(at),
+        "failed": plain_setting(failed),
+        "confidence": confidence,
+        "band": band,
+    }
+    return Robustness(
+        meant,
+        alpha,
+        confidence,
+        margin,
+        failed_score(meant, failed),
+        gaps,
+        (*(n for n in trials.algorithms if n not in used), *half),
+        Provenance.of(
+            trials,
+            "robustness",
+            settings,
+            cautions=(*cautions, *cluster_cautions(trials)),
+        ),
+    )
+
+
+def _check_margin(margin: float | None) -> None:
+    if margin is not None and (
+        isinstance(margin, str) or not 0 < margin < float("inf")
+    ):
+        raise CurvewiseError(
+            f"margin is {margin!r}. Pass a gain above 0 that is not worth the trouble.",
+            argument="margin",
+            value=margin,
+        )

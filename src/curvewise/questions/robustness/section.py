@@ -1,0 +1,177 @@
+"""What does tuning gain? What that needs, and its section on the page."""
+
+from functools import partial
+
+from curvewise.errors import (
+    Blocked,
+    CurvewiseError,
+    Message,
+    UnknownDirection,
+    Verbatim,
+    listed,
+)
+from curvewise.questions.needs import (
+    ONE_TRIAL,
+    Asked,
+    Question,
+    Settled,
+    calls,
+    fewest,
+    in_part,
+    known_to_within,
+    refused,
+    settled,
+    told,
+    usual_at,
+    with_at,
+)
+from curvewise.questions.robustness import Robustness, robustness
+from curvewise.questions.robustness.charts import gain_chart
+from curvewise.questions.robustness.fit import tuned_pairs
+from curvewise.questions.sampling import Sample, crossed_factors, samples, unit_of
+from curvewise.questions.section import (
+    JORDAN,
+    Block,
+    Method,
+    Section,
+    Settings,
+    answered,
+    must_raise,
+    unanswered,
+    withheld,
+)
+from curvewise.questions.sentences import on
+from curvewise.trials import Trials
+from curvewise.trials.doors import Failed
+
+_ROBUSTNESS = ("robustness", "What does tuning gain?", "what tuning gains")
+
+
+def robustness_question(asked: Asked) -> Question:
+    """Return whether it can be told what tuning gains."""
+    trials = asked.trials
+    pairs = tuned_pairs(trials.algorithms)
+    if not pairs:
+        name = trials.algorithms[0]
+        return Question(
+            *_ROBUSTNESS,
+            "no",
+            why=f"No algorithm is the tuned one of another: there "
+            f"{'is' if len(trials.algorithms) == 1 else 'are'} "
+            f"{listed(trials.algorithms)}.",
+            add=Message(
+                f"Run one with its hyperparameters tuned, too, and call it '{name} "
+                "tuned'. If one is there by another name, say so with ",
+                {"pairs": {name: Verbatim("<it>")}},
+                ".",
+            ),
+        )
+    at = usual_at(trials)
+
+    def probe(part: Trials, metric: str, failed: Failed) -> None:
+        names = {name for pair in pairs.items() for name in pair} & {*part.algorithms}
+        met = samples(part.where(algorithm=names), metric, at, failed) if names else {}
+        both = [own for own in met.values() if _pairs_in(own, pairs)]
+        if not both:
+            first = next(iter(pairs.items()))
+            raise CurvewiseError(
+                f"'{first[0]}' and '{first[1]}' have no task in common. Pass trials of "
+                f"both on the same task."
+            )
+
+    found = settled(asked, probe)
+    if isinstance(found, str):
+        return Question(*_ROBUSTNESS, "no", **refused(trials) or {"why": found})
+    part = found.trials.where(algorithm={*pairs, *pairs.values()})
+    n = fewest(part)
+    rest = [a for a in trials.algorithms if a not in part.algorithms]
+    has = "has" if len(rest) == 1 else "have"
+    alone = f"Not of {listed(rest, 4)}, which {has} no tuned one." if rest else ""
+    why = in_part(found, asked, ONE_TRIAL if n == 1 else alone)
+    own = Settled(part, found.metric, found.failed)
+    return Question(
+        *_ROBUSTNESS,
+        "in part" if why else "yes",
+        found=told(own, at),
+        why=why,
+        strength=known_to_within(n, unit_of(part)),
+        **calls(asked, found, "robustness", with_at(at) | found.options),
+    )
+
+
+def _pairs_in(own: dict[str, Sample], pairs: dict[str, str]) -> bool:
+    return any(one in own and tuned in own for one, tuned in pairs.items())
+
+
+def robustness_sections(trials: Trials, settings: Settings) -> list[Section]:
+    """Return what tuning gains, where algorithms have tuned ones: "svm", "svm tuned"."""
+    if not tuned_pairs(trials.algorithms) or crossed_factors(trials):
+        return []
+    out: list[Section] = []
+    for metric in settings.judged:
+        anchor = f"robustness-{len(out)}"
+        question = f"What does tuning gain? ({trials.metric(metric).label})"
+        try:
+            answer = robustness(
+                trials,
+                metric,
+                at=settings.at,
+                failed=settings.failed,
+                anyway=settings.anyway,
+            )
+        except Blocked as problem:
+            out.append(withheld(anchor, question, _ASKED, problem))
+            continue
+        except UnknownDirection as problem:  # another one on each task
+            out.append(unanswered(anchor, question, _ASKED, str(problem)))
+            continue
+        except CurvewiseError as problem:  # such as a tuned one that met other tasks
+            if must_raise(trials, settings, metric):
+                raise
+            told = f"What tuning gains cannot be told. {problem}"
+            out.append(unanswered(anchor, question, _ASKED, told))
+            continue
+        out.append(
+            answered(
+                anchor,
+                question,
+                _ASKED,
+                answer,
+                partial(_block, answer),
+                ROBUSTNESS,
+                in_summary=not any(section.in_summary for section in out),
+            )
+        )
+    return out
+
+
+_ASKED = (
+    "Each algorithm was run as it comes, with hyperparameters drawn at random, and "
+    "tuned. One that gains little by tuning is good with almost any hyperparameters: it "
+    "is robust."
+)
+
+
+def _block(answer: Robustness, task: str) -> Block:
+    return Block(
+        f"Tuning{on(task)}",
+        answer.verdict(task),
+        gain_chart(answer, task),
+        answer.table(task),
+        f"What tuning gains in {answer.metric.label}{on(task)}",
+    )
+
+
+ROBUSTNESS = Method(
+    "The mean, median, best and worst share of the trials of the tuned algorithm less "
+    "those of the untuned one, with intervals by the central limit theorem, paired "
+    "where trials met the same data, and guaranteed ones from two bands.",
+    "With the stated confidence all intervals of a statistic hold at once, over "
+    "algorithms and tasks (Bonferroni), if trials are independent of each other. Those "
+    "by the central limit theorem held in 90.9 to 95.4 % of simulated experiments with "
+    "10 to 2,000 trials (of 95 %); where there are fewer trials than they need, what "
+    "rests on them is called probable. The guaranteed ones hold for any number of "
+    "trials, any distribution and any dependence of the two.",
+    f'{JORDAN} G. Zou, A. Donner. "Construction of confidence limits about effect '
+    'measures: a general approach." Statistics in Medicine 27, 2008.',
+)

@@ -1,0 +1,308 @@
+"""What a section of the page is made of."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol
+
+from curvewise.answer import Provenance
+from curvewise.errors import Blocked, CurvewiseError
+from curvewise.figures.chart import Chart
+from curvewise.questions.performance import Performance, performance
+from curvewise.questions.sampling import AT_WORDS, samples
+from curvewise.questions.sentences import capital, titled
+from curvewise.text import Cell, step
+from curvewise.trials import Trials
+from curvewise.trials.doors import At, Failed, scored
+from curvewise.trials.trial import ONLY
+
+SEED = 0  # of every analysis on the page that uses chance
+
+# Of what counts can tell, those that say nearly the same as others.
+_TOLD_BY_OTHERS = frozenset({"jaccard", "balanced_accuracy", "mcc", "kappa"})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the reader of the page asked for.
+
+    Parameters
+    ----------
+    metrics : tuple of str
+    at, failed
+        As in `curvewise.Trials.scores`.
+    audit : int
+        How often the pipeline is tried on shuffled and on simulated trials; 0 for never.
+    anyway : bool
+        Whether to answer in spite of what `check` objects to.
+    undirected : tuple of str
+        Metrics of which nobody knows which way they are better: nothing is said of who is.
+    by_task : tuple of str
+        Metrics of which another way is better on each task: tasks are not taken together.
+    answers : dict
+        What was answered already: two sections may need the same.
+    """
+
+    metrics: tuple[str, ...]
+    at: At
+    failed: Failed
+    audit: int = 0
+    anyway: bool = False
+    undirected: tuple[str, ...] = ()
+    by_task: tuple[str, ...] = ()
+    answers: dict[str, tuple[Trials, Performance]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """The metrics that say who is better, at least on each task by itself."""
+        return *self.metrics, *self.by_task
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """All metrics, for what needs no direction."""
+        return *self.judged, *self.undirected
+
+    def performance(self, trials: Trials, metric: str) -> Performance:
+        """Return the distribution of scores, asked once for a page."""
+        whose, answer = self.answers.get(metric, (None, None))
+        if answer is None or whose is not trials:
+            answer = self._of_tasks(trials, metric)
+            self.answers[metric] = trials, answer
+        return answer
+
+    def _of_tasks(self, trials: Trials, metric: str) -> Performance:
+        """Return the answer for all tasks, or for those that have one."""
+        ask = partial(
+            performance,
+            metric=metric,
+            at=self.at,
+            failed=self.failed,
+            seed=SEED,
+            anyway=self.anyway,
+        )
+        try:
+            return ask(trials)
+        except Blocked:
+            raise
+        except CurvewiseError:
+            if must_raise(trials, self, metric):
+                raise
+            good = [
+                task for task in trials.tasks if self._has_scores(trials, task, metric)
+            ]
+            if len(good) in (0, len(trials.tasks)):
+                raise
+            return ask(trials.where(task=good))
+
+    def _has_scores(self, trials: Trials, task: str, metric: str) -> bool:
+        try:
+            samples(trials.where(task=task), metric, self.at, self.failed)
+        except CurvewiseError:
+            return False
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A chart with its numbers beside it, or either alone."""
+
+    heading: str
+    sentence: str
+    chart: Chart | None
+    table: Sequence[dict[str, Cell]]
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Blocks that belong together: those of one task, under its name, or of none."""
+
+    heading: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How an answer was obtained, for whoever knows statistics.
+
+    Parameters
+    ----------
+    name : str
+        What was computed.
+    guarantee : str
+        What holds, under which conditions, and what simulations have shown.
+    reference : str
+        Where it is from.
+    """
+
+    name: str
+    guarantee: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One question and its answer.
+
+    Parameters
+    ----------
+    anchor : str
+        The section's name in links.
+    question : str
+        Its heading.
+    asked : str
+        What was asked, in words that need no statistics.
+    answer : str
+        The answer in one sentence, with its uncertainty; it also stands in the summary
+        at the top of the page. Empty where there is none.
+    change : str
+        What would change the answer, such as more trials; empty where nothing would.
+    groups : sequence of Group
+    notes : sequence of str
+        What a reader must know to read it.
+    method : Method or None
+    provenance : str
+    cautions : sequence of str
+        What tempers the answer: it stands above it wherever the answer does.
+    in_summary : bool
+        Whether its answer stands at the top of the page; not where another section says
+        nearly the same, such as one of a further metric.
+    """
+
+    anchor: str
+    question: str
+    asked: str
+    answer: str = ""
+    change: str = ""
+    groups: Sequence[Group] = ()
+    notes: Sequence[str] = ()
+    method: Method | None = None
+    provenance: str = ""
+    cautions: Sequence[str] = ()
+    in_summary: bool = True
+
+
+def task_heading(task: str) -> str:
+    """Return what stands above what is told of a task.
+
+    >>> task_heading("rings"), task_heading("task 7"), task_heading("all")
+    ('Task rings', 'task 7', '')
+    """
+    if task == ONLY:
+        return ""
+    told = titled(task)
+    return told if told == task else capital(told)
+
+
+def at_words(at: At) -> str:
+    """Return which value of a curve is its score, in words."""
+    return AT_WORDS[at] if isinstance(at, str) else f"at step {step(float(at))}"
+
+
+class Told(Protocol):
+    """An answer that speaks for itself."""
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks that it is about."""
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where it came from."""
+
+    def headline(self) -> str:
+        """Return the answer in one sentence."""
+
+    def would_change(self) -> str:
+        """Return what would change it."""
+
+    def notes(self) -> list[str]:
+        """Return what a reader must know."""
+
+
+def answered(
+    anchor: str,
+    question: str,
+    asked: str,
+    answer: Told,
+    block: Callable[[str], Block],
+    method: Method,
+    *,
+    in_summary: bool,
+) -> Section:
+    """Return the section of an answer that has one block for each task."""
+    return Section(
+        anchor,
+        question,
+        asked,
+        answer.headline(),
+        answer.would_change(),
+        groups=[Group(task_heading(task), [block(task)]) for task in answer.tasks],
+        notes=answer.notes(),
+        method=method,
+        provenance=str(answer.provenance),
+        cautions=answer.provenance.cautions,
+        in_summary=in_summary,
+    )
+
+
+def unanswered(anchor: str, question: str, asked: str, why: str) -> Section:
+    """Return a section that says why its question has no answer."""
+    return Section(anchor, question, asked, why, in_summary=False)
+
+
+def withheld(anchor: str, question: str, asked: str, why: Blocked) -> Section:
+    """Return a section whose answer `check` objects to: why, and what to type."""
+    return Section(
+        anchor, question, asked, f"Withheld. {why.as_options()}", in_summary=False
+    )
+
+
+def must_raise(trials: Trials, settings: Settings, metric: str) -> bool:
+    """Return whether what went wrong is for the caller to decide: what a failure scores."""
+    return settings.failed == "raise" and trials.count_failed(metric) > 0
+
+
+def chosen_metrics(trials: Trials, metric: str | None) -> tuple[str, ...]:
+    """Return the metrics to report: the one asked for, all, or what counts can tell."""
+    every = _reported(trials, metric)
+    return tuple(n for n in every if trials.metric(n).direction is not None)
+
+
+def by_task_metrics(trials: Trials, metric: str | None) -> tuple[str, ...]:
+    """Return the metrics of which another way is better on each task."""
+    every = [trials.metric(name) for name in _reported(trials, metric)]
+    return tuple(m.name for m in every if m.direction is None and m.is_directed)
+
+
+def undirected_metrics(trials: Trials, metric: str | None) -> tuple[str, ...]:
+    """Return the metrics of which it is not known which way they are better."""
+    every = _reported(trials, metric)
+    return tuple(n for n in every if not trials.metric(n).is_directed)
+
+
+def _reported(trials: Trials, metric: str | None) -> list[str]:
+    if metric is not None:
+        return [trials.metric(metric).name]
+    return [
+        name
+        for name in scored(trials)
+        if name in trials.metrics or name not in _TOLD_BY_OTHERS
+    ]
+
+
+JORDAN = (
+    'S. Jordan, D. Cohen, P. Thomas. "Using Cumulative Distribution Based Performance '
+    'Analysis to Benchmark Models." 2018.'
+)
+ANDERSON = (
+    'T. Anderson. "Confidence limits for the expected value of an arbitrary bounded '
+    'random variable with a continuous distribution function." 1969.'
+)
+THOMAS = (
+    'P. Thomas, E. Learned-Miller. "Concentration inequalities for conditional value at '
+    'risk." ICML, 2019.'
+)
+EFRON = 'B. Efron. "Better bootstrap confidence intervals." JASA 82, 1987.'

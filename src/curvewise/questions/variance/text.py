@@ -1,0 +1,153 @@
+"""Where the spread of scores comes from, in words."""
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from curvewise.questions.sentences import capital, confidently, some
+from curvewise.questions.variance.fit import ROLES, Decomposition, Share
+from curvewise.stats.interval import Interval
+from curvewise.text import count, joined, short_names
+from curvewise.trials.trial import ONLY
+
+if TYPE_CHECKING:
+    from curvewise.questions.variance import VarianceShares
+
+
+_MOST = 3  # pairs of algorithm and task that are told one by one
+
+
+def is_most(own: Decomposition) -> bool:
+    """Return whether one source surely makes more than half of the variance."""
+    first = own.largest
+    return first is not None and first.interval.lower > 0.5
+
+
+def is_largest(own: Decomposition) -> bool:
+    """Return whether the largest share is surely larger than all others."""
+    first = own.largest
+    if first is None:
+        return False
+    others = [s for s in own.shares if s is not first]
+    return is_most(own) or all(s.interval.upper < first.interval.lower for s in others)
+
+
+def headline(answer: "VarianceShares") -> str:
+    """Return in one sentence what makes scores vary most, and how sure that is."""
+    found = answer.decompositions
+    sure = confidently(answer.confidence, sure=False)
+    if len(found) <= _MOST:
+        parts = [_clause(answer, own) for own in found]
+        return capital(f"{'; '.join(parts)}, {sure} for each share.")
+    told = Counter(d.largest.source for d in found if is_largest(d) and d.largest)
+    vary = sum(d.largest is not None for d in found)
+    n = sum(told.values())
+    whose = joined([f"the {source} {times}" for source, times in told.most_common()])
+    clear = f"one source is probably the largest in {n} ({whose})" if n else ""
+    rest = f"which is largest cannot be told yet in {vary - n}" if vary - n else ""
+    none = (
+        f"scores do not vary at all in {len(found) - vary}" if vary < len(found) else ""
+    )
+    said = joined([part for part in (clear, rest, none) if part])
+    pairs = count(len(found), "pair")
+    return f"Of {pairs} of algorithm and task, {said}, {sure} for each share."
+
+
+def _clause(answer: "VarianceShares", own: Decomposition) -> str:
+    names = short_names(d.algorithm for d in answer.decompositions)
+    tasks = short_names(answer.tasks)
+    who = names[own.algorithm]
+    if answer.tasks != (ONLY,):
+        who += f" on {tasks[own.task]}"
+    first, label = own.largest, answer.metric.label
+    if first is None:
+        return f"for {who}, {label} does not vary at all"
+    if is_most(own):
+        return f"for {who}, most of the variation of {label} comes from {_share(first)}"
+    if is_largest(own):
+        return f"for {who}, the variation of {label} comes most from {_share(first)}"
+    others = sorted(
+        (s for s in own.shares if s is not first), key=lambda s: -s.interval.value
+    )
+    return (
+        f"for {who}, the variation of {label} comes from {_share(first)} and "
+        f"{_share(others[0])}, and which of these is larger cannot be told yet"
+    )
+
+
+def _share(share: Share) -> str:
+    own = share.interval
+    value, low, high = (f"{100 * x:.0f}" for x in (own.value, own.lower, own.upper))
+    return f"the {share.source} ({value} % of it, between {low} and {high} %)"
+
+
+def would_change(answer: "VarianceShares") -> str:
+    """Return what would change it: more draws of what was drawn least often."""
+    fewest: dict[str, int] = {}
+    for own in answer.decompositions:
+        for share in own.shares:
+            if share.levels is not None:
+                least = fewest.get(share.source, share.levels)
+                fewest[share.source] = min(least, share.levels)
+    order = sorted(fewest, key=lambda source: fewest[source])
+    drawn = joined([f"{fewest[source]} of the {source}" for source in order])
+    unsure = [own for own in answer.decompositions if not is_largest(own)]
+    whose = short_names(d.algorithm for d in answer.decompositions)
+    parts = [
+        f"More draws would, most of all where there are fewest ({drawn}): what is rare "
+        f"is not in few of them."
+    ]
+    if unsure:
+        names = [f"{whose[d.algorithm]} on {d.task}" for d in unsure]
+        parts.append(f"Which share is largest is open for {some(names)}.")
+    parts.append("Other ranges of hyperparameters would give other shares.")
+    if failed := sum(own.failed for own in answer.decompositions):
+        verb = "counts" if failed == 1 else "count"
+        parts.append(
+            f"{count(failed, 'failed trial')} {verb} with score {answer.failed_score}; "
+            f"another score would move the shares."
+        )
+    return " ".join(parts)
+
+
+def verdict_of(d: Decomposition) -> str:
+    first = d.largest
+    if first is None:
+        return "all scores are the same, and there is nothing to share."
+    others = sorted(
+        (s for s in d.shares if s is not first), key=lambda s: -s.interval.value
+    )
+    text = (
+        f"the largest share of the variance, {share_cell(first.interval.value)} "
+        f"({_ends(first.interval)}), comes from {_the(first.source)}"
+    )
+    if is_most(d):
+        return f"{text}: more than half of it."
+    if is_largest(d):
+        return f"{text}: more than from any other source."
+    second = others[0]
+    return (
+        f"{text}; next {_is(second.source)} {_the(second.source)}, "
+        f"{share_cell(second.interval.value)} ({_ends(second.interval)}). Which is larger "
+        f"cannot be told from so few draws."
+    )
+
+
+def _the(source: str) -> str:
+    return f"the {source}"
+
+
+def _is(source: str) -> str:
+    return "are" if source == ROLES["params"] else "is"
+
+
+def share_cell(share: float) -> str:
+    return "" if math.isnan(share) else f"{100 * share:.0f} %"
+
+
+def _ends(interval: Interval) -> str:
+    return f"{100 * interval.lower:.0f} to {100 * interval.upper:.0f} %"
+
+
+def span_cell(interval: Interval) -> str:
+    return "cannot tell" if math.isnan(interval.lower) else _ends(interval)

@@ -1,1 +1,0 @@
-"""Experiments that nobody ran yet: what a pilot says about them."""
