@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from curvewise.stats.anova import draws as anova_draws
 from curvewise.stats.anova.draws import (
     FEWEST_TO_FLIP,
     batches,
@@ -14,6 +13,8 @@ from curvewise.stats.anova.draws import (
     observed_for_flips,
     plain,
     random_signs,
+    rounding_of_deals,
+    rounding_of_flips,
     split,
     studentised,
 )
@@ -59,7 +60,7 @@ def p_values(
 
     came = shuffled(labels_as_they_lie(sizes))
     how = "studentised" if noise == "unequal" else "plain"
-    ties = anova_draws.rounding_of_deals(parts, "joint" if null == "joint" else how)
+    ties = rounding_of_deals(parts, "joint" if null == "joint" else how)
     low = least(came, np.stack(ties)[:, :, None])
     above = np.zeros(came.shape[:2])
     for now in batches(draws, parts.width):
@@ -67,7 +68,7 @@ def p_values(
     p = (1 + above) / (1 + draws)
     if noise == "unequal" and min(sizes) >= FEWEST_TO_FLIP:
         came = np.stack(observed_for_flips(parts))
-        ties = np.stack(anova_draws.rounding_of_flips(parts, *came))
+        ties = np.stack(rounding_of_flips(parts, *came))
         low, above = least(came, ties)[:, :, None], np.zeros(came.shape)
         for now in batches(draws, parts.width):
             signs = random_signs(now, sum(sizes), rng)

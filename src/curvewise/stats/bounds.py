@@ -487,10 +487,7 @@ def between(support: Support) -> str:
 # moves up, so the envelopes hold the extremes.
 
 
-_Ends = tuple[float, float]
-
-
-def _envelope_mean(scores: Floats, levels: Floats, support: _Ends) -> float:
+def _envelope_mean(scores: Floats, levels: Floats, support: Support) -> float:
     """Return the mean of the distribution that an envelope of the CDF is.
 
     Parameters
@@ -509,7 +506,7 @@ def _envelope_mean(scores: Floats, levels: Floats, support: _Ends) -> float:
 
 
 def _upper_tail(
-    scores: Floats, levels: Floats, support: _Ends, alpha: Floats
+    scores: Floats, levels: Floats, support: Support, alpha: Floats
 ) -> Floats:
     """Return the mean of the top 1 - alpha of an envelope; parameters as in `mean`."""
     n, (low, high) = len(scores), support
@@ -524,7 +521,7 @@ def _upper_tail(
 
 
 def _lower_tail(
-    scores: Floats, levels: Floats, support: _Ends, alpha: Floats
+    scores: Floats, levels: Floats, support: Support, alpha: Floats
 ) -> Floats:
     """Return the mean of the bottom alpha of an envelope; parameters as in `mean`."""
     n, (low, high) = len(scores), support

@@ -130,10 +130,6 @@ def lines_to_reach(
     return next(n for n in count(2) if smallest(n) <= level * (1 + 1e-12))
 
 
-# --------------------------------------------------------------------------------------
-# Deals as labels of lines: at random, or every one, in batches that numpy builds.
-
-
 Labels: TypeAlias = NDArray[np.unsignedinteger[Any]]
 
 
@@ -223,6 +219,10 @@ def _checked(sizes: Any) -> tuple[int, ...]:
             value=sizes,
         )
     return tuple(checked_size(size, "a size") for size in every)
+
+
+# --------------------------------------------------------------------------------------
+# Deals as labels of lines: at random, or every one, in batches that numpy builds.
 
 
 BLOCK = 1 << 22  # labels that a batch may hold: 4 MB, and 32 MB as floats

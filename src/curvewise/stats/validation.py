@@ -123,6 +123,7 @@ def checked_level(level: Any) -> float:
 
 
 def checked_power(power: Any) -> float:
+    """Return the chance to find a difference; refuse what is none."""
     if not is_number(power) or not 0 < power < 1:
         raise CurvewiseError(
             f"power is {power!r}. Pass one between 0 and 1.",
@@ -177,18 +178,8 @@ def checked_size(n: Any, name: str = "n") -> int:
     return int(n)
 
 
-def checked_looks(looks: Any) -> int:
-    """Return a number of looks; refuse what is none."""
-    if isinstance(looks, bool) or not isinstance(looks, int | np.integer) or looks < 1:
-        raise CurvewiseError(
-            f"looks is {looks!r}. Pass how many, at least 1.",
-            argument="looks",
-            value=looks,
-        )
-    return int(looks)
-
-
 def checked_count(name: str, value: Any) -> int:
+    """Return a number of looks, steps or windows; refuse what is none."""
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or value < 1:
         raise CurvewiseError(

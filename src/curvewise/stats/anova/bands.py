@@ -184,8 +184,8 @@ def mean_band(
     table = checked_table("lines", lines)
     if len(table) < _FEWEST_FOR_BAND:
         raise CurvewiseError(
-            f"{len(table)} lines came, and a band takes {_FEWEST_FOR_BAND} or more: signs of fewer "
-            f"can be drawn in too few ways. Run it again with other seeds."
+            f"{len(table)} lines came, and a band takes {_FEWEST_FOR_BAND} or more: signs "
+            f"of fewer can be drawn in too few ways. Run it again with other seeds."
         )
     at = checked_steps(steps, table.shape[1])
     own = apart(Design(("lines",), table, (len(table),)))
@@ -279,9 +279,9 @@ def lines_at(lines: LinesLike, steps: Any, windows: Any, what: str) -> AtSteps:
     if few:
         told = ", ".join(f"'{name}' has {size}" for name, size in few.items())
         raise CurvewiseError(
-            f"{what} takes {FEWEST_TO_FLIP} lines or more of each algorithm, and {told}: flipping "
-            f"the signs of so few tells nothing about chance. Run more seeds, or ask "
-            f"randomized_anova whether the curves differ at all."
+            f"{what} takes {FEWEST_TO_FLIP} lines or more of each algorithm, and {told}: "
+            f"flipping the signs of so few tells nothing about chance. Run more seeds, or "
+            f"ask randomized_anova whether the curves differ at all."
         )
     k = design.values.shape[1]
     at, own = checked_steps(steps, k), apart(design)

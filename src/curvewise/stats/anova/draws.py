@@ -341,7 +341,7 @@ def _defined(values: Floats, otherwise: float) -> Floats:
 
 # --- How far rounding may put apart statistics of draws that are the same --------------
 #
-# The r of `draws.least`, for what is judged over all lines and steps at once.
+# The r of `least`, for what is judged over all lines and steps at once.
 #
 # What is within algorithms is found as a difference of sums of squares, so that rounding of
 # the whole T is all in W: relative to it, an error of a few units in the last place is
@@ -476,9 +476,10 @@ class Residuals:
 # --- When draws are as large as what was observed, and p is within a level -------------
 #
 # Draws that are the same as the observed lines but for rounding are ties, and count. There
-# are two rules. `least` is for statistics of whole lines, of which `rounding` knows how far
-# it may put them apart: few numbers, and sums of squares to judge it by. `as_large` is for F
-# at each step by itself: thousands of them, and how far rounding goes depends on F alone.
+# are two rules. `least` is for statistics of whole lines, of which it is known how far
+# rounding may put them apart: few numbers, and sums of squares to judge it by. `as_large`
+# is for F at each step by itself: thousands of them, and how far rounding goes depends on
+# F alone.
 
 
 # What the rounding of scores, and that of variances which are nearly 0, make of a tie.

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError
+from curvewise.stats.anova.answers import Noise
 from curvewise.stats.anova.lines import Design, LinesLike
 from curvewise.stats.anova.pilots import (
     MOST_LINES,
@@ -30,7 +31,7 @@ from curvewise.stats.validation import (
     checked_chance,
     checked_confidence,
     checked_level,
-    is_number,
+    checked_power,
     one_of,
 )
 
@@ -42,7 +43,6 @@ __all__ = [
 
 
 Effect: TypeAlias = Literal["algorithm", "interaction", "either"]
-Noise: TypeAlias = Literal["unequal", "equal"]
 Ints: TypeAlias = NDArray[np.int64]
 
 
@@ -279,14 +279,28 @@ def lines_for_power(
     )
 
 
+def refuse_pilot(lines: LinesLike) -> None:
+    """Raise if lines tell too little about noise to plan from them.
+
+    Parameters
+    ----------
+    lines : mapping of str to array_like, shape (line, step)
+        The lines of each algorithm.
+
+    Raises
+    ------
+    CurvewiseError
+        If an algorithm has fewer than four lines, or no two differ.
+
+    Examples
+    --------
+    >>> refuse_pilot({"a": [[1, 2], [2, 4], [1, 3], [2, 3]], "b": [[0, 1]] * 4})
+    """
+    checked_pilot(lines)
+
+
 def _check_power(power: Any, level: float) -> None:
-    if not is_number(power) or not 0 < power < 1:
-        raise CurvewiseError(
-            f"power is {power!r}. Pass one between 0 and 1.",
-            argument="power",
-            value=power,
-        )
-    if power <= level:
+    if checked_power(power) <= level:
         raise CurvewiseError(
             f"power is {power:g} and level {level:g}: chance alone finds as much. Pass a "
             f"power above the level.",
@@ -342,26 +356,6 @@ def _interval(
         found.lines if math.isfinite(found.lines) else math.nan,
         math.nan if found.curve is None else found.curve.error,
     )
-
-
-def refuse_pilot(lines: LinesLike) -> None:
-    """Raise if lines tell too little about noise to plan from them.
-
-    Parameters
-    ----------
-    lines : mapping of str to array_like, shape (line, step)
-        The lines of each algorithm.
-
-    Raises
-    ------
-    CurvewiseError
-        If an algorithm has fewer than four lines, or no two differ.
-
-    Examples
-    --------
-    >>> refuse_pilot({"a": [[1, 2], [2, 4], [1, 3], [2, 3]], "b": [[0, 1]] * 4})
-    """
-    checked_pilot(lines)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

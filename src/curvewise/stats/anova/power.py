@@ -9,14 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.anova import draws
-from curvewise.stats.anova import draws as anova_draws
 from curvewise.stats.anova.draws import (
     FEWEST_TO_FLIP,
     Split,
+    Statistic,
     batches,
+    flipped,
     least,
+    observed_for_flips,
+    plain,
     random_signs,
+    rounding_of_deals,
+    rounding_of_flips,
+    studentised,
 )
 from curvewise.stats.anova.lines import checked_lines, compact
 from curvewise.stats.anova.pilots import ManyLines, Population
@@ -37,9 +42,6 @@ __all__ = [
 
 
 _AROUND = 10  # sorted values on each side that the critical value is averaged with
-
-
-# --- Curves and their stretched copies: samples of both, and the two F between them ----
 
 
 Indices: TypeAlias = NDArray[np.int64]
@@ -175,6 +177,9 @@ def stretch_power(
         draws,
         null_draws,
     )
+
+
+# --- Curves and their stretched copies: samples of both, and the two F between them ----
 
 
 class Pool:
@@ -654,20 +659,20 @@ def _draws(asked: Floats) -> tuple[int, int]:
 
 
 def _flipped(lines: Split, draws: int, rng: np.random.Generator) -> _Counted:
-    shown = anova_draws.observed_for_flips(lines)
+    shown = observed_for_flips(lines)
     n = sum(lines.sizes)
-    drawn = anova_draws.flipped(lines, random_signs(draws, n, rng))
-    beyond = _as_large(shown, drawn, anova_draws.rounding_of_flips(lines, *shown))
+    drawn = flipped(lines, random_signs(draws, n, rng))
+    beyond = _as_large(shown, drawn, rounding_of_flips(lines, *shown))
     return beyond, draws, 1 / (1 + 2 ** (n - 1)), False
 
 
 def _shuffled(guarded: bool) -> _Test:
-    statistic: draws.Statistic = "studentised" if guarded else "plain"
+    statistic: Statistic = "studentised" if guarded else "plain"
 
     def judged(lines: Split, labels: Labels) -> tuple[Floats, Floats]:
         if guarded:
-            return draws.studentised(lines, labels)
-        return draws.plain(lines, labels, joint=False)
+            return studentised(lines, labels)
+        return plain(lines, labels, joint=False)
 
     def test(lines: Split, draws: int, rng: np.random.Generator) -> _Counted:
         deals = number_of_deals(lines.sizes)
@@ -678,7 +683,7 @@ def _shuffled(guarded: bool) -> _Test:
             else random_labels(lines.sizes, draws, rng)
         )
         one, other = judged(lines, labels_as_they_lie(lines.sizes))
-        ties = anova_draws.rounding_of_deals(lines, statistic)
+        ties = rounding_of_deals(lines, statistic)
         beyond = _as_large((one[:, 0], other[:, 0]), judged(lines, labels), ties)
         return beyond, len(labels), 1 / deals, is_exact
 

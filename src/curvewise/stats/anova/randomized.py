@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from curvewise.errors import CurvewiseError, Keyword, listed
-from curvewise.stats.anova import draws
 from curvewise.stats.anova.answers import (
     EFFECTS,
     Draws,
@@ -26,6 +25,7 @@ from curvewise.stats.anova.draws import (
     FEWEST_TO_FLIP,
     Residuals,
     Split,
+    Statistic,
     batches,
     exceeding,
     flipped,
@@ -33,6 +33,8 @@ from curvewise.stats.anova.draws import (
     observed_for_flips,
     plain,
     random_signs,
+    rounding_of_deals,
+    rounding_of_flips,
     shapes_at_steps,
     side,
     split,
@@ -463,7 +465,7 @@ def _is_wanted(pile: Pile, piles: Sequence[Pile], level: float, most: int) -> bo
 
 ENUMERATED = 1_000_000  # deals that are all tried unless asked otherwise
 MOST_ENUMERATED = 50_000_000  # deals that are tried where it is asked
-_F: dict[Null, draws.Statistic] = {"joint": "joint", "separate": "plain"}
+_F: dict[Null, Statistic] = {"joint": "joint", "separate": "plain"}
 
 
 def shuffles_of(
@@ -500,7 +502,7 @@ def shuffles_of(
     deals = all_of_them() if every else iter(())
     came = next(deals) if every else judged(labels_as_they_lie(parts.sizes))
     statistic = "studentised" if noise == "unequal" else _F[null]
-    ties = dict(zip(EFFECTS, draws.rounding_of_deals(parts, statistic), strict=True))
+    ties = dict(zip(EFFECTS, rounding_of_deals(parts, statistic), strict=True))
     pile = Pile(
         {effect: float(values[0]) for effect, values in came.items()},
         {effect: float(ties[effect][0]) for effect in effects},
@@ -538,7 +540,7 @@ def flips_of(
         for now in batches(number, width):
             yield judged(random_signs(now, sum(parts.sizes), rng))
 
-    ties = draws.rounding_of_flips(parts, algorithm, shape)
+    ties = rounding_of_flips(parts, algorithm, shape)
     n = sum(parts.sizes)
     pile = Pile(
         {"algorithm": float(algorithm[0]), "interaction": float(shape[0])},

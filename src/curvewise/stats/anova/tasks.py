@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from curvewise.errors import CurvewiseError, listed, unknown
-from curvewise.stats.anova import draws
 from curvewise.stats.anova.draws import (
     FEWEST_TO_FLIP,
     NONE,
@@ -18,6 +17,7 @@ from curvewise.stats.anova.draws import (
     is_within,
     least,
     random_signs,
+    rounding_of_deals,
     split,
     welch_f,
 )
@@ -316,7 +316,7 @@ def _heights(designs: Sequence[Design]) -> tuple[list[Design], Floats]:
         design.with_values(part.means.T)
         for design, part in zip(designs, parts, strict=True)
     ]
-    ties = [draws.rounding_of_deals(part, "studentised")[0][0] for part in parts]
+    ties = [rounding_of_deals(part, "studentised")[0][0] for part in parts]
     return means, np.array(ties)
 
 

@@ -404,7 +404,7 @@ def _checked_margin(margin: Any) -> None:
 # --- Where algorithms differ, in words that claim no more than was found ---------------
 
 
-def _told_where(found: "Where") -> str:
+def _told_where(found: Where) -> str:
     """Return at which steps algorithms were found to differ."""
     who = joined([f"'{name}'" for name in found.algorithms])
     if not found.different.any():
@@ -415,9 +415,7 @@ def _told_where(found: "Where") -> str:
     return f"{who} differ {told}."
 
 
-def _told_afterwards(
-    found: "Where", band: CurveBand | None, margin: float | None
-) -> str:
+def _told_afterwards(found: Where, band: CurveBand | None, margin: float | None) -> str:
     """Return how long they differ at least, and with a band what may have been missed."""
     parts = []
     if found.last_different is not None:
@@ -429,7 +427,7 @@ def _told_afterwards(
     return " ".join(parts)
 
 
-def _told_notes(found: "Where") -> tuple[str, ...]:
+def _told_notes(found: Where) -> tuple[str, ...]:
     """Return what a reader should be warned of."""
     out = []
     if found.is_weak:
@@ -447,7 +445,7 @@ def _told_notes(found: "Where") -> tuple[str, ...]:
     return tuple(out)
 
 
-def _still_possible(found: "Where", band: CurveBand, margin: float | None) -> list[str]:
+def _still_possible(found: Where, band: CurveBand, margin: float | None) -> list[str]:
     most = found.still_possible_after(band)
     if most is None:  # they differ to the end
         return []
@@ -464,11 +462,11 @@ def _still_possible(found: "Where", band: CurveBand, margin: float | None) -> li
     return [f"{begin}{none} up to {shown(most)} remain possible."]
 
 
-def _are_wide(found: "Where") -> bool:
+def _are_wide(found: Where) -> bool:
     return bool((found.first != found.last).any())
 
 
-def _told_stretch(found: "Where", a: float, b: float) -> str:
+def _told_stretch(found: Where, a: float, b: float) -> str:
     """Return from which tested step to which, in words."""
     if _are_wide(found):
         is_one = ((found.first == a) & (found.last == b)).any()

@@ -257,6 +257,9 @@ def optimality_gap_bootstrap(
 # --- The scores of many tasks as one weighted sample, and resamples of it --------------
 
 
+_BATCH = 1 << 20  # numbers held at a time
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
     """The runs of all tasks, sorted together; every task weighs the same.
@@ -326,6 +329,47 @@ class Pool:
             drawn += size * np.arange(rows)[:, None]
             counts = np.bincount(drawn.ravel(), minlength=rows * size)
             yield counts.reshape(rows, size) * weights
+
+
+def by_task(scores: Scores) -> list[Floats]:
+    """Return one array of runs per task; refuse what is not that."""
+    if isinstance(scores, np.ndarray):
+        if scores.ndim != 2 or 0 in scores.shape:
+            raise CurvewiseError(
+                f"Scores have shape {scores.shape}. Pass an array of shape (run, task), "
+                f"or one array per task."
+            )
+        scores = list(scores.T)
+    if not isinstance(scores, Iterable):
+        raise CurvewiseError(f"Scores are {scores!r}. Pass one array of runs per task.")
+    named = scores if isinstance(scores, Mapping) else dict(enumerate(scores))
+    if not named:
+        raise CurvewiseError("There are no tasks. Pass one array of scores per task.")
+    return [_runs(task, z) for task, z in named.items()]
+
+
+def _runs(task: str | int, scores: ArrayLike) -> Floats:
+    try:
+        return checked_scores(scores)
+    except CurvewiseError as wrong:
+        raise CurvewiseError(f"Task {task!r}: ", wrong.message) from None
+
+
+def percentile(values: Floats, p: float) -> tuple[float, float]:
+    """Return a quantile of resamples along their first axis, and its standard error.
+
+    The error is half the distance between the order statistics one standard deviation of
+    their rank away. Where those tie it is 0, the least that it may be.
+    """
+    k = len(values)
+    ranked = np.sort(values)
+    at = min(max(math.ceil(k * p - 1e-9), 1), k) - 1
+    spread = math.ceil(math.sqrt(k * p * (1 - p)))
+    low, high = ranked[max(at - spread, 0)], ranked[min(at + spread, k - 1)]
+    return float(ranked[at]), float(high - low) / 2
+
+
+# --- Intervals of what is read off it: in closed form, and by the bootstrap ------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,44 +498,3 @@ def _unknown(pool: Pool, statistic: _Statistic, why: str) -> Interval:
     return Interval(
         statistic.least, math.inf, statistic.what, cannot_tell(why), statistic.of(pool)
     )
-
-
-_BATCH = 1 << 20  # numbers held at a time
-
-
-def by_task(scores: Scores) -> list[Floats]:
-    """Return one array of runs per task; refuse what is not that."""
-    if isinstance(scores, np.ndarray):
-        if scores.ndim != 2 or 0 in scores.shape:
-            raise CurvewiseError(
-                f"Scores have shape {scores.shape}. Pass an array of shape (run, task), "
-                f"or one array per task."
-            )
-        scores = list(scores.T)
-    if not isinstance(scores, Iterable):
-        raise CurvewiseError(f"Scores are {scores!r}. Pass one array of runs per task.")
-    named = scores if isinstance(scores, Mapping) else dict(enumerate(scores))
-    if not named:
-        raise CurvewiseError("There are no tasks. Pass one array of scores per task.")
-    return [_runs(task, z) for task, z in named.items()]
-
-
-def _runs(task: str | int, scores: ArrayLike) -> Floats:
-    try:
-        return checked_scores(scores)
-    except CurvewiseError as wrong:
-        raise CurvewiseError(f"Task {task!r}: ", wrong.message) from None
-
-
-def percentile(values: Floats, p: float) -> tuple[float, float]:
-    """Return a quantile of resamples along their first axis, and its standard error.
-
-    The error is half the distance between the order statistics one standard deviation of
-    their rank away. Where those tie it is 0, the least that it may be.
-    """
-    k = len(values)
-    ranked = np.sort(values)
-    at = min(max(math.ceil(k * p - 1e-9), 1), k) - 1
-    spread = math.ceil(math.sqrt(k * p * (1 - p)))
-    low, high = ranked[max(at - spread, 0)], ranked[min(at + spread, k - 1)]
-    return float(ranked[at]), float(high - low) / 2

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from curvewise.stats import bands
 from curvewise.stats.comparison.family import shared_confidence
 from curvewise.stats.planning.precision import trials_for_band
-from curvewise.stats.validation import checked_confidence, checked_looks, checked_size
+from curvewise.stats.validation import checked_confidence, checked_count, checked_size
 
 __all__ = [
     "LooksCost",
@@ -109,7 +109,7 @@ def planned_looks(trials: int, looks: int = 5) -> list[int]:
     >>> planned_looks(1000), planned_looks(3)
     ([63, 125, 250, 500, 1000], [1, 2, 3])
     """
-    n, k = checked_size(trials, "trials"), checked_looks(looks)
+    n, k = checked_size(trials, "trials"), checked_count("looks", looks)
     return sorted({-(-n >> halvings) for halvings in range(k)})
 
 
@@ -192,7 +192,7 @@ def looks_cost(
     >>> cost.trials_planned, cost.trials_anytime
     (2878, 7686)
     """
-    size, k = checked_size(n), checked_looks(looks)
+    size, k = checked_size(n), checked_count("looks", looks)
     level = checked_confidence(confidence)
     first = -(-size // 16) if start is None else checked_size(start, "start")
     each = shared_confidence(level, k)
