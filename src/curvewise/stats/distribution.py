@@ -321,7 +321,18 @@ def functional(scores: ArrayLike, of: Callable[[Floats], float]) -> float:
 
 
 def rank(n: int, p: Floats) -> NDArray[np.int64]:
-    """Return ceil(n p), safe against the rounding of p: rank(10, 0.7) is 7, not 8."""
+    """Return ceil(n p), safe against the rounding of p.
+
+    Parameters
+    ----------
+    n : int
+    p : ndarray
+
+    Examples
+    --------
+    >>> int(rank(10, np.array(0.7)))
+    7
+    """
     # n * p carries a relative error of a few units in its last place.
     return np.ceil(n * p - 1e-12 * max(n, 1)).astype(np.int64)
 
