@@ -118,8 +118,10 @@ def signatures():
         lines += [
             f"{module}.{n}{_called(v)}"
             for n, v in sorted(vars(home).items())
-            if callable(v) and getattr(v, "__module__", "") == home.__name__
-            if n in getattr(home, "__all__", [n]) and n[0] != "_"
+            if callable(v)
+            and getattr(v, "__module__", "") == home.__name__
+            and n[0] != "_"
+            and n in getattr(home, "__all__", [n])
         ]
     return "\n".join(lines) + "\n"
 

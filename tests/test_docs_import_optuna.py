@@ -40,8 +40,8 @@ def test_the_page_says_what_comes_out(results):
 
 def test_its_links_lead_somewhere_and_the_longest_attribute_is_what_it_says():
     followed_anchors((PAGE,))
-    from curvewise.exchange.tools.optuna import studies as told
+    from curvewise.exchange.tools.optuna import studies
 
     (longest,) = re.findall(r"more than (\d+) characters", text_of(PAGE))
-    assert int(longest) == told._LONGEST
+    assert int(longest) == studies._LONGEST
     assert "optuna" in tools.TOOLS

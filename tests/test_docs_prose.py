@@ -190,7 +190,7 @@ def test_refusals_are_quoted_as_they_are(page_folder):
     said = [refusal(attempt) for attempt in (repeated, percent, unscored)]
     for quote, text in zip(quotes, said, strict=False):
         assert all(part.strip() in text for part in quote.split("...")), (quote, text)
-    source = (ROOT / "src/curvewise/exchange/asking.py").read_text()
+    source = (ROOT / "src/curvewise/exchange/runs_to_trials.py").read_text()
     assert quotes[3] in source
 
 

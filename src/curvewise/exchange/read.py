@@ -466,6 +466,9 @@ def _recorded(
     return out
 
 
+# --- shapes of tables --------------------------------------------------------------------
+
+
 _SHAPES = (
     *(
         shapes.numbers,

@@ -24,6 +24,7 @@ from curvewise.exchange.rows import (
     rows_per_run,
     whole_runs,
 )
+from curvewise.exchange.run_names import RUN, proposals, roles_of
 from curvewise.exchange.shapes import EXAMPLES_AT
 from curvewise.exchange.tables import is_float
 from curvewise.metrics import Direction, Metric, find, is_quality, stated
@@ -396,8 +397,6 @@ def _ask_for_algorithm(
 
 def _ask_about_names(table: pa.Table, left: Iterable[str]) -> None:
     """Raise where names of runs say who ran, as in ppo-Hopper-s3."""
-    from curvewise.exchange.run_names import RUN, proposals, roles_of
-
     column = names.first(RUN, [c for c in left if not is_number(table, c)])
     if column is None:
         return

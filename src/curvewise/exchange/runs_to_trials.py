@@ -32,7 +32,13 @@ from curvewise.exchange.columns import (
 )
 from curvewise.exchange.roles import Metrics, Roles, Unit, several, stated_metrics
 from curvewise.exchange.rows import Where, chosen_rows, joined, rows_per_run
-from curvewise.exchange.run_names import NamedRoles, left_out_of, roles_of, with_columns
+from curvewise.exchange.run_names import (
+    NamedRoles,
+    left_out_of,
+    proposals,
+    roles_of,
+    with_columns,
+)
 from curvewise.exchange.runs import CROSSED, LeftOut, Runs, Scalars
 from curvewise.metrics import Metric, find
 from curvewise.text import count
@@ -543,8 +549,6 @@ def _which_algorithm(runs: Runs) -> CurvewiseError:
 
 def patterns(runs: Runs) -> list[dict[str, Any]]:
     """Return patterns of the names of runs that tell algorithms with several runs."""
-    from curvewise.exchange.run_names import proposals
-
     called = runs.table.column("run").cast(pa.string()).to_pylist()
     found = proposals(called, "", seeded=True)
     return [fix for fix in found if isinstance(fix["roles"], str)]

@@ -151,9 +151,6 @@ def _umask() -> int:
     return now
 
 
-# --- Tables that we write ourselves, and read back to the same trials ------------------
-
-
 # --- writing -----------------------------------------------------------------------------
 
 

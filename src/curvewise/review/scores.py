@@ -668,6 +668,9 @@ def assumed_directions(trials: Trials) -> Iterator[Finding]:
         )
 
 
+# --- What rules about scores count -----------------------------------------------------
+
+
 def broken(trials: Trials) -> Bools:
     """Return which trials did not end well or have no finite last score at all."""
     finite = np.zeros(len(trials), bool)

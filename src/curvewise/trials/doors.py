@@ -28,15 +28,20 @@ if TYPE_CHECKING:
     from curvewise.trials.table import Trials
 
 
+__all__ = [
+    "Lines",
+    "Points",
+    "count_failed",
+    "last_values",
+    "lines",
+    "numbers",
+    "points",
+    "scores",
+    "values_at",
+]
+
 Failed: TypeAlias = Literal["raise", "worst"] | float
-
-
-# --- Curves on common steps ------------------------------------------------------------
-
-
 Fill: TypeAlias = Literal["error", "last", "linear"]
-
-
 At: TypeAlias = Literal["last", "mean", "best"] | float
 
 
@@ -462,6 +467,9 @@ def from_counts(core: Core, details: Details, metric: str) -> tuple[Floats, Bool
         shift = np.repeat(core.offsets[rows] - np.cumsum(lengths) + lengths, lengths)
         values[np.arange(len(shift)) + shift] = FROM_COUNTS[metric](counts)
     return values, ~np.isnan(values)
+
+
+# --- Curves on common steps ------------------------------------------------------------
 
 
 def common_steps(

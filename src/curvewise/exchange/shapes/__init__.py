@@ -18,14 +18,6 @@ from curvewise.exchange.rows import SIGN, floats, group_codes, is_number
 from curvewise.trials import names
 from curvewise.trials.columns import Ints, Ragged
 
-__all__ = [
-    "EXAMPLES_AT",
-    "Shaped",
-    "must_be_names",
-    "same_names",
-]
-
-
 Stated: TypeAlias = dict[str, Any]
 
 
