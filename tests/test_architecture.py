@@ -111,7 +111,7 @@ def signatures():
         else:
             lines.append(f"{name}{_called(value)}")
     for module in (
-        *("_answer", "review.check", "review.finding", "trials.doors"),
+        *("answer", "review.check", "review.finding", "trials.doors"),
         *(name for name in map(_short, modules()) if _is_open(name)),
     ):
         home = import_module(f"curvewise.{module}")

@@ -373,7 +373,7 @@ class Postgres(Database):
         self.execute("SELECT set_config('default_transaction_read_only', 'on', false)")
 
     def upsert(self, rows: Sequence[Row], revision: int) -> None:
-        """Add trials as `writing.encode` makes them, or replace them."""
+        """Add trials as `columns.encode` makes them, or replace them."""
         if len(rows) < _FEW:
             ready = [(*row, revision) for row in rows]
             with self.connection.cursor() as cursor:

@@ -124,7 +124,7 @@ class Database(ABC):
 
     @abstractmethod
     def upsert(self, rows: Sequence[Row], revision: int) -> None:
-        """Add trials as `writing.encode` makes them, or replace them."""
+        """Add trials as `columns.encode` makes them, or replace them."""
 
     @abstractmethod
     def close(self) -> None:

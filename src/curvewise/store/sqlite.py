@@ -255,7 +255,7 @@ class SQLite(Database):
         self.connection.execute("PRAGMA query_only = ON")
 
     def upsert(self, rows: Sequence[Row], revision: int) -> None:
-        """Add trials as `writing.encode` makes them, or replace them."""
+        """Add trials as `columns.encode` makes them, or replace them."""
         end = (revision,)
         self.connection.executemany(schema.UPSERT, [row + end for row in rows])
 
