@@ -4,8 +4,8 @@ import click
 import pytest
 
 from curvewise.cli import main
-from curvewise.cli.options import in_shell, option_names
 from curvewise.errors import Message, Verbatim
+from curvewise.questions.commands import in_shell, option_names
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from curvewise.cli.options import as_json, one_thread, warnings_as_lines
+from curvewise.questions.commands import as_json, one_thread, warnings_as_lines
 
 if TYPE_CHECKING:
     from curvewise_papers.study import Paper, Reproduction, Study

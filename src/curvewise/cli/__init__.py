@@ -8,8 +8,8 @@ import click
 
 from curvewise._papers import HINT, NoPapers
 from curvewise._version import __version__
-from curvewise.cli.options import CANNOT_ANSWER, INTERRUPTED, in_shell
 from curvewise.errors import Blocked, CurvewiseError, UnknownDirection
+from curvewise.questions.commands import CANNOT_ANSWER, INTERRUPTED, in_shell
 
 EPILOG = """Exit status: 0 fine, 1 error, 2 wrong usage, 3 finished, but some trials
 failed, 4 no answer: check objects to the results (--anyway answers all the same), or

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from curvewise.cli.options import (
+from curvewise.questions.commands import (
     CANNOT_ANSWER,
     answer_options,
     anyway_option,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from curvewise.cli.options import (
+from curvewise.errors import shortened
+from curvewise.questions.commands import (
     INTERRUPTED,
     as_json,
     leave,
@@ -17,7 +18,6 @@ from curvewise.cli.options import (
     warnings_as_lines,
     working,
 )
-from curvewise.errors import shortened
 
 if TYPE_CHECKING:
     from curvewise.engine.experiment import Experiment
@@ -103,6 +103,7 @@ def run(
         one_thread()
     from curvewise import zoo
     from curvewise.flow.plan import recipe_of
+    from curvewise.flow.toml import PLAN, RUN
 
     recipe = recipe_of(source, zoo)
     if trials is not None:
@@ -110,7 +111,7 @@ def run(
     options = recipe.options | {k: v for k, v in given.items() if v is not None}
     if options["store"].startswith("~"):
         options["store"] = os.path.expanduser(options["store"])  # noqa: PTH111
-    with warnings_as_lines(of_toml=bool(recipe.text)):
+    with warnings_as_lines({*PLAN, *RUN} if recipe.text else None):
         if dry_run:
             _show_plan(recipe, options, retry_failed=retry_failed)
         else:
@@ -398,6 +399,7 @@ def replay(
     one_thread()
     import curvewise as cw
     from curvewise.flow.plan import changed, recipe_of, remembered
+    from curvewise.flow.toml import PLAN, RUN
 
     with cw.store.open(store, create=False) as opened:
         notes = opened.notes()
@@ -411,7 +413,7 @@ def replay(
             "limit, and may end this process.",
             err=True,
         )
-    with warnings_as_lines(of_toml=bool(recipe.text)):
+    with warnings_as_lines({*PLAN, *RUN} if recipe.text else None):
         answer = cw.replay(recipe.experiment, store, task, algorithm, number)
     click.echo(str(answer))
     if not answer.agrees:

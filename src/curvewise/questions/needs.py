@@ -364,6 +364,7 @@ ONE_TRIAL = "One trial does not show how scores vary."
 
 
 def known_to_within(n: int, unit: str) -> str:
+    """Return how well so many runs know a distribution, in a sentence."""
     told = (
         f"With {count(n, unit)} of each, the share of {unit}s at or below any score is "
         f"known to within {half_width(n):.2g} (95 % confidence)"
@@ -387,6 +388,7 @@ def usual_at(trials: Trials) -> At:
 
 
 def with_at(at: At) -> dict[str, Any]:
+    """Return `at` as a keyword, where it is not the usual one."""
     return {} if at == "last" else {"at": at}
 
 

@@ -1,4 +1,4 @@
-"""All that a watcher has seen: trials in columns, what went wrong, each task with its curves."""
+"""What a watcher has seen: trials in columns, failures, each task with its curves."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping

@@ -382,6 +382,7 @@ class ShownPair(NamedTuple):
 
     @property
     def stretches(self) -> tuple[tuple[float, float], ...]:
+        """Return the steps, from where to where, at which the pair differs."""
         return () if self.pair.where is None else self.pair.where.stretches
 
     def difference(self, found: LineTask) -> CurveBand:

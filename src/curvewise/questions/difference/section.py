@@ -93,6 +93,7 @@ def difference_question(asked: Asked) -> Question:
 
 
 def several_lines(part: Trials, metric: str, failed: Failed) -> list[Lines]:
+    """Return the curves of each task that has those of two algorithms."""
     grid = _grid(part, metric)
     by_task = lines_by_task(part, metric, grid, None, failed)
     several = [own for own in by_task.values() if len(own) > 1]
@@ -117,6 +118,7 @@ def _grid(part: Trials, metric: str) -> int | None:
 
 
 def options_for_lines(found: Settled) -> dict[str, Any]:
+    """Return the keywords with which curves are compared."""
     grid = _grid(found.trials, found.metric)
     return ({} if grid is None else {"grid": grid}) | found.options
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from curvewise.cli.options import (
+from curvewise.questions.commands import (
     as_json,
     in_options,
     in_shell,

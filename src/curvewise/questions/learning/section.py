@@ -169,6 +169,7 @@ def against_sizes(trials: Trials, metric: str, least: int) -> str:
 
 
 def too_few_sizes(names: list[str], least: int) -> str:
+    """Return who is left out for too few sizes, in a sentence."""
     if not names:
         return ""
     few = listed(dict.fromkeys(names), 4)
@@ -176,6 +177,7 @@ def too_few_sizes(names: list[str], least: int) -> str:
 
 
 def from_size_to_size(sizes: list[Floats]) -> str:
+    """Return how many sizes there are, from where to where."""
     fewest, most = min(map(len, sizes)), max(map(len, sizes))
     many = f"{fewest}" if fewest == most else f"{fewest} to {most}"
     low, high = min(own[0] for own in sizes), max(own[-1] for own in sizes)
@@ -183,6 +185,7 @@ def from_size_to_size(sizes: list[Floats]) -> str:
 
 
 def strength_of_curves(sizes: int, runs: int) -> str:
+    """Return how far curves through so many sizes can be trusted."""
     told = f"{count(runs, 'run')} at each size at least."
     if runs == 1:
         told += " Of one run nobody sees how it varies but from the fit itself."

@@ -5,7 +5,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from curvewise.cli.options import (
+from curvewise.errors import CurvewiseError
+from curvewise.questions.commands import (
     answer_options,
     anyway_option,
     as_json,
@@ -16,7 +17,6 @@ from curvewise.cli.options import (
     source_options,
     step_options,
 )
-from curvewise.errors import CurvewiseError
 
 _ANY = ("half_width", "power", "trials", "top")
 _OF_PILOTS = ("half_width", "power")

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from curvewise.cli.options import (
+from curvewise.questions.commands import (
     answer_options,
     anyway_option,
     as_json,

@@ -138,6 +138,7 @@ def would_change(answer: "Robustness") -> str:
 
 
 def paired_note(gaps: Sequence[Gap]) -> str:
+    """Return whether trials were compared in pairs, as a note."""
     apart = [f"{g.algorithm} on {g.task}" for g in gaps if not g.paired]
     if not apart:
         return "paired: trials with the same number met the same data, which is used."
@@ -149,6 +150,7 @@ def paired_note(gaps: Sequence[Gap]) -> str:
 
 
 def verdict_of(g: Gap, margin: float | None) -> str:
+    """Return what tuning gains, in a sentence."""
     one = g.gain("mean")
     sure, seen = one.believed, one.interval
     name, span = g.algorithm, f"({_ends(seen)})"

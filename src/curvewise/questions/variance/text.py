@@ -111,6 +111,7 @@ def would_change(answer: "VarianceShares") -> str:
 
 
 def verdict_of(d: Decomposition) -> str:
+    """Return where most of the spread comes from, in a sentence."""
     first = d.largest
     if first is None:
         return "all scores are the same, and there is nothing to share."
@@ -142,6 +143,7 @@ def _is(source: str) -> str:
 
 
 def share_cell(share: float) -> str:
+    """Return a share of the variance, as tables show it."""
     return "" if math.isnan(share) else f"{100 * share:.0f} %"
 
 
@@ -150,4 +152,5 @@ def _ends(interval: Interval) -> str:
 
 
 def span_cell(interval: Interval) -> str:
+    """Return the ends of a share, as tables show them."""
     return "cannot tell" if math.isnan(interval.lower) else _ends(interval)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from curvewise.cli.options import (
+from curvewise.errors import CurvewiseError
+from curvewise.questions.commands import (
     CANNOT_ANSWER,
     answer_options,
     anyway_option,
@@ -14,7 +15,6 @@ from curvewise.cli.options import (
     read_source,
     two_source_options,
 )
-from curvewise.errors import CurvewiseError
 
 if TYPE_CHECKING:
     from curvewise.questions.versions import Versions

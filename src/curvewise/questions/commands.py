@@ -3,7 +3,7 @@
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -184,7 +184,7 @@ def _with(command: _F, *parameters: Callable[[_F], _F]) -> _F:
 
 def read_source(source: str, **keywords: Any) -> "Trials":
     """Return the trials that the options of `source_options` ask for."""
-    from curvewise.flow.read import read
+    import curvewise as cw
 
     several = ("on", "trial", "params", "block", "cluster")
     stated: dict[str, Any] = {
@@ -208,7 +208,7 @@ def read_source(source: str, **keywords: Any) -> "Trials":
     if "roles" in stated:
         stated["roles"] = _roles(stated["roles"])
     with working(f"reading {source}"), warnings_as_lines():
-        return read(source, **stated)
+        return cw.read(source, **stated)
 
 
 def _metrics(texts: tuple[str, ...]) -> Any:
@@ -330,26 +330,23 @@ def working(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def warnings_as_lines(*, of_toml: bool = False) -> Iterator[None]:
+def warnings_as_lines(toml_keys: Container[str] | None = None) -> Iterator[None]:
     """Print our own warnings as lines, when they come; above a bar, if there is one.
 
-    Parameters
-    ----------
-    of_toml : bool
-        Whether whoever reads them has written a TOML file.
+    They are written as options, or as the keys that a TOML file may have.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("always", CurvewiseWarning)
         usual = warnings.showwarning
-        from curvewise.flow.toml import PLAN, RUN
-
         names = option_names(click.get_current_context(silent=True))
 
         def show(message: Any, category: type[Warning], *rest: Any) -> None:
             if issubclass(category, CurvewiseWarning):
                 text = message.message
                 said = (
-                    text.as_toml({*PLAN, *RUN}) if of_toml else text.as_options(names)
+                    text.as_options(names)
+                    if toml_keys is None
+                    else text.as_toml(toml_keys)
                 )
                 sys.stderr.write(f"curvewise: {said}\n")
             else:
