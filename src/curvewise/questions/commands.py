@@ -291,12 +291,16 @@ def one_thread() -> None:
 
 def option_names(ctx: click.Context | None) -> dict[str, str] | None:
     """Return what commands call the keywords of the Python API that they know."""
-    group = ctx and ctx.find_root().command
-    if not isinstance(group, click.Group):
+    root = ctx and ctx.find_root()
+    if root is None or not isinstance(root.command, click.Group):
         return None
+    commands = (
+        root.command.get_command(root, n) for n in root.command.list_commands(root)
+    )
     options = [
         param
-        for command in group.commands.values()
+        for command in commands
+        if command is not None
         for param in command.params
         if isinstance(param, click.Option)
     ]
