@@ -132,14 +132,6 @@ def latex(
 ) -> str:
     r"""Return `rows` as a LaTeX tabular for the booktabs package.
 
-    Parameters
-    ----------
-    rows : sequence of mapping
-    columns : sequence of str, or mapping of str to str, optional
-        Which ones, in which order; a mapping says what to call them.
-    caption, label : str, optional
-        With either of them, the tabular is put into a table.
-
     Examples
     --------
     >>> print(latex([{"a_b": "50 %", "n": -1}], label="tab:x"))

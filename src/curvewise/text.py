@@ -206,13 +206,6 @@ def html_table(
 ) -> str:
     """Return `rows` as an HTML table, every name and text escaped.
 
-    Parameters
-    ----------
-    rows : sequence of mapping
-    caption : str
-    most : int, optional
-        After so many rows it says how many more there are.
-
     Examples
     --------
     >>> print(html_table([{"a": "<b>", "n": 0.5}], "c"))
@@ -280,15 +273,6 @@ def notebook(
     parts: Iterable[Piece], *, notes: Sequence[str] = (), source: str = ""
 ) -> str:
     """Return tables and sentences as HTML for a notebook.
-
-    Parameters
-    ----------
-    parts : iterable of str or Table
-        What to show, in order.
-    notes : sequence of str
-        What one must know to read it; folded, until somebody looks.
-    source : str
-        Where it came from; folded with the notes.
 
     Examples
     --------

@@ -14,14 +14,7 @@ from curvewise_papers.study import Figure, Paper, Reproduction, Study
 
 
 def write(paper: Paper, found: Sequence[Reproduction], path: str | Path) -> Path:
-    """Write the page of a paper as one HTML file, and return its path.
-
-    Parameters
-    ----------
-    paper : Paper
-    found : sequence of Reproduction
-    path : str or Path
-    """
+    """Write the page of a paper as one HTML file, and return its path."""
     target = refuse_to_replace(path)
     save(render(paper, found), target)
     return target
@@ -129,14 +122,7 @@ _MADE = (
 
 
 def page(paper: Paper, found: Sequence[Reproduction]) -> str:
-    """Return the page of a paper in Markdown.
-
-    Parameters
-    ----------
-    paper : Paper
-    found : sequence of Reproduction
-        Of all its studies.
-    """
+    """Return the page of a paper in Markdown."""
     parts = [_MADE, f"# {paper.printed.title}", paper.printed.citation, paper.about]
     if paper.printed.url:
         parts.append(f"<{paper.printed.url}>")

@@ -283,23 +283,7 @@ class Learner(Protocol):
     def play(
         self, start: float, noise: Floats, *, learn: bool = True, path: Floats = NO_PATH
     ) -> tuple[float, int]:
-        """Play an episode.
-
-        Parameters
-        ----------
-        start : float
-            The angle that it begins with, at rest.
-        noise : ndarray, shape (step,)
-            Standard normal: what is random about each action.
-        learn : bool
-        path : ndarray, shape (step, 3)
-            Is filled with angle, speed and reward of its first steps.
-
-        Returns
-        -------
-        (float, int)
-            The return, and in how many steps it learned: fewer than all if it diverged.
-        """
+        """Play an episode."""
 
 
 Make = Callable[[Mapping[str, Any], Pendulum, np.random.Generator, bool], Learner]

@@ -132,26 +132,7 @@ def actor_critic_episode(
     is_learning: Any,
     path: Any,
 ) -> Any:
-    """Play an episode, learn on the way, return its return and how long it learned.
-
-    Parameters
-    ----------
-    world : tuple
-        `Pendulum.numbers`; multipliers of the policy's and of the value's features, uint32
-        of shape (feature, 2); room for the cosines and sines of multiples, of shape (4,
-        order + 1); whether each feature has a cosine of its own.
-    angle : float
-        Where it starts, at rest.
-    noise : ndarray, shape (step,)
-        Standard normal: the action less its mean.
-    actor, critic : ndarray, shape (feature,)
-        Weights, which change.
-    rates : tuple of float
-        Discount, lambda, the actor's step size, the critic's.
-    is_learning : bool
-    path : ndarray, shape (step or 0, 3)
-        Is filled with angle, speed and reward of the first steps.
-    """
+    """Play an episode, learn on the way, return its return and how long it learned."""
     gamma, lamb, actor_rate, critic_rate = rates
     actor_trace, critic_trace = np.zeros(len(actor)), np.zeros(len(critic))
     actor_now, actor_then = np.empty(len(actor)), np.empty(len(actor))
@@ -290,25 +271,6 @@ def ppo_episode(
     """Play an episode, learn from each full batch, return as `actor_critic_episode` does.
 
     Batches run on from one episode into the next.
-
-    Parameters
-    ----------
-    world, angle, noise, is_learning, path
-        As in `actor_critic_episode`.
-    weights : ndarray
-        Of the mean action, the logarithm of its sd, weights of the value: they change.
-    moments : ndarray, shape (2, weight)
-        Of Adam.
-    counts : ndarray of int
-        Steps in memory, updates of Adam so far.
-    shuffles : ndarray of uint64, shape (1,)
-        Where the order of steps comes from.
-    seen : ndarray, shape (step + 1, weight)
-        Features of the states in memory, and of the one after them.
-    memory : ndarray, shape (step, 6)
-    rates : tuple
-        Discount, lambda, step size, clip, how often each batch of steps is gone through,
-        how many of its steps make an update.
     """
     n_actor, n = len(world[1]), len(memory)
     held, speed, total, learned = counts[0], 0.0, 0.0, 0

@@ -453,23 +453,7 @@ def reproduce(
     command: Callable[[Study], str],
     **options: Any,
 ) -> Iterable[Reproduction]:
-    """Run studies, one after the other, and yield what came out of each.
-
-    Parameters
-    ----------
-    paper : Paper
-    studies : iterable of Study
-    scale : {"quick", "kept", "full"}
-    folder : Path, optional
-        Where trials are stored, in a folder for each study, whatever the scale: a larger
-        one goes on from a smaller one.
-    keep : Path, optional
-        Where the results are kept as small tables, before anything is said of them.
-    command : callable
-        What to say made the results of a study.
-    **options
-        For `curvewise.run`.
-    """
+    """Run studies, one after the other, and yield what came out of each."""
     for study in studies:
         if missing := study.missing():
             yield Reproduction(study, None, None, missing)
@@ -485,15 +469,7 @@ def reproduce(
 def kept(
     paper: Paper, studies: Iterable[Study], folder: Path
 ) -> Iterable[Reproduction]:
-    """Yield what a folder has kept of studies; nothing is run.
-
-    Parameters
-    ----------
-    paper : Paper
-    studies : iterable of Study
-    folder : Path
-        With a folder for each paper, and in it one for each study.
-    """
+    """Yield what a folder has kept of studies; nothing is run."""
     for study in studies:
         found = Results.read(folder / paper.name / study.name)
         yield Reproduction(study, found, paper.claims(study, found))

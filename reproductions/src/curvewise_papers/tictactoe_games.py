@@ -54,25 +54,7 @@ def play(
     explore: float,
     learns_from_exploring: bool,
 ) -> int:
-    """Play games, learn from them, and return games won less games lost.
-
-    Parameters
-    ----------
-    values : ndarray, shape (board,)
-        What the learner thinks of boards after its own moves; changed in place.
-    names : ndarray, shape (board,)
-        Under which number the value of a board is kept.
-    ends : ndarray, shape (board,)
-        How the game stands on each board.
-    luck : ndarray, shape (game, 10)
-        Uniform numbers: one for each move, the last for who begins.
-    rate : float
-        How far a value moves towards the next one; 0 learns nothing.
-    explore : float
-        With which probability a move of the learner is any move.
-    learns_from_exploring : bool
-        Whether the value before such a move is moved towards the one after it.
-    """
+    """Play games, learn from them, and return games won less games lost."""
     score = 0
     pieces = np.empty(CELLS, np.int64)
     for game in range(len(luck)):

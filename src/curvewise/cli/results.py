@@ -182,11 +182,6 @@ def auditing(what: str) -> "Iterator[list[Audit]]":
     """Show what is going on, and return the audits that a report made.
 
     On a terminal in one line that changes; elsewhere in lines, now and then.
-
-    Parameters
-    ----------
-    what : str
-        What is going on while nothing is audited.
     """
     from curvewise.questions.audit.section import watched
 

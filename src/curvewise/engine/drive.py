@@ -136,14 +136,7 @@ class Queue:
         self._largest: dict[int, int] = {}
 
     def next(self, *, quick: bool = False) -> Batch | None:
-        """Return the next batch; None where there is nothing left.
-
-        Parameters
-        ----------
-        quick : bool
-            Only if its trials are known to take less than a second: nobody should hold
-            a long trial that another could begin with.
-        """
+        """Return the next batch; None where there is nothing left."""
         if self._back:
             return None if quick else self._back.pop()
         while self._left:
@@ -230,14 +223,7 @@ EXECUTORS: tuple[str, ...] = get_args(ExecutorName)
 def executor_of(
     executor: ExecutorName | Executor, workers: int | None = None
 ) -> Iterator[Executor]:
-    """Give the executor that was asked for; one that was passed stays open.
-
-    Parameters
-    ----------
-    executor : {"local", "serial", "ray"} or Executor
-    workers : int, optional
-        How many processes; one for each core if left out.
-    """
+    """Give the executor that was asked for; one that was passed stays open."""
     if not isinstance(executor, str):
         if not hasattr(executor, "run"):
             raise unknown("executor", executor, EXECUTORS)
@@ -360,23 +346,7 @@ def drive(
     *,
     claim: Callable[[int, Ints], Ints] | None = None,
 ) -> bool:
-    """Run the trials in `todo`; return whether all were run.
-
-    Parameters
-    ----------
-    payload : Payload
-    todo : mapping of int to array or range
-        For each cell, by its place in ``experiment.cells()``, the numbers to run.
-    executor : Executor
-    limits : Limits
-    finished : callable
-        Called with the trials of each batch, in the order in which they finish. What it
-        has returned from is safe: the engine forgets it.
-    meanings : dict of str to Metric
-        What scores mean; filled as new ones are met, each said once if it is assumed.
-    claim : callable, optional
-        Asked before trials are run; returns those that this process may do.
-    """
+    """Run the trials in `todo`; return whether all were run."""
     experiment = payload.experiment
     cells = [(task.name, one.name) for task, one in experiment.cells()]
     queue = Queue(todo, executor.workers, claim)

@@ -62,15 +62,7 @@ class Runner:
         return stream(self._experiment.seed, role, *names, replicate=replicate)
 
     def run(self, record: Record, kept: Callable[[Record], None] | None = None) -> None:
-        """Run a trial; whatever happens in it, `record` says how it ended.
-
-        Parameters
-        ----------
-        record : Record
-            Its number says which trial; it is filled as the trial yields.
-        kept : callable, optional
-            Called with the record when its params are drawn and after each yield.
-        """
+        """Run a trial; whatever happens in it, `record` says how it ended."""
         number = record.number
         begin = time.perf_counter()
         try:

@@ -190,17 +190,7 @@ _WAYS = {
 
 
 def scaled(values: Any, metric: Metric, unit: Unit | None, run: Any) -> Any:
-    """Return scores in fractions, where they were written in percent.
-
-    Parameters
-    ----------
-    values : ndarray
-    metric : Metric
-    unit : {"fraction", "percent", "mixed"} or None
-        ``"mixed"``: runs with a value above 1 are in percent, the others in fractions.
-    run : ndarray of int
-        Which run each value is of.
-    """
+    """Return scores in fractions, where they were written in percent."""
     if not metric.is_rate:
         return values
     in_percent = np.isfinite(values) & (values > 1.5)  # less may be a rounding

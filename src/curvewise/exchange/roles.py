@@ -117,22 +117,7 @@ def assign(
     known: Mapping[str, Metric] | None = None,
     design: Sequence[str] = (),
 ) -> Roles:
-    """Return the roles of a table's columns.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-    task, algorithm, trial, step, status, metrics, params, unit
-        What the caller states; the rest is guessed.
-    run_level : iterable of str
-        Columns that come from a table of runs: no metrics among them unless stated.
-    joined_on : sequence of str
-        Columns that name the run of a row: rows that differ in them are of two runs.
-    known : mapping of str to Metric, optional
-        What columns are known to mean, where they are there.
-    design : sequence of str
-        Columns that make blocks or clusters: labels or params, and nothing else.
-    """
+    """Return the roles of a table's columns."""
     known = known or {}
     chosen = stated_metrics(metrics, unit)
     if not isinstance(metrics, Mapping):  # names without meanings

@@ -47,16 +47,6 @@ def roles_of(
 ) -> tuple[list[int], dict[str, list[Any]]]:
     """Return which runs to keep, and what their names say, as columns.
 
-    Parameters
-    ----------
-    runs : sequence of str
-        Names of runs.
-    roles : str, mapping or callable
-        A pattern such as ``"{algorithm}-{task}-s{seed}"``, in which ``{name}`` stands for
-        any text without a slash, ``{name:d}`` for digits and ``*`` for anything (an
-        algorithm or a task may be named twice, of which the parts are joined); what all
-        runs share; or a function from a name to a mapping, or None for a run to leave out.
-
     Examples
     --------
     >>> roles_of(["ppo-Hopper-s3"], "{algorithm}-{task}-s{seed}")

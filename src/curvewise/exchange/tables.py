@@ -36,16 +36,7 @@ _NAMES_OF_RUNS = ("run", "trial", "experiment", "id", "name", "commit", "hash", 
 
 
 def load(source: object, named: Iterable[str] = ()) -> tuple[pa.Table, str]:
-    """Return a source as a table, and what to call it.
-
-    Parameters
-    ----------
-    source : path, frame or dict of arrays
-        CSV, Parquet or JSON lines, also compressed; any frame that narwhals knows
-        (pandas, polars, pyarrow); columns by name.
-    named : iterable of str
-        Columns that name algorithms, tasks or runs: in a CSV file 1.1 and 1.10 are two.
-    """
+    """Return a source as a table, and what to call it."""
     if isinstance(source, str | Path):
         table, name = _from_file(source, tuple(named)), Path(source).name
     elif isinstance(source, Mapping):

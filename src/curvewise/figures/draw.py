@@ -245,12 +245,6 @@ def draw_panels(charts: Sequence[Chart], columns: int = 4) -> "Axes":
     """Draw charts side by side, in rows, and return the first of their axes.
 
     Where all of them have the same curves, one legend above serves all.
-
-    Parameters
-    ----------
-    charts : sequence of Chart
-    columns : int
-        How many are side by side; fewer where they do not fit into the style's width.
     """
     if not charts:
         raise CurvewiseError("There is no chart to draw. Pass at least one.")

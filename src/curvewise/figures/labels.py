@@ -60,16 +60,7 @@ def literal(text: str) -> str:
 
 
 def apart(ax: "Axes", texts: Sequence[str], places: Sequence[float]) -> list[int]:
-    """Return which ticks of an x axis are labelled: of those that meet, the first.
-
-    Parameters
-    ----------
-    ax : Axes
-    texts : sequence of str
-        Their labels; what matters most comes first.
-    places : sequence of float
-        Where along the axis they are, from 0 to 1.
-    """
+    """Return which ticks of an x axis are labelled: of those that meet, the first."""
     along = letters_along(ax, "x")
     kept: list[int] = []
     for i, text in enumerate(texts):

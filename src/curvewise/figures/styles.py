@@ -120,19 +120,6 @@ def style(
 ) -> Iterator[None]:
     """Draw figures for paper, slides or the screen, while it lasts.
 
-    Parameters
-    ----------
-    name : {"paper", "slides", "screen"}
-        ``"paper"``: as wide as a column, letters of 8 and 7 points, thin lines, fonts
-        embedded as TrueType, and no title on single axes, since a paper has captions;
-        panels keep theirs, which tell them apart. ``"slides"``: 10 by 5.6 inches, large
-        letters. ``"screen"``: as without a style.
-    columns : {1, 2}
-        Of a paper with two: 3.4 or 7.0 inches wide.
-    height : float, optional
-        Of figures with one row of panels, in inches. If left out, 2.4 or 2.8 on paper, and
-        more where many curves have to be named.
-
     Notes
     -----
     Save within the block: matplotlib decides only then how fonts are embedded. Leave

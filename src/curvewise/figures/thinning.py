@@ -389,15 +389,6 @@ def thinned(chart: Chart, series: Series, tolerance: float, height: float) -> Ou
     Nowhere is it off by more than the tolerance in y or, where it has thousands of points,
     by a 512th of the chart's width in x. Its ends are kept. A band is drawn from outside:
     its lower end is never above the true one, nor its upper end below.
-
-    Parameters
-    ----------
-    chart : Chart
-    series : Series
-    tolerance : float
-        Of the height of the chart.
-    height : float
-        From where to where the y axis goes: `height_of` the chart.
     """
     paper = Paper.of(chart, series, height)
     if series.is_dots or paper is None:

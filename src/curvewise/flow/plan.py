@@ -99,19 +99,7 @@ def left(
     *,
     below: int | None = None,
 ) -> dict[Cell, Numbers]:
-    """Return the numbers of the trials that are still to be run, for every cell.
-
-    Parameters
-    ----------
-    experiment : Experiment
-    store : AnyStore, InMemory or None
-        What has trials already; None for a store that is still to be made.
-    redo : collection of str
-        Count trials that ended so as still to be run, `NOT_OK` for all that failed.
-        For a driver, only those from before it began.
-    below : int, optional
-        Look at the trials with smaller numbers; at all that are planned if left out.
-    """
+    """Return the numbers of the trials that are still to be run, for every cell."""
     size = experiment.trials if below is None else below
     have = {} if store is None else store.numbers()
     rest: dict[Cell, Numbers] = {}
@@ -136,16 +124,7 @@ class Outlook(NamedTuple):
 
 
 def outlook(experiment: Experiment, where: str, redo: Collection[str] = ()) -> Outlook:
-    """Return what a run would find in a store; raise if it would refuse to go on there.
-
-    Parameters
-    ----------
-    experiment : Experiment
-    where : str
-        Path or URL. Nothing is written there.
-    redo : collection of str
-        As in `left`.
-    """
+    """Return what a run would find in a store; raise if it would refuse to go on there."""
     try:
         with stores.open(where, create=False) as store:
             used = names_in(store.numbers())
@@ -163,12 +142,6 @@ def agree(store: Any, texts: Mapping[str, str]) -> None:
     """Define things in a store; raise if it has trials of something defined otherwise.
 
     Called by a driver: a second one that starts now sees the first.
-
-    Parameters
-    ----------
-    store : AnyStore
-    texts : mapping of str to str
-        What is defined, such as "algorithm svm", to its definition as text.
     """
     known = store.define(texts)
     if older := _older_names(known, texts):

@@ -357,14 +357,6 @@ def each(
 ) -> Iterator[Item]:
     """Yield items, and say on standard error how far it is and how long it will take.
 
-    Parameters
-    ----------
-    items : sequence
-    what : str
-        What is done with them, such as ``"power"``.
-    wanted : bool, optional
-        False says nothing. Otherwise a bar, or lines where there is no terminal.
-
     Examples
     --------
     >>> list(each([1, 2, 3], "counting"))

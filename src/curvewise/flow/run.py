@@ -413,20 +413,7 @@ def estimate(
     workers: int | None = None,
     timeout: float | None = None,
 ) -> Estimate:
-    """Run a few trials of each cell, keep none of them, and say how long all would take.
-
-    Parameters
-    ----------
-    experiment : Experiment
-    left : mapping of (task, algorithm) to array of int
-        What is still to be run, as `curvewise.flow.plan.left` returns it.
-    executor : {"local", "serial", "ray"}
-        Trials of a serial run are probed in this process, others in one worker.
-    workers : int, optional
-        How many the run would have; one for each core if left out.
-    timeout : float, optional
-        What a trial may take in the run.
-    """
+    """Run a few trials of each cell, keep none of them, and say how long all would take."""
     probed = tuple(_probes(experiment, left, executor, timeout))
     return Estimate(probed, workers_of(executor, workers))
 

@@ -152,15 +152,7 @@ class Standing:
 
 
 def standing(where: str, only: Iterable[Cell] | None = None) -> Standing:
-    """Return how far a store is, which may be filled meanwhile.
-
-    Parameters
-    ----------
-    where : str
-        Path or URL.
-    only : iterable of (task, algorithm), optional
-        Which cells to tell about; all that are planned or there if left out.
-    """
+    """Return how far a store is, which may be filled meanwhile."""
     with stores.open(where, create=False) as store:
         notes, tally = store.notes(), store.tally()
     cells = _cells(tally, planned(notes), only)

@@ -63,14 +63,7 @@ class Recipe:
 
 
 def from_toml(path: str | Path, zoo: Zoo) -> Recipe:
-    """Return the experiment that a TOML file describes.
-
-    Parameters
-    ----------
-    path : str or Path
-    zoo : Zoo
-        Where tasks and algorithms without a colon in their name are looked up.
-    """
+    """Return the experiment that a TOML file describes."""
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -100,13 +93,6 @@ def from_text(text: str, path: Path, zoo: Zoo) -> Recipe:
 
     The text may be what a store remembers of another machine: whether its options are
     such as a run can have here is not asked.
-
-    Parameters
-    ----------
-    text : str
-    path : Path
-        Where the file is, or was: modules and the store are looked for beside it.
-    zoo : Zoo
     """
     try:
         table = tomllib.loads(text)
@@ -561,13 +547,6 @@ def is_reference(text: str) -> bool:
 
 def imported(reference: str, folder: Path) -> Any:
     """Return the object that ``module:name`` names.
-
-    Parameters
-    ----------
-    reference : str
-    folder : Path
-        Where modules are looked for first, as Python does for a script. It stays on
-        ``sys.path``: worker processes and late imports need it too.
 
     Examples
     --------

@@ -133,18 +133,6 @@ def settled(
 
     What cannot be asked of all trials is asked of parts of them, and then of the tasks
     for which it can be.
-
-    Parameters
-    ----------
-    asked : Asked
-    probe : callable
-        It does what the analysis does first, and raises where that does.
-    *parts : Trials
-        Of which to try it; all trials if left out.
-    is_directed : bool
-        Whether the answer depends on which way is better.
-    by_task : bool
-        Whether each task is judged by itself: directions may differ then.
     """
 
     def tried(part: Trials, metric: str, failed: Failed) -> None:
@@ -316,18 +304,7 @@ def calls(
     *,
     typed: str | None = None,
 ) -> dict[str, str]:
-    """Return the command and the line of Python that put a question.
-
-    Parameters
-    ----------
-    asked, settled
-    function : str
-        Of `curvewise`.
-    options : mapping
-        After trials and metric.
-    typed : str, optional
-        The command, where it is not called like the function.
-    """
+    """Return the command and the line of Python that put a question."""
     # Analyses leave out by themselves where nothing was measured.
     chosen = expression(settled.trials, _measured(asked.trials, settled.metric))
     line = python(function, chosen, literal(settled.metric), **options)

@@ -55,20 +55,7 @@ def samples(
     crossed: bool = False,
     averaged: bool = True,
 ) -> dict[str, dict[str, Sample]]:
-    """Return the scores of each algorithm on each task.
-
-    Parameters
-    ----------
-    trials : Trials
-    metric : str
-    at, failed
-        As in `curvewise.Trials.scores`.
-    crossed : bool
-        Whether trials may share their draws; if not, those of a crossed design are
-        refused.
-    averaged : bool
-        Whether a cluster of runs counts as its mean, once.
-    """
+    """Return the scores of each algorithm on each task."""
     if not crossed:
         refuse_crossed(trials)
     return {
@@ -206,17 +193,7 @@ def metric_of(
     is_directed: bool = True,
     by_task: bool = False,
 ) -> str:
-    """Return the metric that was asked for, or the only one that is a quality.
-
-    Parameters
-    ----------
-    trials : Trials
-    metric : str or None
-    is_directed : bool
-        Whether the answer depends on which way is better: refused where nobody said.
-    by_task : bool
-        Whether each task is judged by itself: directions may differ then.
-    """
+    """Return the metric that was asked for, or the only one that is a quality."""
     name = metric if metric is not None else _only_score(trials)
     meant = trials.metric(name)
     if is_directed and not (by_task and meant.is_directed):

@@ -50,12 +50,6 @@ def is_known(interval: Interval) -> bool:
 def span(interval: Interval, *, sure: bool = True) -> str:
     """Return from where to where an interval goes, in words.
 
-    Parameters
-    ----------
-    interval : Interval
-    sure : bool
-        Whether its confidence is guaranteed, and not merely for many trials.
-
     Examples
     --------
     >>> span(Interval(0.933, 0.97, "", ""))

@@ -70,14 +70,6 @@ def with_legend(
 
     A name may be anything, also ten thousand letters, or "__proto__", which is no safe
     key in a script. Bars get the group of their curve, so that a click hides both.
-
-    Parameters
-    ----------
-    chart : Chart
-    figure : dict
-        As `plotly_figure` makes it: a trace whose curve is hidden at first says so.
-    groups : dict
-        The number of each name on the page so far; new names are added.
     """
 
     def numbered(name: str) -> str:
@@ -131,15 +123,6 @@ def html_table(
     rows: Sequence[Row], caption: str, names: Names, *, name: str = ""
 ) -> Markup:
     """Return rows as a table with a caption.
-
-    Parameters
-    ----------
-    rows : sequence of mappings
-    caption : str
-    names : Names
-        How names that need care are shown.
-    name : str
-        What links to the table call it.
 
     Examples
     --------

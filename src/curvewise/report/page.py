@@ -50,25 +50,6 @@ def write(
 ) -> Path:
     """Write a report about trials as one HTML file, and return its path.
 
-    Parameters
-    ----------
-    trials : Trials
-    path : str or Path
-        Its folder is made if it is not there.
-    metric : str, optional
-        The metric to report; all of them if left out.
-    at : {"last", "mean", "best"} or float
-        Which value of a curve is its score. Of trials of one training size each, the
-        last is that of the largest size that all tasks have.
-    failed : {"raise", "worst"} or float
-        What a failed trial scores.
-    audit : int
-        How often the same pipeline is tried on shuffled labels and on simulated trials,
-        so that the page says how often it errs; 0 for never. See `curvewise.audit`.
-    anyway : bool
-        Whether to answer in spite of what `curvewise.check` objects to. If not, sections
-        that it blocks say so instead.
-
     Examples
     --------
     >>> import curvewise as cw
@@ -131,20 +112,7 @@ def bound(
     facts: Sequence[Row],
     caption: str,
 ) -> str:
-    """Return sections as the text of an HTML file.
-
-    Parameters
-    ----------
-    sections : sequence of Section
-    names : Names
-        The names in them that need care.
-    title, read : str
-        What it is about, and what was read, in a line each.
-    facts : sequence of mapping
-        What was read, in a table at the end.
-    caption : str
-        Of that table.
-    """
+    """Return sections as the text of an HTML file."""
     desk = Desk(names)
     chapters = desk.chapters(sections)
     data = desk.table(facts, caption)

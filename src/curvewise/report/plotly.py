@@ -42,14 +42,7 @@ def shown_names(chart: Chart) -> frozenset[str]:
 
 
 def caption_of(chart: Chart, tolerance: float = 0.0) -> str:
-    """Return what a chart shows on the page, and what it does not.
-
-    Parameters
-    ----------
-    chart : Chart
-    tolerance : float
-        By how much its curves may be off, as in `plotly_figure`.
-    """
+    """Return what a chart shows on the page, and what it does not."""
     parts = [chart.caption]
     if (n := len(shown_names(chart))) < len(chart.named):
         which = "the best of them" if chart.leaders else "the first"
@@ -66,15 +59,7 @@ def caption_of(chart: Chart, tolerance: float = 0.0) -> str:
 
 
 def plotly_figure(chart: Chart, tolerance: float | None = None) -> dict[str, Any]:
-    """Return a chart as a Plotly figure: data and layout, ready for JSON.
-
-    Parameters
-    ----------
-    chart : Chart
-    tolerance : float, optional
-        Of the height of the chart: by how much curves may be off, so that they need fewer
-        points. If left out, all points are there.
-    """
+    """Return a chart as a Plotly figure: data and layout, ready for JSON."""
     names = legend_names(series.name for series in chart.named)
     hidden = {series.name for series in chart.named} - shown_names(chart)
     seen = [one for one in chart.series if _group(chart, one) not in hidden]
@@ -326,11 +311,6 @@ def packed(figure: dict[str, Any]) -> dict[str, Any]:
     The keys of traces, and words that all of them repeat, would be half of a page of many
     curves.
 
-    Parameters
-    ----------
-    figure : dict
-        As `plotly_figure` makes it: all traces are lines or markers.
-
     Examples
     --------
     >>> lines = [{"type": "scatter", "mode": "lines", "name": name} for name in "ab"]
@@ -364,15 +344,7 @@ def packed(figure: dict[str, Any]) -> dict[str, Any]:
 def _taken(
     owners: list[dict[str, Any]], key: str, unsaid: Any = None
 ) -> dict[str, Any]:
-    """Take from owners what most of them say, and return it; the others say their own.
-
-    Parameters
-    ----------
-    owners : list of dict
-    key : str
-    unsaid : object, optional
-        What it is for those that say nothing, and must not inherit.
-    """
+    """Take from owners what most of them say, and return it; the others say their own."""
     said = [one[key] for one in owners if key in one]
     if not said:
         return {}
@@ -399,10 +371,6 @@ def typed(values: Floats) -> dict[str, Any]:
 
     Four bytes hold seven digits, more than a screen can show. Numbers that differ only
     beyond these, such as steps around a hundred million, get eight.
-
-    Parameters
-    ----------
-    values : ndarray, shape (point,) or (point, column)
 
     Examples
     --------

@@ -271,18 +271,7 @@ def gate(
     metric: str | None = None,
     anyway: bool = False,
 ) -> tuple[str, ...]:
-    """Return what tempers an answer, a line each; raise `Blocked` where it is withheld.
-
-    Parameters
-    ----------
-    trials : Trials
-    question : str
-        Whose answer it is, as in `Finding.concerns`.
-    metric : str, optional
-        Findings about other metrics are left out.
-    anyway : bool
-        Whether to let pass what blocks: its line then begins with "despite".
-    """
+    """Return what tempers an answer, a line each; raise `Blocked` where it is withheld."""
     if _is_open.get():
         return ()
     of_engine = all(name in trials.spaces for name in trials.algorithms)

@@ -181,15 +181,6 @@ def trimmed_mean(z: Floats, weights: Floats, cut: float) -> Floats:
     r"""Return the mean of the scores between two quantiles.
 
     .. math:: \frac{1}{1-2c}\int_c^{1-c} \hat F^{-1}(p)\,dp
-
-    Parameters
-    ----------
-    z : ndarray, shape (score,)
-        In ascending order.
-    weights : ndarray, shape (..., score)
-        Of the scores, 1 in sum.
-    cut : float
-        The share c left out at either end.
     """
     reached = np.clip(np.cumsum(weights, axis=-1), cut, 1 - cut)
     kept = np.diff(reached, axis=-1, prepend=cut)

@@ -371,13 +371,7 @@ _A = 0.85  # the paper's choice; the constant C below is made for it
 
 
 def _anytime_half_width(n: int, confidence: float, start: int) -> float:
-    r"""Return :math:`A\sqrt{(\ln(1 + \ln(n/m)) + C)/n}`, for all n from m = start on.
-
-    Raises
-    ------
-    CurvewiseError
-        If there are fewer trials than `start`.
-    """
+    r"""Return :math:`A\sqrt{(\ln(1 + \ln(n/m)) + C)/n}`, for all n from m = start on."""
     m = checked_size(start, "start")
     if n < m:
         raise CurvewiseError(

@@ -488,17 +488,7 @@ def between(support: Support) -> str:
 
 
 def _envelope_mean(scores: Floats, levels: Floats, support: Support) -> float:
-    """Return the mean of the distribution that an envelope of the CDF is.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (trial,)
-        In ascending order.
-    levels : ndarray, shape (trial + 1,)
-        The CDF where i scores are at or below. What it holds before the first score lies
-        at the lower end of the support, what it lacks after the last at the upper one.
-    support : (float, float)
-    """
+    """Return the mean of the distribution that an envelope of the CDF is."""
     low, high = support
     inside = float(np.diff(levels) @ scores)
     total = inside + moment(levels[0], low) + moment(1 - levels[-1], high)

@@ -72,21 +72,7 @@ def checked_runs(
     runs: Any = None,
     fewest: int = 3,
 ) -> Runs:
-    """Return errors at sizes in increasing order, as fractions; refuse what is no curve.
-
-    Parameters
-    ----------
-    sizes : array_like, shape (size,)
-    errors : sequence of array_like
-        One error, or one array of runs, for each size.
-    unit : {"fraction", "percent", "loss"}
-        ``"loss"`` is any number from 0 up, left as it is.
-    runs : sequence of array_like, optional
-        Which run (seed, split) each error is of. If left out and every size has as many
-        errors, the j-th ones are taken for one run.
-    fewest : int
-        Sizes that are needed.
-    """
+    """Return errors at sizes in increasing order, as fractions; refuse what is no curve."""
     one_of("unit", unit, UNITS)
     n = checked_sizes(sizes)
     by_size = _by_size(errors, n)
@@ -262,16 +248,6 @@ def fit_grid(
     basis: Floats, errors: Floats, weights: Floats, *, is_bounded: bool = False
 ) -> GridFit:
     """Return the weighted least-squares c and b for every curve and shape.
-
-    Parameters
-    ----------
-    basis : ndarray, shape (shape, size)
-        phi at each size, for each shape.
-    errors : ndarray, shape (curve, size)
-    weights : ndarray, shape (curve, size) or (1, size)
-        At least 0; 0 where a curve has no error.
-    is_bounded : bool
-        Whether c and b are at least 0: exact, by looking at both edges.
 
     Notes
     -----

@@ -29,11 +29,6 @@ def local_level(n: int, confidence: float) -> float:
 
     It is exact up to `EXACT_UP_TO`; beyond, interpolated in a table and less than exact by
     a share of at most ``2 * table.SHAVED``.
-
-    Raises
-    ------
-    CurvewiseError
-        If the confidence is too close to 0 or 1, or the table ends before n.
     """
     if not _LEAST <= confidence <= _MOST:
         raise CurvewiseError(
@@ -142,11 +137,6 @@ def stay_inside(lower: ArrayLike, upper: ArrayLike) -> float:
     r"""Return the probability that every order statistic lies between its limits.
 
     .. math:: P(l_i \le U_{(i)} \le h_i \ \forall i)
-
-    Parameters
-    ----------
-    lower, upper : array_like, shape (n,)
-        The limits of each of n uniform order statistics, the smallest first.
 
     Notes
     -----

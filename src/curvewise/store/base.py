@@ -91,20 +91,7 @@ class Driven(ABC):
         *,
         redo: Collection[str] = (),
     ) -> Ints:
-        """Return the first trials that nobody has run or claimed, and claim them.
-
-        Parameters
-        ----------
-        cell : tuple of str
-            Task and algorithm.
-        numbers : array_like of int, shape (trial,)
-            Which trials are wanted, each once. It is quick if most are still to be had:
-            pass what `unfinished` returned if some were done already.
-        limit : int, optional
-            How many to claim at most; all if left out.
-        redo : collection of str
-            Run trials again that had ended so before this driver began.
-        """
+        """Return the first trials that nobody has run or claimed, and claim them."""
         if not self._driver:
             raise CurvewiseError(
                 "Only a driver can claim trials. Call claim() inside of "
@@ -196,14 +183,7 @@ class AnyStore(Driven):
     # --- writing -----------------------------------------------------------------------
 
     def write(self, trials: Trials, *, batch: int = 1000) -> None:
-        """Add trials; one whose key is there already replaces it.
-
-        Parameters
-        ----------
-        trials : Trials
-        batch : int
-            How many go into one commit.
-        """
+        """Add trials; one whose key is there already replaces it."""
         must_be_trials(trials)
         batch = whole(batch, "batch")
         self._keep_spaces(trials.spaces)
@@ -342,20 +322,7 @@ class AnyStore(Driven):
         since: int | None = None,
         with_details: bool = False,
     ) -> News:
-        """Return the trials with the next ids, read in one short snapshot.
-
-        Parameters
-        ----------
-        after : int
-            The last id that was seen.
-        most : int
-            How many ids to look at.
-        since : int, optional
-            Return only those of them that were written after that revision: what was
-            replaced since.
-        with_details : bool
-            Whether to read params, labels, counts and the like, too.
-        """
+        """Return the trials with the next ids, read in one short snapshot."""
 
         def look() -> News:
             with self._db.snapshot():
@@ -376,13 +343,7 @@ class AnyStore(Driven):
         return {(t, a, n) for (t, a), numbers in cells for n in numbers.tolist()}
 
     def numbers(self, status: Collection[str] | None = None) -> dict[Cell, Ints]:
-        """Return the numbers of the trials of each task and algorithm, sorted.
-
-        Parameters
-        ----------
-        status : collection of str, optional
-            Count only trials that ended so.
-        """
+        """Return the numbers of the trials of each task and algorithm, sorted."""
         chosen = "true" if status is None else f"status IN ({_listed(status)})"
         return self._do(lambda: self._numbers(chosen))
 

@@ -69,21 +69,7 @@ _NAMES = {"seed": "seed", "vary": "drawn anew in each trial", "cross": "crossed"
 
 
 def about(notes: Mapping[str, str], core: Core) -> dict[str, str]:
-    """Return what is known of the experiment of these trials.
-
-    Parameters
-    ----------
-    notes : mapping of str to str
-        What a run has noted: its streams, plan, end and source.
-    core : Core
-        The trials, which say whether more was run since a run ended early.
-
-    Returns
-    -------
-    dict of str to str
-        ``"seed"``, ``"drawn anew in each trial"``, ``"crossed"``, ``"planned"``,
-        ``"stopped"``, ``"experiment"`` and ``"experiment file"``, those that are known.
-    """
+    """Return what is known of the experiment of these trials."""
     told = dict(_streams(notes.get("streams", "")))
     if planned := _planned(notes):
         told["planned"] = planned

@@ -283,17 +283,7 @@ def _span(span: Span) -> str:
 def of_engine(
     experiment: object, vary: Iterable[str], cross: Iterable[str], *, has_params: bool
 ) -> Design:
-    """Return the design of an experiment: trials of one number meet the same data.
-
-    Parameters
-    ----------
-    experiment : object
-        Its seed; trials of another one meet other data.
-    vary, cross : iterable of str
-        What is drawn anew in each trial, and what is crossed.
-    has_params : bool
-        Whether any algorithm draws hyperparameters.
-    """
+    """Return the design of an experiment: trials of one number meet the same data."""
     cross = tuple(cross)
     changes = {*vary, *cross}
     return Design(

@@ -475,17 +475,7 @@ def from_counts(core: Core, details: Details, metric: str) -> tuple[Floats, Bool
 def common_steps(
     grid: int | ArrayLike | None, fill: Fill, curves: Sequence[Floats]
 ) -> Floats:
-    """Return the steps that all lines get.
-
-    Parameters
-    ----------
-    grid : int, array_like of float or None
-        How many equally spaced steps over the range that all curves share, or which.
-    fill : {"error", "last", "linear"}
-        Carried forward, a line reaches as far as the longest one.
-    curves : sequence of ndarray
-        The steps of each curve, none empty.
-    """
+    """Return the steps that all lines get."""
     first = max(steps[0] for steps in curves)
     ends = [steps[-1] for steps in curves]
     end = max(ends) if fill == "last" else min(ends)
@@ -544,16 +534,7 @@ def on_steps(
 def rule_in_words(
     steps: Floats, fill: Fill = "error", curves: Sequence[Floats] = ()
 ) -> str:
-    """Return how curves came on these steps, and what of them was left out.
-
-    Parameters
-    ----------
-    steps : ndarray
-        The common ones.
-    fill : {"error", "last", "linear"}
-    curves : sequence of ndarray
-        The steps of each curve as it was recorded; none where all had the common ones.
-    """
+    """Return how curves came on these steps, and what of them was left out."""
     first, last = steps[0], steps[-1]
     told = f"{count(len(steps), 'step')} from {step(first)} to {step(last)}"
     if all(np.array_equal(own, steps) for own in curves):

@@ -188,22 +188,7 @@ class Trials:
     def scores(
         self, metric: str, *, at: At = "last", failed: Failed = "raise"
     ) -> dict[str, Floats]:
-        """Return one value per trial: an array for each algorithm, ordered by number.
-
-        Parameters
-        ----------
-        metric : str
-            One of `metrics`, or what confusion counts can tell (accuracy, error,
-            precision, recall, specificity, f1, jaccard).
-        at : {"last", "mean", "best"} or float
-            Which value of the curve: the last, the mean over all steps, the best one, or
-            the value at that step.
-        failed : {"raise", "worst"} or float
-            What a failed trial scores. A failed trial is part of the distribution:
-            dropping it would flatter the algorithms that crash. ``"worst"`` is the bad
-            end of the metric's range or, without one, the worst score of this task.
-            A trial without a finite score counts as failed.
-        """
+        """Return one value per trial: an array for each algorithm, ordered by number."""
         return doors.scores(self, metric, at, failed)[0]
 
     def points(self, metric: str, *, failed: Failed = "raise") -> dict[str, Points]:
@@ -222,21 +207,7 @@ class Trials:
         fill: Fill = "error",
         failed: Failed = "raise",
     ) -> Lines:
-        """Return the curves of each algorithm on common steps, as (line, step) arrays.
-
-        Parameters
-        ----------
-        metric : str
-        grid : int or array_like of float, optional
-            The steps, or how many equally spaced ones over the range that all lines
-            share. Without it all lines must have the same steps, unless `fill` says how
-            to make them so.
-        fill : {"error", "last", "linear"}
-            Where a line has no value at a step of the grid: refuse, repeat its last value
-            before it, or interpolate between its neighbours.
-        failed : {"raise", "worst"} or float
-            What a failed trial scores from where its curve breaks off.
-        """
+        """Return the curves of each algorithm on common steps, as (line, step) arrays."""
         return doors.lines(self, metric, grid, fill, failed)
 
     # --- choosing and combining --------------------------------------------------------
@@ -304,16 +275,6 @@ class Trials:
     ) -> "Trials":
         """Return the same trials with what replicates what as stated.
 
-        Parameters
-        ----------
-        block : str or list of str, optional
-            Labels or params that are shared across algorithms by design, such as
-            ``"fold"``; ``"number"`` for the trial's number. ``[]``: none.
-        cluster : str or list of str, optional
-            Labels or params whose values make clusters of runs that are not independent,
-            such as ``"config"``; ``"params"`` for all hyperparameters together. ``[]``:
-            all runs are independent.
-
         Examples
         --------
         >>> trials = Trials(
@@ -337,12 +298,6 @@ class Trials:
 
     def with_metrics(self, metrics: Mapping[str, Any]) -> "Trials":
         """Return the same trials, of whose metrics something else is said.
-
-        Parameters
-        ----------
-        metrics : mapping of str to Metric or str
-            As in `curvewise.read`: ``{"value": "lower"}``, ``{"acc": "higher:0:1"}``, or a
-            mapping from tasks.
 
         Examples
         --------
@@ -402,13 +357,7 @@ class Trials:
         return (view.record(self, row) for row in range(len(self)))
 
     def count_failed(self, metric: str | None = None) -> int:
-        """Return how many trials did not end well or lack a finite last score.
-
-        Parameters
-        ----------
-        metric : str, optional
-            The score that must be there; any of the metrics if left out.
-        """
+        """Return how many trials did not end well or lack a finite last score."""
         return doors.count_failed(self, metric)
 
     def key(self, row: int) -> Key:
@@ -426,11 +375,6 @@ class Trials:
 
     def to_frame(self, backend: "Backend | None" = None) -> "IntoDataFrame":
         """Return the long table: one row per trial and step.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            Which library's frame; the first of these that is installed if left out.
 
         Notes
         -----

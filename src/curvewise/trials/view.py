@@ -164,14 +164,7 @@ def _counts(trials: "Trials", owner: Any, empty: Any) -> dict[str, Any]:
 
 
 def frame(table: dict[str, Any], backend: Backend | None = None) -> "IntoDataFrame":
-    """Return columns as a frame of the library asked for.
-
-    Parameters
-    ----------
-    table : dict of str to sequence
-    backend : {"pandas", "polars", "pyarrow"}, optional
-        The first of these that is installed if left out.
-    """
+    """Return columns as a frame of the library asked for."""
     import narwhals as nw
 
     if backend is not None and backend not in BACKENDS:

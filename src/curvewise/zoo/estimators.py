@@ -38,43 +38,6 @@ def experiment(
     Each trial splits the data anew, and trains a copy of the estimator on each of the
     sizes, one within the next. All estimators meet the same splits.
 
-    Parameters
-    ----------
-    X : array_like or data frame, shape (example, feature)
-    y : array_like, shape (example,)
-    estimators : mapping of str to estimator
-        Classifiers, or regressors. Any ``random_state`` in them is set from the trial's
-        own stream.
-    sizes : None, str, iterable of int, mapping or sizes.Design
-        Of training sets. ``"auto"`` halves all there is down to 25 per class, at least
-        four and at most six sizes; None is all there is, one score per trial; else see
-        `curvewise.engine.supervised.sizes.design_of`.
-    trials : int
-        Of each estimator.
-    seed : int
-    test : float or int
-        What share, or how many, of the examples each trial holds out.
-    spaces : mapping of str to Space, optional
-        For some of the estimators, a distribution of hyperparameters to draw from in
-        each trial; the others keep the ones they have.
-    validate : {"test", "third"} or int
-        What to score on; see `curvewise.engine.supervised.growing.growing`.
-    lines : int or "all"
-        Into how many lines of disjoint training sets each split is cut. A trial is one
-        line, so that one split makes that many trials.
-    stratify : bool
-        Whether test set and training sets get their share of each class.
-    examples : bool
-        Whether to keep who was answered correctly.
-    vary : iterable of {"params", "train", "test", "seed", "data"}
-    name : str
-        What to call the task.
-
-    Returns
-    -------
-    Experiment
-        Classifiers yield confusion counts; regressors ``"rmse"`` and ``"r2"``.
-
     Examples
     --------
     >>> import numpy as np

@@ -29,16 +29,6 @@ OURS = "Other learners on other data"
 def jackknife(missed: Floats) -> tuple[Floats, Floats]:
     """Return RMSE of each model over that of the first, and its standard error.
 
-    Parameters
-    ----------
-    missed : ndarray, shape (model, curve, size)
-        What was missed.
-
-    Returns
-    -------
-    ratio, error : ndarray, shape (model, size + 1)
-        The last column is of the average over sizes.
-
     Examples
     --------
     >>> missed = np.ones((2, 4, 3)) * [[[1.0]], [[2.0]]]

@@ -87,16 +87,7 @@ class Blurred:
 
 
 def settings_table(runner: Runner, untuned: Trials, trials: int) -> Table:
-    """Return how the mean of the best half changes when a setting is moved.
-
-    Parameters
-    ----------
-    runner : Runner
-    untuned : Trials
-        With the settings as they are; the first of each cell are used.
-    trials : int
-        How many of each algorithm on each task with a setting moved.
-    """
+    """Return how the mean of the best half changes when a setting is moved."""
     rows = []
     for setting in SETTINGS:
         if setting.task not in untuned.tasks:
@@ -123,11 +114,6 @@ def _change(before: Floats, after: Floats) -> tuple[float, float]:
 
 def slopes(table: Mapping[str, Any]) -> dict[Setting, dict[str, float]]:
     """Return by how much a number changes when a setting grows by 1, for each algorithm.
-
-    Parameters
-    ----------
-    table : mapping
-        As `settings_table` returns it.
 
     Examples
     --------

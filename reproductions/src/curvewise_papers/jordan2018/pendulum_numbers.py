@@ -73,15 +73,7 @@ def run(runner: Runner) -> Results:
 def run_size(
     runner: Runner, size: Size, episodes: int = EPISODES, steps: int = STEPS
 ) -> Results:
-    """Run as many trials as `size` says.
-
-    Parameters
-    ----------
-    runner : Runner
-    size : Size
-    episodes, steps : int
-        Less than the usual ones are for tests; episodes in tens.
-    """
+    """Run as many trials as `size` says."""
     parts = _Parts(runner, episodes, steps)
     searches = {
         "actor-critic": parts.search("actor-critic", size.actor_critic),

@@ -103,11 +103,6 @@ def second_table() -> SecondTable:
 def third_side(pair: float, three: float) -> tuple[float, float]:
     """Return the sums of squares of 1 and 3 for which 1, 2 and 3 lie on one line.
 
-    Parameters
-    ----------
-    pair, three : float
-        Sums of squares of 1 and 2, and of all three.
-
     Notes
     -----
     With a, b and c the square roots of those of the pairs, a^2 + b^2 + c^2 is 3/2 of

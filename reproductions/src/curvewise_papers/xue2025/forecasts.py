@@ -60,17 +60,7 @@ def printed_f1(tp: ArrayLike, fp: ArrayLike, fn: ArrayLike, prior: float = 1.0) 
 
 
 def printed_bands(matrices: Floats) -> tuple[Floats, Floats]:
-    """Return both ends for error, precision, recall, F1 by Eqs. (25) to (28).
-
-    Parameters
-    ----------
-    matrices : ndarray, shape (..., 2, 2)
-        Virtual ones: what was foreseen, times the size of one validation set.
-
-    Returns
-    -------
-    lower, upper : ndarray, shape (metric, ...)
-    """
+    """Return both ends for error, precision, recall, F1 by Eqs. (25) to (28)."""
     return _ends(matrices, "paper", printed_f1)
 
 

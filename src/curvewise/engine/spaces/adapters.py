@@ -242,13 +242,6 @@ def _is_same(returned: Any, params: dict[str, Value], where: str) -> bool:
 def from_optuna(suggest: Callable[[Any], Any]) -> Suggested:
     """Return a function written for Optuna as a space; Optuna need not be installed.
 
-    Parameters
-    ----------
-    suggest : callable
-        ``suggest(trial)`` calls `Suggest.suggest_float`, `Suggest.suggest_int` and
-        `Suggest.suggest_categorical` of what it is given. It returns the params under
-        the names they were suggested by, or nothing. Params are what was suggested.
-
     Examples
     --------
     >>> def svm(trial):

@@ -59,15 +59,7 @@ class Law(ABC):
         size: None = None,
         random_state: np.random.Generator | np.random.RandomState | int,
     ) -> Any:
-        """Draw one value, called as scikit-learn calls distributions of scipy.
-
-        Parameters
-        ----------
-        size : None
-            There for the form; one value is drawn at a time.
-        random_state : numpy.random.Generator, numpy.random.RandomState or int
-            Required: chance is never global.
-        """
+        """Draw one value, called as scikit-learn calls distributions of scipy."""
         if size is not None:
             raise CurvewiseError(
                 "rvs was called with ",

@@ -62,15 +62,6 @@ class When:
 def when(condition: Mapping[str, Any], space: Any) -> When:
     """Return a parameter that is there only if others have certain values.
 
-    Parameters
-    ----------
-    condition : mapping of str to value or list of values
-        Other parameters of the same dict, and the value that each must have, or a list
-        of values one of which it must have. All of them must hold; a parameter that is
-        itself absent holds no condition.
-    space
-        What may stand in a dict: a list, a distribution, a dict, a plain value.
-
     Notes
     -----
     What a condition looks at is drawn before it and whatever comes of it, so conditions
@@ -110,14 +101,6 @@ def sampler(space: Space, where: str = "The space") -> Sampler:
     It takes a numpy generator and returns plain values, sorted by name: what
     ``json.loads(canonical(params))`` would give. Later changes of the dict have no
     effect on it.
-
-    Parameters
-    ----------
-    space : Space
-        If it is none, this is said here and now; but a function is not called before it
-        is drawn from, and what it returns is looked at with every draw.
-    where : str
-        Whose space it is, for messages.
 
     Examples
     --------
@@ -407,14 +390,6 @@ class Mixture(Law):
 def choice(*options: Any, weights: Sequence[float] | None = None) -> Choice:
     """Return the law of one of several values.
 
-    Parameters
-    ----------
-    *options
-        The values, or one list of them. An option may itself be a distribution or a
-        dict of parameters; a list among several options is a value, not a choice.
-    weights : sequence of float, optional
-        How likely each is; they need not add up to 1. Equal if left out.
-
     Examples
     --------
     >>> print(choice("adam", "sgd", weights=[3, 1]))
@@ -431,14 +406,6 @@ def choice(*options: Any, weights: Sequence[float] | None = None) -> Choice:
 
 def mixture(*spaces: Any, weights: Sequence[float] | None = None) -> Mixture:
     """Return the law that draws from one of several spaces.
-
-    Parameters
-    ----------
-    *spaces
-        Whole spaces (dicts, functions of an rng), or several laws of one parameter: a
-        list is a choice among its values.
-    weights : sequence of float, optional
-        How likely each is; they need not add up to 1. Equal if left out.
 
     Examples
     --------

@@ -345,17 +345,7 @@ def _forget_what_was_said() -> None:
 
 
 def settle(folder: str, driver: int, seat: Lock) -> None:
-    """Make this process fit for other people's code, before its first trial.
-
-    Parameters
-    ----------
-    folder : str
-        Where driver and workers meet.
-    driver : int
-        The process that started this one.
-    seat : multiprocessing.Lock
-        What the first process of a pool takes, and nobody gives back.
-    """
+    """Make this process fit for other people's code, before its first trial."""
     # A pool replaces a dead process at once. The new one must not go on with the next
     # batch: if it died there, too, before the driver has seen to the first death, nobody
     # could say whether its trial or the end of the pool had killed it.

@@ -349,18 +349,7 @@ def must_be_names(own_names: object) -> None:
 def same_names(
     codes: Any, texts: list[str], column: str | None, own_names: str | None
 ) -> tuple[Any, list[str]]:
-    """Return codes and names in which those that differ in case alone are one, or two.
-
-    Parameters
-    ----------
-    codes : ndarray of int
-    texts : list of str
-        The names that codes stand for.
-    column : str or None
-        Where they are from.
-    own_names : {"casefold", "exact"} or None
-        None raises where names differ in case alone.
-    """
+    """Return codes and names in which those that differ in case alone are one, or two."""
     by_fold: dict[str, list[int]] = {}
     for code, text in enumerate(texts):
         by_fold.setdefault(text.casefold(), []).append(code)

@@ -483,13 +483,7 @@ _SOURCE = "confusion matrices"
 
 
 def counted(found: Mapping[str, Any]) -> Sheet:
-    """Return a table of counts, one row per algorithm, matrix and size.
-
-    Parameters
-    ----------
-    found : mapping of str
-        For each algorithm a matrix, several, or a dict from sizes to either.
-    """
+    """Return a table of counts, one row per algorithm, matrix and size."""
     rows: list[tuple[str, int, float | None, NDArray[np.int64]]] = []
     for name, own in found.items():
         by_size = own if isinstance(own, Mapping) else {None: own}

@@ -251,17 +251,7 @@ def rounded_down(n: int) -> int:
 def plans_before(
     named: Until, experiment: Experiment, keeper: Any, *, keep: bool
 ) -> int:
-    """Return in how many other plans a store was asked the same, before this one.
-
-    Parameters
-    ----------
-    named : Until
-        With the name of its metric.
-    experiment : Experiment
-    keeper : AnyStore or InMemory
-    keep : bool
-        Whether to remember that it is asked now; what nobody asked costs nothing.
-    """
+    """Return in how many other plans a store was asked the same, before this one."""
     if named.band == "anytime":
         return 0
     trials, cells = experiment.trials, cells_of(experiment)

@@ -90,13 +90,7 @@ class Reader:
     def read(
         self, store: AnyStore, *, with_details: bool
     ) -> Iterator[tuple[News, bool]]:
-        """Yield news and whether they replace what was there, for a short time.
-
-        Raises
-        ------
-        AnotherStoreError
-            If the store has less than was seen.
-        """
+        """Yield news and whether they replace what was there, for a short time."""
         end = self._clock() + (_LONG if self.is_new else _SHORT)
         while True:
             read = partial(store.news, self._last, most=self._stretch)
@@ -213,13 +207,7 @@ class Source:
 
     @contextmanager
     def opened(self) -> Iterator[AnyStore]:
-        """Return the store, for one look.
-
-        Raises
-        ------
-        NoStoreError
-            If it is not there, or is still being made.
-        """
+        """Return the store, for one look."""
         if self._path is not None:
             self._refuse_unfinished(self._path)
             with stores.open(self._where, create=False) as store:

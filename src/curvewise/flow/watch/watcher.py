@@ -131,15 +131,7 @@ class Watcher:
         return moment
 
     def read(self) -> None:
-        """Read what is new.
-
-        Raises
-        ------
-        NoStoreError
-            If there is no store, or not yet.
-        CurvewiseError
-            If it cannot be read.
-        """
+        """Read what is new."""
         stamp, idle = self._source.stamp(), self._source.idle()
         is_same = stamp is not None and stamp == self._stamp
         is_sure = self._reader.is_sure
@@ -256,13 +248,7 @@ class Watcher:
         )
 
     def view(self, task: str) -> TaskView:
-        """Return one task: how far each algorithm is, and its inverse CDF with its band.
-
-        Raises
-        ------
-        CurvewiseError
-            If there is no such task.
-        """
+        """Return one task: how far each algorithm is, and its inverse CDF with its band."""
         with self._lock:
             table, plan = self._table or Table(None, "last"), planned(self._notes)
             cells = tuple(table.standings(plan, task))
@@ -412,13 +398,7 @@ def inquiry_of(
     drawn: Mapping[Cell, Drawn],
     notes: Mapping[str, str],
 ) -> Inquiry | None:
-    """Return what a forecast is made from; None while there is too little.
-
-    Raises
-    ------
-    CurvewiseError
-        If it cannot be asked of this metric, or of trials that failed.
-    """
+    """Return what a forecast is made from; None while there is too little."""
     if question.until is None:
         return None
     named = replace(question.until, metric=metric.name)
@@ -544,21 +524,7 @@ def state_of(
     has_plan: bool,
     is_complete: bool,
 ) -> State:
-    """Return what is going on.
-
-    Parameters
-    ----------
-    is_there : bool
-        Whether there is a store.
-    is_reading : bool
-        Whether it has more than was read so far.
-    is_driven : bool or None
-        Whether a run is filling it; None where nobody knows.
-    is_recent : bool
-        Whether something came lately.
-    has_plan, is_complete : bool
-        Whether it knows how many trials are to come, and whether all have.
-    """
+    """Return what is going on."""
     if not is_there:
         return "waiting"
     if is_reading:

@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 
 def audit_chart(answer: Audit) -> Chart:
-    """Return how often each check erred, with its interval, by its number in the table.
-
-    Parameters
-    ----------
-    answer : Audit
-    """
+    """Return how often each check erred, with its interval, by its number in the table."""
     if not isinstance(answer, Audit):
         raise CurvewiseError(
             f"A figure shows an answer, and {type(answer).__name__} came. "

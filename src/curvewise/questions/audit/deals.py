@@ -66,12 +66,6 @@ class Dealing:
 
         A trial keeps its curve, counts, parameters and how it ended; it gets the name and
         the number of another one, or its own.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-        within_numbers : bool
-            Whether trials of one number are to stay together, where they were.
         """
         core = self.trials.core
         if self.clusters is not None:

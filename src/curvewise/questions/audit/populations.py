@@ -47,16 +47,7 @@ class Cell(NamedTuple):
 
 
 def trials_of(cells: Sequence[Cell], metric: Metric | None, like: Trials) -> Trials:
-    """Return drawn cells as trials, tasks and algorithms in the order of others.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
-    metric : Metric, optional
-        Of the values; None where there are only counts.
-    like : Trials
-        Those that the cells were fitted to.
-    """
+    """Return drawn cells as trials, tasks and algorithms in the order of others."""
     tasks = {name: i for i, name in enumerate(like.tasks)}
     algorithms = {name: i for i, name in enumerate(like.algorithms)}
     each = [len(cell.numbers) for cell in cells]

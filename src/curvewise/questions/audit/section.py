@@ -48,13 +48,7 @@ _watch: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def watched(progress: Callable[[int, int], object]) -> Iterator[list[Audit]]:
-    """Return what the audits of a report found, once it is written.
-
-    Parameters
-    ----------
-    progress : callable
-        Called with how many answers an audit has found, and how many there will be.
-    """
+    """Return what the audits of a report found, once it is written."""
     watch = _Watch(progress, [])
     token = _watch.set(watch)
     try:

@@ -53,18 +53,7 @@ def lines_by_task(
     fill: Fill | None,
     failed: Failed,
 ) -> dict[str, Lines]:
-    """Return the lines of each algorithm on each task.
-
-    Parameters
-    ----------
-    trials : Trials
-    metric : str
-    grid, failed
-        As in `curvewise.Trials.lines`.
-    fill : {"error", "last", "linear"}, optional
-        If left out, lines that have to meet a grid are interpolated; without a grid
-        nothing is done to them.
-    """
+    """Return the lines of each algorithm on each task."""
     refuse_crossed(trials)
     rule = how_to_fill(grid, fill)
     return {

@@ -403,20 +403,7 @@ def line_notes(
     *,
     is_overall: bool,
 ) -> list[str]:
-    """Return the notes below the tables of an answer.
-
-    Parameters
-    ----------
-    found : sequence of LineTask
-    metric : Metric
-    level : float
-    failed_score : str
-        What a failed run scores where it has no value.
-    alone : sequence of str
-        Tasks that were left out.
-    is_overall : bool
-        Whether anything is said about all tasks together.
-    """
+    """Return the notes below the tables of an answer."""
     notes = [*_how_p_was_found(found), *_headings(found, metric, level)]
     if is_overall:
         notes.append(

@@ -31,14 +31,7 @@ _MOST = 1000  # trials that anybody would let a tuner run
 
 
 def quantile_chart(answer: Performance, task: str | None = None) -> Chart:
-    """Return the inverse CDF of each algorithm on one task, as numbers to draw.
-
-    Parameters
-    ----------
-    answer : Performance
-    task : str, optional
-        Needed where the answer has several.
-    """
+    """Return the inverse CDF of each algorithm on one task, as numbers to draw."""
     task, chosen = _chosen(answer, task, "plot_quantiles_by_task")
     looks = _looks(answer)
     curves = [_Curve(d.algorithm, look=looks[d.algorithm]) for d in chosen]
@@ -75,14 +68,7 @@ def _quantiles(answer: Performance, task: str, curves: Sequence[_Curve]) -> Char
 
 
 def best_chart(answer: Performance, task: str | None = None) -> Chart:
-    """Return the mean of the best 1 - alpha of the trials over alpha, with its band.
-
-    Parameters
-    ----------
-    answer : Performance
-    task : str, optional
-        Needed where the answer has several.
-    """
+    """Return the mean of the best 1 - alpha of the trials over alpha, with its band."""
     task, chosen = _chosen(answer, task)
     looks = _looks(answer)
     return Chart(
@@ -101,14 +87,7 @@ def best_chart(answer: Performance, task: str | None = None) -> Chart:
 
 
 def tuning_chart(answer: Performance, task: str | None = None) -> Chart:
-    """Return how good the best of k trials is, over k, with its band.
-
-    Parameters
-    ----------
-    answer : Performance
-    task : str, optional
-        Needed where the answer has several.
-    """
+    """Return how good the best of k trials is, over k, with its band."""
     task, chosen = _chosen(answer, task)
     series, looks = [], _looks(answer)
     for d in chosen:
@@ -134,16 +113,7 @@ def tuning_chart(answer: Performance, task: str | None = None) -> Chart:
 def shift_chart(
     answer: Performance, one: str, other: str, task: str | None = None
 ) -> Chart:
-    """Return by how much one algorithm's quantiles exceed another's, with its band.
-
-    Parameters
-    ----------
-    answer : Performance
-    one, other : str
-        Names of algorithms; what is drawn is `one` minus `other`.
-    task : str, optional
-        Needed where the answer has several.
-    """
+    """Return by how much one algorithm's quantiles exceed another's, with its band."""
     task, _ = _chosen(answer, task)
     curve = answer.shift(one, other, _GRID[1:-1], task=task)
     better = "above" if answer.metric.on(task).sign > 0 else "below"
@@ -245,22 +215,6 @@ def plot_quantiles(
 ) -> "Axes":
     """Draw the inverse CDF of each algorithm with its band.
 
-    Parameters
-    ----------
-    answer : Performance
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if left out.
-    task : str, optional
-        Needed where the answer has several.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-
-    See Also
-    --------
-    plot_quantiles_by_task : one panel per task, one row each for untuned and tuned.
-
     Examples
     --------
     >>> import curvewise as cw
@@ -299,18 +253,7 @@ def plot_shift(
     *,
     task: str | None = None,
 ) -> "Axes":
-    """Draw one algorithm's quantiles minus another's, with the band of the difference.
-
-    Parameters
-    ----------
-    answer : Performance
-    one, other : str
-        Names of algorithms.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if left out.
-    task : str, optional
-        Needed where the answer has several.
-    """
+    """Draw one algorithm's quantiles minus another's, with the band of the difference."""
     chart = shift_chart(answer, one, other, task)
     return draw(chart, new_axes() if ax is None else ax)
 
@@ -325,10 +268,6 @@ def plot_quantiles_by_task(answer: Performance) -> "Figure":
 
     Where some algorithms are the tuned ones of others ("svm tuned" of "svm"), they get a
     row of their own below the untuned, in the same colours.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
     """
     _must_be_performance(answer)
     rows = _rows(answer)

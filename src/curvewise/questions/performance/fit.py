@@ -297,16 +297,7 @@ def contrasts(
     confidence: float,
     kind: Kind = "kolmogorov",
 ) -> tuple[Contrast, ...]:
-    """Return every pair of algorithms on every task; all intervals of a kind hold at once.
-
-    Parameters
-    ----------
-    scores : mapping of task to mapping of algorithm to Sample
-    metric : Metric
-    alpha, confidence : float
-    kind : {"kolmogorov", "dkw", "equal_local_levels", "anytime"}
-        The band behind what is guaranteed.
-    """
+    """Return every pair on every task; all intervals of a kind hold at once."""
     best = {t: Functional("cvar", *best_tail(metric.on(t), alpha)) for t in scores}
     sure = _bounds(scores, metric, best, confidence, kind)
     pairs = sum(len(own) * (len(own) - 1) // 2 for own in scores.values())

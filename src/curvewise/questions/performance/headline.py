@@ -127,14 +127,7 @@ _FAR = 4  # times as many trials for intervals half as long
 
 
 def headline(answer: "Performance", first: str = "") -> str:
-    """Return in one sentence who is in front, and how sure that is.
-
-    Parameters
-    ----------
-    answer : Performance
-    first : str
-        What the sentence begins with, such as "at the last step, ".
-    """
+    """Return in one sentence who is in front, and how sure that is."""
     found = leads(answer)
     if all(d.failed == len(d.scores) for d in answer.distributions):
         told = _all_failed(answer)

@@ -47,13 +47,6 @@ def plan_chart(answer: Plan) -> Chart:
 def plot_plan(answer: Plan, ax: "Axes | None" = None) -> "Axes":
     """Draw how much is known from how many trials.
 
-    Parameters
-    ----------
-    answer : Plan
-        What `curvewise.plan.trials` returns.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if left out.
-
     Examples
     --------
     >>> import curvewise as cw
@@ -124,13 +117,6 @@ def power_chart(answer: LinesPlan) -> Chart:
 
 def plot_power(answer: LinesPlan, ax: "Axes | None" = None) -> "Axes":
     """Draw how often a difference is found with how many lines.
-
-    Parameters
-    ----------
-    answer : LinesPlan
-        What `curvewise.plan.lines` returns.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes if left out.
 
     Examples
     --------

@@ -16,14 +16,7 @@ if TYPE_CHECKING:
 
 
 def gain_chart(answer: Robustness, task: str | None = None) -> Chart:
-    """Return what tuning gains at each quantile, for each algorithm on one task.
-
-    Parameters
-    ----------
-    answer : Robustness
-    task : str, optional
-        Needed where the answer has several.
-    """
+    """Return what tuning gains at each quantile, for each algorithm on one task."""
     _must_be_robustness(answer)
     if task is None:
         if len(answer.tasks) > 1:

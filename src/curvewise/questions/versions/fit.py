@@ -457,15 +457,7 @@ def _side(name: str, sample: Sample, compared: Floats) -> Side:
 def changes_of(
     pairs: Sequence[Pair], margin: Margin, confidence: float
 ) -> tuple[Change, ...]:
-    """Return what changed for each pair, judged together.
-
-    Parameters
-    ----------
-    pairs : sequence of Pair
-    margin : Margin
-    confidence : float
-        Of each claim; "worse" is corrected for the number of pairs.
-    """
+    """Return what changed for each pair, judged together."""
     rooms = [_room(pair, margin, confidence) for pair in pairs]
     bound = margin.bound()
     p = holm([room.p_below(bound) for room in rooms]).tolist()

@@ -167,14 +167,7 @@ _STATIC = {
 
 
 def live_app(watcher: Watcher, hosts: Hosts) -> "Starlette":
-    """Return the application: the page, its events, and one task at a time.
-
-    Parameters
-    ----------
-    watcher : Watcher
-    hosts : Hosts
-        The names under which it may be asked for.
-    """
+    """Return the application: the page, its events, and one task at a time."""
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
     from starlette.routing import Route

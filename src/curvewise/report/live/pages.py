@@ -295,11 +295,6 @@ class Pages:
         """Return what is to be shown of a task, now or a moment ago.
 
         Its ``"again"`` is after how many seconds it can be made anew.
-
-        Raises
-        ------
-        CurvewiseError
-            If there is no such task.
         """
         with self._lock:  # one at a time: whoever else asks gets the same
             known = self._known.get(task)

@@ -258,18 +258,7 @@ class AtSteps:
 
 
 def lines_at(lines: LinesLike, steps: Any, windows: Any, what: str) -> AtSteps:
-    """Return lines where they are tested; refuse those that flips cannot judge.
-
-    Parameters
-    ----------
-    lines : LinesLike
-    steps : array_like, shape (step,), or None
-        The training behind each step; None are places.
-    windows : int, sequence of int or None
-        None takes each step by itself.
-    what : str
-        What needs the flips, for the message.
-    """
+    """Return lines where they are tested; refuse those that flips cannot judge."""
     design = checked_lines(lines)
     few = {
         n: s

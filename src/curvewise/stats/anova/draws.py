@@ -270,13 +270,6 @@ def welch_f(means: Floats, variances: Floats, sizes: Floats) -> tuple[Floats, Fl
        {1 + 2 (m-2) h / (m^2-1)}, \quad w_i = \frac{l_i}{s_i^2}, \quad
        \tilde x = \frac{\sum w_i \bar x_i}{W}, \quad
        h = \sum_i \frac{(1 - w_i / W)^2}{l_i - 1}, \quad f_2 = \frac{m^2 - 1}{3 h}
-
-    Parameters
-    ----------
-    means, variances : ndarray, shape (algorithm, ...)
-        Of each algorithm; without any variance F is infinite where means differ, else 0.
-    sizes : ndarray, shape (algorithm,)
-        How many lines each has, two or more.
     """
     if len(means) == 2:
         # The same as below, without its divisions: t squared, and Satterthwaite's freedom.

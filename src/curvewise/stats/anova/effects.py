@@ -339,12 +339,6 @@ def noncentralities_of_t(t: float, df: float, confidence: float) -> tuple[float,
     .. math:: P(T_f(\delta) \le t) = E\, \Phi\bigl(t \sqrt{\chi^2_f / f} - \delta\bigr) =
        \tfrac{1 + c}{2} \text{ and } \tfrac{1 - c}{2}
 
-    Parameters
-    ----------
-    t : float
-    df : float
-    confidence : float
-
     Notes
     -----
     The expectation is a sum over equidistant normal scores of :math:`\chi^2`, which

@@ -77,16 +77,7 @@ LinesLike: TypeAlias = (
 def checked_lines(
     lines: LinesLike, *, least_steps: int = 2, least_lines: int = 1
 ) -> Design:
-    """Return lines as a design; refuse what no test of curves can be asked about.
-
-    Parameters
-    ----------
-    lines : mapping of str to array, or sequence of arrays, each of shape (line, step)
-    least_steps : int
-        How many steps the question takes.
-    least_lines : int
-        How many lines of each algorithm the question takes.
-    """
+    """Return lines as a design; refuse what no test of curves can be asked about."""
     names, arrays = _named(lines)
     tables = [checked_table(*own) for own in zip(names, arrays, strict=True)]
     if len(tables) < 2:

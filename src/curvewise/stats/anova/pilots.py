@@ -172,19 +172,7 @@ class Population:
 def population(
     design: Design, middles: Floats, *, shapes: bool, pooled: bool
 ) -> Population:
-    """Return where new lines would come from, judged from a pilot.
-
-    Parameters
-    ----------
-    design : Design
-        The pilot.
-    middles : ndarray, shape (algorithm, step)
-        Mean lines, those of the pilot or others.
-    shapes : bool
-        Whether anything is asked about shapes.
-    pooled : bool
-        Whether all algorithms have the same noise.
-    """
+    """Return where new lines would come from, judged from a pilot."""
     m, steps = middles.shape
     apart = middles - middles.mean(axis=0)
     deviations = [g - g.mean(axis=0) for g in design.groups]
@@ -366,17 +354,6 @@ def effect_scales(
     show at least as much as this one did in a share q of the cases. q = 1/2 gives the
     median unbiased estimate, small and large q the ends of a confidence interval; 0 where
     chance alone shows as much that often.
-
-    Parameters
-    ----------
-    source : Population
-        With the effects as observed; lines as many as the pilot has.
-    shares : sequence of float
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray, shape (share, effect)
     """
     pilots = _Pilots(source, rng)
     return np.array([

@@ -430,20 +430,7 @@ def power_curve(
     tried: Sequence[int] | None,
     rng: np.random.Generator,
 ) -> Curve:
-    """Return power against the number of lines, with effects times `scale`.
-
-    Parameters
-    ----------
-    source : Population
-        With effects not scaled.
-    many : ManyLines
-        Of that population.
-    scale : sequence of float
-    asked : Asked
-    tried : sequence of int, optional
-        Numbers of lines; found if left out.
-    rng : numpy.random.Generator
-    """
+    """Return power against the number of lines, with effects times `scale`."""
     guess = max(many.lines(asked.power, scale) + _EXTRA, asked.least)
     slope = _slope(many, scale, guess)
     if tried is None and guess > SIMULATED:
@@ -580,24 +567,7 @@ def rejections(
     simulations: int,
     rng: np.random.Generator,
 ) -> NDArray[np.bool_]:
-    """Return in which simulated experiments each effect is found.
-
-    Parameters
-    ----------
-    source : Population
-    sizes : sequence of int
-        Lines of each algorithm.
-    levels : sequence of float
-        Of the test of each effect; 0 where it is not asked for.
-    guarded : bool
-        Whether noise may be unequal: the larger p of shuffles and flips. Else plain F.
-    simulations : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of bool, shape (effect, experiment)
-    """
+    """Return in which simulated experiments each effect is found."""
     width = max(_draws(np.array(levels))[0], _MORE) * (source.middles.shape[1] + 4)
     most = int(np.clip(_CELLS // width, 1, _BLOCK))
     found = [

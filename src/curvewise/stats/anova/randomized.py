@@ -563,17 +563,7 @@ def _all_signs(lines: int, at_once: int) -> Iterator[Floats]:
 
 
 def is_exact(exact: Any, deals: float, most: int = MOST_ENUMERATED) -> bool:
-    """Whether every deal is to be tried; refuse where there are too many for that.
-
-    Parameters
-    ----------
-    exact : bool or None
-        As asked; None where there are few enough.
-    deals : int or float
-        How many there are.
-    most : int
-        How many are tried where it is asked.
-    """
+    """Whether every deal is to be tried; refuse where there are too many for that."""
     if exact is None:
         return deals <= ENUMERATED * (1 + 1e-9)  # some are counted by logarithms
     if not isinstance(exact, bool):

@@ -298,15 +298,6 @@ def lack_of_fit(fit: CalibratedFit) -> Floats:
 
     Where nobody kept which examples were answered rightly, all models are taken to be
     tested on different ones: if they were not, p values are too large.
-
-    Parameters
-    ----------
-    fit : CalibratedFit
-
-    Returns
-    -------
-    ndarray, shape (curve,)
-        NaN where a curve has no more numbers than parameters.
     """
     table, noise = fit.table, fit.noise
     curves, sizes, classes = table.right.shape

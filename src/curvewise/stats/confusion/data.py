@@ -36,13 +36,7 @@ class Examples:
     asked: Floats
 
     def membership(self, shares: Floats) -> Floats:
-        """Return how much of each example is of each class, shape (example, class).
-
-        Parameters
-        ----------
-        shares : ndarray, shape (class,)
-            How often classes occur: what is known of an example without its class.
-        """
+        """Return how much of each example is of each class, shape (example, class)."""
         if self.truth is None:
             return np.broadcast_to(shares, (self.asked.shape[1], len(shares)))
         return np.asarray(self.truth[:, None] == np.arange(len(shares)), np.float64)
@@ -411,17 +405,7 @@ def count_tables(
     trained_on: ArrayLike | Sequence[ArrayLike] | None = None,
     examples: Sequence[Examples | None] | None = None,
 ) -> CountTable:
-    """Return one table of many curves.
-
-    Parameters
-    ----------
-    sizes : array_like, shape (size,), or a sequence of them
-        The same for all curves, or one array for each.
-    counts : array_like, shape (curve, size, K, K) or (curve, size, run, K, K), or a list
-        A list holds what `count_table` takes, for each curve.
-    trained_on, examples
-        As `count_table` takes them, for all curves or for each.
-    """
+    """Return one table of many curves."""
     table = _at_once(sizes, counts, trained_on, examples)
     if table is not None:
         return table

@@ -104,15 +104,7 @@ def blocks(count: int, classes: int, most: int = 64) -> list[slice]:
 
 
 def matrices(recalls: Floats, shares: Floats, errors: Floats) -> Floats:
-    """Return confusion matrices that sum to 1, shape (..., class, class).
-
-    Parameters
-    ----------
-    recalls, shares : ndarray, shape (..., class)
-        How many of a class are called right, and how often it occurs.
-    errors : ndarray, shape (..., class, class)
-        What wrong answers are called, by true class: rows sum to 1, 0 on the diagonal.
-    """
+    """Return confusion matrices that sum to 1, shape (..., class, class)."""
     classes = recalls.shape[-1]
     rows = errors * (1.0 - recalls)[..., None] + np.eye(classes) * recalls[..., None]
     return np.asarray(rows * shares[..., None])
@@ -128,13 +120,6 @@ def draw_shares(table: CountTable, asked: Asked, points: Floats) -> Floats:
     Where all test sets of a curve hold the classes in the same shares, so will the next
     one. Elsewhere shares are a Dirichlet around what was seen, with as many examples as
     were different ones; and *observed* is a test set, whose own shares vary besides.
-
-    Parameters
-    ----------
-    table : CountTable
-    asked : Asked
-    points : ndarray, shape (draw, class)
-        Evenly spread over the unit cube.
     """
     shares = table.shares
     if table.is_fixed.all():
@@ -206,14 +191,6 @@ def centred(name: str, draws: Floats, value: Floats) -> Floats:
     A recall near 1 can be off by more below than above. For one class that is so, and the
     median stays; but an average over many classes of which each is off by itself has all
     its draws below the estimate, and the more so the more classes there are.
-
-    Parameters
-    ----------
-    name : str
-        Of the metric.
-    draws : ndarray, shape (draw, ...)
-        Those that are at an end of the range stay there.
-    value : ndarray, shape (...)
     """
     least, most = _LEAST.get(name, 0.0), _MOST.get(name, 1.0)
     moved = np.clip(draws + (value - np.median(draws, axis=0)), least, most)
@@ -262,18 +239,7 @@ def error_shares(table: CountTable, sizes: Floats) -> Floats:
 def draw_error_shares(
     table: CountTable, asked: Asked, count: int, recalls: Floats
 ) -> Floats:
-    """Return draws of what wrong answers are called, (draw, curve, asked, class, class).
-
-    Parameters
-    ----------
-    table : CountTable
-    asked : Asked
-        Where a test size is NaN, runs are tested as those seen were.
-    count : int
-        How many draws. Those that follow each other may be the same.
-    recalls : ndarray, shape (curve, asked, class)
-        So many are right at the sizes asked, which says how many are wrong.
-    """
+    """Return draws of what wrong answers are called, (draw, curve, asked, class, class)."""
     if table.classes == 2:
         return _of_two((count, len(table), len(asked.sizes)))
     shares, spread = _estimated(table, asked.sizes)

@@ -481,12 +481,6 @@ def fit_drift(table: CountTable, constants: DriftConstants = DRIFT) -> DriftFit:
     before them as well as their noise allows; less in proportion where it does not, and
     half as much for every octave beyond the sizes seen.
 
-    Parameters
-    ----------
-    table : CountTable
-    constants : DriftConstants
-        Learnt on real curves; see there.
-
     References
     ----------
     .. [1] Y. Xue, R. Wang, X. Cao, J. Yang, J. Li. "Learning curves of classification

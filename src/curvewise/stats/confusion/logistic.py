@@ -112,15 +112,6 @@ def fit_logistic(
     Firth does against bias; else a prior worth a ten-thousandth of an example. With either
     an optimum is finite where all answers are right, or all wrong.
 
-    Parameters
-    ----------
-    sizes : ndarray, shape (curve, size)
-        Training examples.
-    right, total : ndarray, shape (curve, size, class)
-        Right answers and answers; no answers where a size is padding.
-    gammas : ndarray, shape (gamma,) or (curve, gamma)
-        Exponents.
-
     References
     ----------
     .. [1] D. Firth. "Bias reduction of maximum likelihood estimates." Biometrika 1993.

@@ -271,10 +271,6 @@ def of_models(table: CountTable, sizes: Floats) -> Floats:
     :math:`\Omega / n`, with :math:`\Omega` the mean near each size of what was seen there:
     n times the variance between runs, less its part from finite test sets. Of a test set
     that all runs share, only what is not common to them lies between runs.
-
-    Returns
-    -------
-    ndarray, shape (curve, class, asked)
     """
     seen = np.diagonal(table.spread, axis1=-2, axis2=-1)
     between = seen - own_share(table)[:, None, None] * table.sampling

@@ -148,14 +148,7 @@ class PaperFit:
 
 
 def fit_paper(table: CountTable, *, tau: float = TAU) -> PaperFit:
-    """Return the power laws of curves with the exponent of the penalised likelihood.
-
-    Parameters
-    ----------
-    table : CountTable
-    tau : float
-        How strongly exponents are held at -1/2; the paper's is 5.
-    """
+    """Return the power laws of curves with the exponent of the penalised likelihood."""
     sizes, right, total = table.sizes, table.right, table.total
     gamma = np.empty(len(table))
     for begin in range(0, len(table), _AT_ONCE):

@@ -67,18 +67,7 @@ def search(
     design: Design,
     rule: Rule,
 ) -> Found:
-    """Return the best shape of each curve, with its c and b.
-
-    Parameters
-    ----------
-    form : Form
-    relative : ndarray, shape (size,)
-        Sizes divided by the largest.
-    errors : ndarray, shape (curve, size)
-    weights : ndarray, shape (curve, size) or (1, size)
-    design : forms.Design
-    rule : Rule
-    """
+    """Return the best shape of each curve, with its c and b."""
     curves, sizes = errors.shape
     grid, basis = form.shapes(relative, design)
     shape = np.empty((len(grid), curves))
@@ -133,13 +122,7 @@ class _Costs:
     def slopes(
         self, shape: Floats, c: Floats, b: Floats, phi: Floats, high: Floats
     ) -> tuple[Floats, Floats]:
-        """Return what each shape parameter changes that c and b cannot, and what is left.
-
-        Returns
-        -------
-        ndarray, shape (shape parameter, size, curve)
-        ndarray, shape (size, curve)
-        """
+        """Return what a shape parameter changes that c and b cannot, and what is left."""
         root = np.sqrt(self.weights)
         found = np.empty((len(shape), *phi.shape))
         for k in range(len(shape)):
@@ -262,14 +245,7 @@ def _vertex(
 
 
 def _spacing(axes: Sequence[Floats], at: Floats) -> Floats:
-    """Return how far the next value of each axis is from where curves are.
-
-    Parameters
-    ----------
-    axes : sequence of ndarray
-    at : ndarray, shape (shape parameter, curve)
-        Values of the axes.
-    """
+    """Return how far the next value of each axis is from where curves are."""
     found = np.zeros_like(at)
     for k, axis in enumerate(axes):
         gaps = np.diff(axis)
@@ -283,15 +259,7 @@ def _spacing(axes: Sequence[Floats], at: Floats) -> Floats:
 
 
 def solve_grid(basis: Floats, errors: Floats, weights: Floats, rule: Rule) -> GridFit:
-    """Return c, b and the cost of every curve and shape.
-
-    Parameters
-    ----------
-    basis : ndarray, shape (shape, size)
-    errors : ndarray, shape (curve, size)
-    weights : ndarray, shape (curve, size) or (1, size)
-    rule : Rule
-    """
+    """Return c, b and the cost of every curve and shape."""
     if rule.solves == "amplitude":
         return fit_amplitudes(basis, errors, weights)
     if rule.solves == "offset":
@@ -326,15 +294,7 @@ def _offsets(basis: Floats, errors: Floats, weights: Floats) -> GridFit:
 def solve_each(
     phi: Floats, errors: Floats, weights: Floats, rule: Rule
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the cost, c and b of each curve with a shape of its own.
-
-    Parameters
-    ----------
-    phi, errors : ndarray, shape (size, curve)
-        Sizes come first, so that sums over a few sizes run along whole rows of curves.
-    weights : ndarray, shape (size, curve) or (size, 1)
-    rule : Rule
-    """
+    """Return the cost, c and b of each curve with a shape of its own."""
     if rule.solves == "amplitude":
         b = _amplitude(phi, errors, weights)
         c = np.zeros_like(b)

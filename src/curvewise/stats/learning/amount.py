@@ -482,21 +482,7 @@ _FINE = 17  # places inside the cell that was found, twice
 def first_at(
     chances: Callable[[Floats], Floats], grid: Floats, known: Floats, p: float
 ) -> float:
-    """Return the first place where a chance is p or more.
-
-    Parameters
-    ----------
-    chances : callable
-        From places to chances; their largest value so far counts.
-    grid, known : ndarray, shape (place,)
-        Places in equal ratios, and the chances there.
-    p : float
-
-    Returns
-    -------
-    float
-        0 where the first place has it already, infinite where none has.
-    """
+    """Return the first place where a chance is p or more."""
     chance = np.maximum.accumulate(known)
     for _ in range(2):
         place = int(np.searchsorted(chance, p))

@@ -173,12 +173,6 @@ def straight(x: Floats, at: Floats, values: Floats) -> Floats:
 def scores_of(table: Floats, values: Floats) -> tuple[Floats, Floats]:
     """Return the normal scores of P(error < value) and of P(error <= value).
 
-    Parameters
-    ----------
-    table : ndarray, shape (score, place)
-        Quantiles, not decreasing in the score.
-    values : ndarray, shape (value, place)
-
     Notes
     -----
     Straight between scores and beyond them. The two differ where many quantiles are the

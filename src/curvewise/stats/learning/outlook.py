@@ -32,12 +32,7 @@ class Average:
     noise: Floats
 
     def at(self, phi: Floats) -> tuple[Floats, Floats]:
-        """Return predictions (curve, size) and how far the shapes disagree there.
-
-        Parameters
-        ----------
-        phi : ndarray, shape (shape, size)
-        """
+        """Return predictions (curve, size) and how far the shapes disagree there."""
         constant = (self.weight * self.asymptote).sum(axis=1, keepdims=True)
         part = self.weight * self.amplitude
         fall = part @ phi
@@ -51,12 +46,7 @@ class Average:
         return constant + fall, np.sqrt(np.maximum(square - fall**2, 0.0))
 
     def at_own(self, phi: Floats) -> tuple[Floats, Floats]:
-        """Return the same where each curve is asked at a size of its own, shape (curve,).
-
-        Parameters
-        ----------
-        phi : ndarray, shape (curve, shape)
-        """
+        """Return the same for curves asked each at its own size, shape (curve,)."""
         values = self.asymptote + self.amplitude * phi
         mean = (self.weight * values).sum(axis=1)
         square = (self.weight * (values - mean[:, None]) ** 2).sum(axis=1)
@@ -76,13 +66,6 @@ def fit_average(phi: Floats, errors: Floats, weights: Floats) -> Average:
     with c and b by weighted least squares for each g and d. With S the sum of squares that
     is left and w the weights, a shape counts :math:`\exp(-(S - \min S) / (2 s^2))`, where
     :math:`s^2 = 3 \min S / \sum w + 10^{-7}`.
-
-    Parameters
-    ----------
-    phi : ndarray, shape (shape, size)
-    errors : ndarray, shape (curve, size)
-        Mean errors, from 0 to 1.
-    weights : ndarray, shape (curve, size) or (1, size)
     """
     fit = fit_grid(phi, errors, weights, is_bounded=True)
     best = fit.cost.min(axis=1, keepdims=True)
@@ -115,15 +98,7 @@ PRIOR = 4.0  # degrees of freedom that all sizes lend to the variance at each
 
 
 def size_weights(sizes: Floats, centers: Floats, squares: Floats) -> Floats:
-    """Return weights, largest 1, of sizes for a fit that is to be best at its center.
-
-    Parameters
-    ----------
-    sizes : ndarray, shape (size,)
-    centers : ndarray, shape (curve,) or (1,)
-    squares : ndarray, shape (curve, size) or (curve, 1)
-        Squared standard errors of the means.
-    """
+    """Return weights, largest 1, of sizes for a fit that is to be best at its center."""
     weights = 1 / (squares + MISFIT**2 * _distance(sizes, centers) ** RECENCY)
     return np.asarray(weights / weights.max(axis=1, keepdims=True))
 
@@ -146,15 +121,7 @@ def guessed_squares(errors: Floats) -> Floats:
 
 
 def smooth_squares(variances: Floats, counts: Floats) -> Floats | None:
-    """Return squared standard errors of means, each helped by those at other sizes.
-
-    Parameters
-    ----------
-    variances : ndarray, shape (curve, size)
-        From run to run; NaN where there is one run.
-    counts : ndarray, shape (curve, size) or (1, size)
-        Numbers of runs.
-    """
+    """Return squared standard errors of means, each helped by those at other sizes."""
     degrees = np.broadcast_to(np.maximum(counts - 1, 0), variances.shape)
     is_known = np.isfinite(variances) & (degrees > 0)
     if not is_known.any(axis=1).all():
@@ -361,13 +328,6 @@ def distances(terms: Floats, factors: Floats, p: Floats) -> Floats:
     What was learnt, and no less than chance leaves in the mean of the runs, t times its
     standard error: real curves were judged by the mean of the very runs that were seen,
     and could not teach that.
-
-    Parameters
-    ----------
-    terms : ndarray, shape (..., term)
-    factors : ndarray, shape (p, term)
-    p : ndarray, shape (p,)
-        One-sided levels; 0 is returned up to a half.
     """
     from scipy.special import stdtrit
 

@@ -355,15 +355,7 @@ def _amount(found: Departure, value: float) -> str:
 
 
 def judged(runs: Runs, places: NDArray[np.int64], factors: Floats) -> Judged:
-    """Return the test of every contrast: within runs where they are known, else Welch.
-
-    Parameters
-    ----------
-    runs : Runs
-    places : ndarray of int, shape (contrast, part)
-    factors : ndarray, shape (contrast, part)
-        With sum 0 in each contrast.
-    """
+    """Return the test of every contrast: within runs where they are known, else Welch."""
     found = _apart(runs, places, factors)
     is_paired = np.zeros(len(places), dtype=bool)
     if runs.table is not None:

@@ -154,18 +154,7 @@ _BLOCKS = 20  # of the pilot, each left out once
 def smallest(
     width: Callable[[int], float], half_width: float, guess: float, least: int = 1
 ) -> int:
-    """Return the smallest number of trials at which a falling width is small enough.
-
-    Parameters
-    ----------
-    width : callable
-        The half-width at a number of trials; falls about like the root of it.
-    half_width : float
-    guess : float
-        Where to begin.
-    least : int
-        The smallest number that may be asked for.
-    """
+    """Return the smallest number of trials at which a falling width is small enough."""
     at = functools.cache(width)
     n = _within(guess, least, half_width)
     for _ in range(4):

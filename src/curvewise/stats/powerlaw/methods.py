@@ -149,16 +149,7 @@ class Lines:
 def fit_lines(
     sizes: Floats, means: Floats, weights: Floats, gammas: Floats, parameters: int
 ) -> Lines:
-    """Return the weighted least-squares lines; sizes are divided by N already.
-
-    Parameters
-    ----------
-    sizes : ndarray, shape (size,)
-    means, weights : ndarray, shape (curve, size)
-    gammas : ndarray, shape (shape,)
-    parameters : int
-        2 for alpha and eta, 3 with delta.
-    """
+    """Return the weighted least-squares lines; sizes are divided by N already."""
     a = columns(sizes, gammas, parameters)
     if parameters == 2:
         return _fit_two(a[..., 1], means, weights, gammas)
@@ -478,11 +469,6 @@ def shared_shift(table: Floats | None) -> tuple[float, float]:
     .. math:: e_{ji} = e(n_i) + t_j + \varepsilon_{ji}, \qquad
        \hat\sigma_t^2 = \overline{\mathrm{cov}(e_{\cdot i}, e_{\cdot k})}_{i \ne k}, \qquad
        \mathrm{var}(\bar t) \approx \frac{\hat\sigma_t^2}{R} \cdot \frac{R - 1}{R - 3}
-
-    Parameters
-    ----------
-    table : ndarray of shape (run, size), optional
-        None, or with gaps, where it is not known which run is which.
 
     Notes
     -----

@@ -84,13 +84,6 @@ def mixture_quantile(
 ) -> Floats:
     """Return quantiles of mixtures of t, shape (curve, p, n).
 
-    Parameters
-    ----------
-    p : ndarray, shape (p,)
-    weights : ndarray, shape (curve, shape)
-    centre, scale : ndarray, shape (curve, shape, n)
-    freedom : ndarray, shape (curve,)
-
     Notes
     -----
     The quantile of a mixture lies between those of its parts: Newton's steps from

@@ -406,17 +406,7 @@ def column_of(cells: Sequence[Any]) -> pa.Array:
 def param_columns(
     n: int, row: Ints, key: Ints, number: Floats, keys: Mapping[tuple[str, str], int]
 ) -> dict[str, pa.Array]:
-    """Return a column for each hyperparameter, empty where a trial did not draw it.
-
-    Parameters
-    ----------
-    n : int
-        How many trials there are.
-    row, key, number : array, shape (value,)
-        Whose value, of which name and distribution, and what is stored for it.
-    keys : mapping
-        From a name and the JSON of its distribution to its place in `key`.
-    """
+    """Return a column for each hyperparameter, empty where a trial did not draw it."""
     order = np.argsort(key, kind="stable")
     edges = np.searchsorted(key[order], np.arange(len(keys) + 1))
     by_name: dict[str, list[tuple[Drawn, Ints]]] = {}
@@ -549,13 +539,6 @@ def attribute_columns(
     """Return a column for each attribute of trials, and what was too much.
 
     Samplers write their whole state there, in long texts or under ever new names.
-
-    Parameters
-    ----------
-    n : int
-        How many trials there are.
-    told : mapping of str to (list of int, list)
-        Rows of the trials that have it, and their values.
     """
     often = sorted(told, key=lambda name: -len(told[name][0]))
     rare = often[_MOST_ATTRIBUTES:]

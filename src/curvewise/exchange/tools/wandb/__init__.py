@@ -168,15 +168,7 @@ class _Read:
 def offline_runs(
     paths: Mapping[str, Path], unread: list[tuple[str, str]]
 ) -> Iterator[History]:
-    """Yield the runs of some files; files of one run that was resumed go together.
-
-    Parameters
-    ----------
-    paths : mapping of str to Path
-        By the name that messages call them.
-    unread : list of (str, str)
-        Takes those that cannot be read, and why.
-    """
+    """Yield the runs of some files; files of one run that was resumed go together."""
     found: dict[str, _Read] = {}
     for name, path in paths.items():
         try:
