@@ -1,14 +1,17 @@
 """Rules for the whole suite."""
 
 import os
+import sys
 
 import pytest
+from commands import folder, ran  # noqa: F401
 from hypothesis import settings
 
 # The same examples in every run, so that a failure is never luck; fresh ones are sought
 # with HYPOTHESIS_PROFILE=default.
 settings.register_profile("fixed", derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+os.environ.setdefault("MPLBACKEND", "agg")  # pictures are drawn without a screen
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +21,13 @@ def browser():
 
     with chromium() as running:
         yield running
+
+
+@pytest.fixture(autouse=True)
+def _figures_are_closed():
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture
