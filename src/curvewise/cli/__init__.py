@@ -10,6 +10,7 @@ from curvewise._papers import HINT, NoPapers
 from curvewise._version import __version__
 from curvewise.errors import Blocked, CurvewiseError, UnknownDirection
 from curvewise.questions.commands import CANNOT_ANSWER, INTERRUPTED, in_shell
+from curvewise.questions.registry import QUESTIONS
 
 EPILOG = """Exit status: 0 fine, 1 error, 2 wrong usage, 3 finished, but some trials
 failed, 4 no answer: check objects to the results (--anyway answers all the same), or
@@ -29,34 +30,15 @@ SECTIONS = {
             "curvewise.cli.results.check",
             "Look at results as a careful reviewer would.",
         ),
-        "performance": (
-            "curvewise.questions.performance.command.performance",
-            "How good is it, and how hard to tune?",
-        ),
-        "robustness": (
-            "curvewise.questions.robustness.command.robustness",
-            "Is it easy to tune, and what does tuning gain?",
-        ),
-        "difference": (
-            "curvewise.questions.difference.command.difference",
-            "Do these learning curves differ, and where?",
-        ),
-        "learning": (
-            "curvewise.questions.learning.command.learning",
-            "How does error fall with data, and what would more data buy?",
-        ),
-        "confusion": (
-            "curvewise.questions.confusion.command.confusion",
-            "How do precision, recall and F1 move with data?",
-        ),
-        "compare-versions": (
-            "curvewise.questions.versions.command.compare_versions",
-            "Is the new version of an algorithm worse?",
-        ),
-        "plan": (
-            "curvewise.questions.plan.command.plan",
-            "How many trials are enough?",
-        ),
+        **{
+            question.command: (
+                f"curvewise.questions.{question.name}.command."
+                f"{question.command.replace('-', '_')}",
+                question.asks,
+            )
+            for question in QUESTIONS
+            if question.command
+        },
         "report": (
             "curvewise.cli.results.report",
             "Write one HTML page that can be forwarded.",

@@ -10,6 +10,7 @@ import numpy as np
 
 from curvewise.errors import CurvewiseError, Keyword, Message, listed
 from curvewise.questions.sampling import refuse_crossed
+from curvewise.review.finding import Concern
 from curvewise.stats.bands import half_width
 from curvewise.stats.planning import trials_for_band
 from curvewise.text import Cell, count, step
@@ -20,8 +21,8 @@ Can: TypeAlias = Literal["yes", "in part", "no"]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """One question, and whether the trials can answer it.
+class Prospect:
+    """What is to be expected of a question: whether the trials can answer it.
 
     Parameters
     ----------
@@ -184,6 +185,10 @@ def _tried(part: Trials, metric: str, probe: Probe) -> tuple[str | None, Failed]
         else:
             return None, failed
     return problem, "raise"
+
+
+# How to tell what is to be expected, and what `check` may object to.
+Needs: TypeAlias = Mapping[Callable[[Asked], Prospect], Concern]
 
 
 # --- in words ----------------------------------------------------------------------------

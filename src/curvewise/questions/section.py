@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from curvewise.answer import Provenance
-from curvewise.errors import Blocked, CurvewiseError
+from curvewise.errors import Blocked
 from curvewise.figures.chart import Chart
-from curvewise.questions.performance import Performance, performance
-from curvewise.questions.sampling import AT_WORDS, samples
+from curvewise.questions.sampling import AT_WORDS
 from curvewise.questions.sentences import capital, titled
 from curvewise.text import Cell, step
 from curvewise.trials import Trials
@@ -50,7 +48,7 @@ class Settings:
     anyway: bool = False
     undirected: tuple[str, ...] = ()
     by_task: tuple[str, ...] = ()
-    answers: dict[str, tuple[Trials, Performance]] = field(
+    answers: dict[str, tuple[Trials, Any]] = field(
         default_factory=dict, compare=False, repr=False
     )
 
@@ -63,45 +61,6 @@ class Settings:
     def every(self) -> tuple[str, ...]:
         """All metrics, for what needs no direction."""
         return *self.judged, *self.undirected
-
-    def performance(self, trials: Trials, metric: str) -> Performance:
-        """Return the distribution of scores, asked once for a page."""
-        whose, answer = self.answers.get(metric, (None, None))
-        if answer is None or whose is not trials:
-            answer = self._of_tasks(trials, metric)
-            self.answers[metric] = trials, answer
-        return answer
-
-    def _of_tasks(self, trials: Trials, metric: str) -> Performance:
-        """Return the answer for all tasks, or for those that have one."""
-        ask = partial(
-            performance,
-            metric=metric,
-            at=self.at,
-            failed=self.failed,
-            seed=SEED,
-            anyway=self.anyway,
-        )
-        try:
-            return ask(trials)
-        except Blocked:
-            raise
-        except CurvewiseError:
-            if must_raise(trials, self, metric):
-                raise
-            good = [
-                task for task in trials.tasks if self._has_scores(trials, task, metric)
-            ]
-            if len(good) in (0, len(trials.tasks)):
-                raise
-            return ask(trials.where(task=good))
-
-    def _has_scores(self, trials: Trials, task: str, metric: str) -> bool:
-        try:
-            samples(trials.where(task=task), metric, self.at, self.failed)
-        except CurvewiseError:
-            return False
-        return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,11 @@ from curvewise.questions.needs import usual_at
 from curvewise.report.layout import LONG, MANY, Desk, contents, script_json
 from curvewise.report.names import Names, visible
 from curvewise.report.sections import (
-    SECTIONS,
     Section,
     Settings,
     by_task_metrics,
     chosen_metrics,
+    page_sections,
     undirected_metrics,
 )
 from curvewise.text import Row, count, joined
@@ -89,7 +89,7 @@ def render(
         undirected_metrics(trials, metric),
         by_task_metrics(trials, metric),
     )
-    sections = [section for make in SECTIONS for section in make(trials, settings)]
+    sections = page_sections(trials, settings)
     read = [
         {"fact": fact, "what was understood": text} for fact, text in understood(trials)
     ]

@@ -1,7 +1,6 @@
 """What a report contains: every question, and what is told of the trials themselves."""
 
 import platform
-from collections.abc import Callable
 
 import numpy as np
 import scipy
@@ -9,13 +8,8 @@ import scipy
 from curvewise._version import __version__
 from curvewise.errors import Message, as_keywords, as_words, listed, trials_where
 from curvewise.questions.audit.section import audit_sections
-from curvewise.questions.confusion.section import confusion_sections
-from curvewise.questions.difference.section import difference_sections
 from curvewise.questions.explain import explain
-from curvewise.questions.learning.section import learning_sections
-from curvewise.questions.performance.section import performance_sections
-from curvewise.questions.plan.section import plan_sections
-from curvewise.questions.robustness.section import robustness_sections
+from curvewise.questions.registry import with_part
 from curvewise.questions.sampling import failed_score
 from curvewise.questions.section import (
     JORDAN,
@@ -30,7 +24,6 @@ from curvewise.questions.section import (
     chosen_metrics,
     undirected_metrics,
 )
-from curvewise.questions.variance.section import variance_sections
 from curvewise.review.check import Findings, check
 from curvewise.review.finding import SEVERITIES, counted
 from curvewise.text import Cell, count, joined
@@ -38,7 +31,6 @@ from curvewise.trials import Trials
 from curvewise.trials.trial import STATUSES
 
 __all__ = [
-    "SECTIONS",
     "Block",
     "Group",
     "Method",
@@ -46,6 +38,7 @@ __all__ = [
     "Settings",
     "by_task_metrics",
     "chosen_metrics",
+    "page_sections",
     "undirected_metrics",
 ]
 
@@ -208,16 +201,17 @@ def provenance_sections(trials: Trials, settings: Settings) -> list[Section]:
     ]
 
 
-# A new analysis adds its line here.
-SECTIONS: tuple[Callable[[Trials, Settings], list[Section]], ...] = (
-    performance_sections,
-    direction_sections,
-    robustness_sections,
-    difference_sections,
-    learning_sections,
-    confusion_sections,
-    variance_sections,
-    plan_sections,
+def page_sections(trials: Trials, settings: Settings) -> list[Section]:
+    """Return all sections of a page: every question, then the trials themselves.
+
+    Which way is better is asked after the first question, where a reader looks for it.
+    """
+    first, *others = (each.part("section", "sections") for each in with_part("section"))
+    makers = (first, direction_sections, *others, *_OF_TRIALS)
+    return [section for make in makers for section in make(trials, settings)]
+
+
+_OF_TRIALS = (
     audit_sections,
     space_sections,
     check_sections,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from math import comb
 from typing import TypeAlias
 
@@ -30,6 +29,7 @@ from curvewise.questions.audit.checks import (
     refused,
 )
 from curvewise.questions.audit.deals import Dealing, dealing_of
+from curvewise.questions.registry import with_part
 from curvewise.questions.sampling import (
     cluster_cautions,
     metric_of,
@@ -347,36 +347,18 @@ def _in_words(seconds: float) -> str:
 
 Progress: TypeAlias = Callable[[int, int], object]
 
-# A new analysis adds its line here. They are tried with the tools of this folder, and so
-# imported after it.
-_SUBJECTS = {
-    "performance": "curvewise.questions.performance.audit.of_performance",
-    "robustness": "curvewise.questions.robustness.audit.of_robustness",
-    "difference": "curvewise.questions.difference.audit.of_difference",
-    "learning": "curvewise.questions.learning.audit.of_learning",
-    "confusion": "curvewise.questions.confusion.audit.of_confusion",
-}
-
-
-def _maker(place: str) -> Callable[[Trials, Asked], Subject | None]:
-    module, _, name = place.rpartition(".")
-    make: Callable[[Trials, Asked], Subject | None] = getattr(
-        import_module(module), name
-    )
-    return make
-
 
 def subjects_of(
     trials: Trials, asked: Asked
 ) -> tuple[list[Subject], dict[str, CurvewiseError]]:
     """Return the analyses that these trials can carry, and why others refuse them."""
     found, problems = [], {}
-    for name, place in _SUBJECTS.items():
+    for question in with_part("audit"):
         try:
             with quietly(), ungated():
-                subject = _maker(place)(trials, asked)
+                subject = question.part("audit", "subject")(trials, asked)
         except CurvewiseError as problem:
-            problems[name] = problem
+            problems[question.name] = problem
             continue
         if subject is not None:
             found.append(subject)

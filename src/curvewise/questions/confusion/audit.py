@@ -214,7 +214,7 @@ def _failed(asked: Asked) -> Literal["raise", "worst"]:
     return "raise" if asked.failed == "raise" else "worst"
 
 
-def of_confusion(trials: Trials, asked: Asked) -> OfConfusion | None:
+def subject(trials: Trials, asked: Asked) -> OfConfusion | None:
     """Return `confusion` as it answered, where there are counts along sizes."""
     if crossed_factors(trials) or not trials.details().classes.any():
         return None

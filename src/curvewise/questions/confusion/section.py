@@ -20,7 +20,8 @@ from curvewise.questions.learning.section import (
 )
 from curvewise.questions.needs import (
     Asked,
-    Question,
+    Needs,
+    Prospect,
     Settled,
     command,
     expression,
@@ -59,17 +60,17 @@ _COUNT = (
 )
 
 
-def confusion_question(asked: Asked) -> Question:
+def prospect(asked: Asked) -> Prospect:
     """Return whether it can be told how precision, recall and F1 move with data."""
     trials = asked.trials
     if crossed_factors(trials):
-        return Question(*_CONFUSION, "no", **refused(trials))
+        return Prospect(*_CONFUSION, "no", **refused(trials))
     if not trials.details().classes.any():
         name = asked.metrics[0] if asked.metrics else None
         has_sizes = name is not None and not against_sizes(
             trials, name, FEWEST_OF_COUNTS
         )
-        return Question(
+        return Prospect(
             *_CONFUSION,
             "no",
             why="These trials have no confusion counts.",
@@ -78,11 +79,11 @@ def confusion_question(asked: Asked) -> Question:
     found = settled(Asked(trials, ("error",), asked.words), _count)
     against = against_sizes(trials, "error", FEWEST_OF_COUNTS)
     if isinstance(found, str):
-        return Question(*_CONFUSION, "no", why=against or found, add=TRAIN_ON_SIZES)
+        return Prospect(*_CONFUSION, "no", why=against or found, add=TRAIN_ON_SIZES)
     made = _confusion_calls(asked, found)
     if against or not could_be_sizes(trials, "error"):
         add = f"{TRAIN_ON_SIZES} {IF_SIZES}" if against else IF_SIZES
-        return Question(
+        return Prospect(
             *_CONFUSION, "no", why=against or PERHAPS_SIZES, add=add, **made
         )
     curves = _counted(found.trials, found.failed)
@@ -90,7 +91,7 @@ def confusion_question(asked: Asked) -> Question:
     kept = [one for one in curves if len(one.sizes) >= FEWEST_OF_COUNTS]
     why = in_part(found, asked, too_few_sizes(short, FEWEST_OF_COUNTS))
     classes = joined([str(k) for k in sorted({one.classes for one in kept})])
-    return Question(
+    return Prospect(
         *_CONFUSION,
         "in part" if why else "yes",
         found=f"{told(found).replace(', error', '', 1)}, counts of {classes} classes, "
@@ -138,7 +139,10 @@ _ASKED = (
 )
 
 
-def confusion_sections(trials: Trials, settings: Settings) -> list[Section]:
+NEEDS: Needs = {prospect: "confusion"}
+
+
+def sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return how rates move with data, where there are counts along sizes."""
     if crossed_factors(trials) or not trials.details().classes.any():
         return []

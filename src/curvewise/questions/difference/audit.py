@@ -175,7 +175,7 @@ def _most_deals(one: LineTask) -> int:
     return max(million, default=0)
 
 
-def of_difference(trials: Trials, asked: Asked) -> OfDifference | None:
+def subject(trials: Trials, asked: Asked) -> OfDifference | None:
     """Return `difference` as it answered, where there are curves to compare."""
     trials, _ = with_lines(trials)
     if len(trials) == 0 or crossed_factors(trials) or too_many_pairs(trials):

@@ -17,7 +17,8 @@ from curvewise.questions.difference.fit import (
 from curvewise.questions.difference.text import adjusted_p
 from curvewise.questions.needs import (
     Asked,
-    Question,
+    Needs,
+    Prospect,
     Settled,
     calls,
     fewest,
@@ -59,14 +60,14 @@ _NO_CURVES = "A trial has one score here, and no curve."
 _RECORD = "Record the score after every epoch, with the step."
 
 
-def difference_question(asked: Asked) -> Question:
+def prospect(asked: Asked) -> Prospect:
     """Return whether curves can be compared."""
     if lacking := what_is_lacking(asked.trials, 2):
-        return Question(*_DIFFERENCE, "no", **lacking)
+        return Prospect(*_DIFFERENCE, "no", **lacking)
     enough = with_enough(asked.trials, 2)
     found = settled(asked, _compare, asked.trials, enough, is_directed=False)
     if isinstance(found, str):
-        return Question(*_DIFFERENCE, "no", why=found)
+        return Prospect(*_DIFFERENCE, "no", why=found)
     compared = with_rivals(found.trials)
     alone = who_is_left_out(compared, asked.trials, "two runs")
     cannot = _cannot_be_significant(compared)
@@ -79,7 +80,7 @@ def difference_question(asked: Asked) -> Question:
     why = sentences(in_part(found, asked, alone), cannot, nobody)
     made = calls(asked, found, "difference", options_for_lines(found))
     own = Settled(compared, found.metric, found.failed)
-    return Question(
+    return Prospect(
         *_DIFFERENCE,
         "in part" if why else "yes",
         found=f"{told(own)}, {_steps(own)}",
@@ -229,7 +230,10 @@ _OVERALL = (
 )
 
 
-def difference_sections(trials: Trials, settings: Settings) -> list[Section]:
+NEEDS: Needs = {prospect: "difference"}
+
+
+def sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return whether and where curves differ, where there are curves to compare."""
     whole = trials
     trials, left_out = with_lines(trials)

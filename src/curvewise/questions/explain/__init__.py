@@ -10,14 +10,8 @@ from typing import Any
 from curvewise.answer import Answer, Provenance
 from curvewise.errors import Blocked, CurvewiseError, Message, unknown
 from curvewise.metrics import Metric
-from curvewise.questions.confusion.section import confusion_question
-from curvewise.questions.difference.section import difference_question
-from curvewise.questions.learning.section import learning_question
-from curvewise.questions.needs import Asked, Can, Question, subject
-from curvewise.questions.performance.section import performance_question
-from curvewise.questions.plan.section import plan_lines_question, plan_question
-from curvewise.questions.robustness.section import robustness_question
-from curvewise.questions.variance.section import variance_question
+from curvewise.questions.needs import Asked, Can, Prospect, subject
+from curvewise.questions.registry import with_part
 from curvewise.review.check import gate
 from curvewise.review.finding import Concern
 from curvewise.store.address import shown_store
@@ -25,17 +19,6 @@ from curvewise.text import Cell, Piece, Table, joined
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import scored
 
-# A new analysis adds its question here.
-QUESTIONS: dict[Callable[[Asked], Question], Concern] = {
-    performance_question: "performance",
-    robustness_question: "robustness",
-    difference_question: "difference",
-    learning_question: "learning",
-    confusion_question: "confusion",
-    variance_question: "variance",
-    plan_question: "plan",
-    plan_lines_question: "difference",
-}
 _SOME_FILE = "results.csv"
 _ALL_THE_SAME = Message("Pass ", {"anyway": True}, " to see it all the same.")
 
@@ -51,7 +34,7 @@ class Explanation(Answer):
     ----------
     subject : str
         What the trials are, in words.
-    questions : tuple of Question
+    questions : tuple of Prospect
         In the order in which a reader would ask them.
     is_typed : bool
         Whether it is printed with commands, and not with lines of Python.
@@ -61,19 +44,19 @@ class Explanation(Answer):
     """
 
     subject: str
-    questions: tuple[Question, ...]
+    questions: tuple[Prospect, ...]
     is_typed: bool
     provenance: Provenance
     design: str = ""
 
-    def of(self, analysis: str) -> Question:
+    def of(self, analysis: str) -> Prospect:
         """Return the question that an analysis answers, such as ``"performance"``."""
         for one in self.questions:
             if one.analysis == analysis:
                 return one
         raise unknown("question", analysis, [one.analysis for one in self.questions])
 
-    def those(self, can: Can) -> tuple[Question, ...]:
+    def those(self, can: Can) -> tuple[Prospect, ...]:
         """Return the questions that can be answered, in part, or not."""
         return tuple(one for one in self.questions if one.can == can)
 
@@ -101,7 +84,7 @@ class Explanation(Answer):
             for one in self.questions
         ]
 
-    def _ask(self, one: Question) -> str:
+    def _ask(self, one: Prospect) -> str:
         return one.command if self.is_typed and one.command else one.python
 
     def headline(self) -> str:
@@ -168,7 +151,7 @@ class Explanation(Answer):
             yield f"Design: {self.design}."
         yield Table(self.table(), "Which questions can these trials answer?")
 
-    def _told(self, one: Question) -> str:
+    def _told(self, one: Prospect) -> str:
         lines = [f"{one.can}: {one.question}"]
         for name, text in (
             ("from", one.found),
@@ -241,8 +224,9 @@ def explain(
     return Explanation(
         who,
         tuple(
-            question(asked) if anyway else _guarded(asked, question, concern)
-            for question, concern in QUESTIONS.items()
+            prospect(asked) if anyway else _guarded(asked, prospect, concern)
+            for each in with_part("needs")
+            for prospect, concern in each.part("section", "NEEDS").items()
         ),
         bool(source),
         Provenance.of(
@@ -263,9 +247,9 @@ def _unknown(metric: Metric) -> int:
 
 
 def _guarded(
-    asked: Asked, question: Callable[[Asked], Question], concern: Concern
-) -> Question:
-    """Return a question, asked by the metrics that `check` lets pass, if there are any."""
+    asked: Asked, prospect: Callable[[Asked], Prospect], concern: Concern
+) -> Prospect:
+    """Return a prospect by the metrics that `check` lets pass, if there are any."""
     problems: dict[str | None, Blocked] = {}
     for metric in (None,) if concern == "confusion" else asked.metrics:
         try:
@@ -274,8 +258,8 @@ def _guarded(
             problems[metric] = problem
     free = tuple(metric for metric in asked.metrics if metric not in problems)
     if not problems or (free and None not in problems):
-        return question(replace(asked, metrics=free))
-    found = question(asked)
+        return prospect(replace(asked, metrics=free))
+    found = prospect(asked)
     if found.can == "no" or not found.found:
         return (
             found  # for a reason that nothing gets past, or not told from these trials

@@ -14,7 +14,7 @@ from curvewise.questions.commands import (
 )
 
 if TYPE_CHECKING:
-    from curvewise.questions.needs import Question
+    from curvewise.questions.needs import Prospect
 
 
 @click.command()
@@ -63,7 +63,7 @@ def typed(source: str, **keywords: Any) -> list[str]:
     return words
 
 
-def _question_in_shell(question: "Question") -> "Question":
+def _question_in_shell(question: "Prospect") -> "Prospect":
     """Return a question with the keywords of its texts as options."""
     return replace(
         question,

@@ -218,7 +218,7 @@ def _reliance(one: PowerLaw, other: PowerLaw, n: float) -> float:
     return float(one.data_reliance(n) - other.data_reliance(n))
 
 
-def of_learning(trials: Trials, asked: Asked) -> OfLearning | None:
+def subject(trials: Trials, asked: Asked) -> OfLearning | None:
     """Return `learning` as it answered, where steps look like sizes of training sets."""
     if crossed_factors(trials) or not could_be_sizes(trials, asked.metric):
         return None

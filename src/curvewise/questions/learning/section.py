@@ -27,7 +27,8 @@ from curvewise.questions.learning.fit import (
 )
 from curvewise.questions.needs import (
     Asked,
-    Question,
+    Needs,
+    Prospect,
     Settled,
     calls,
     in_part,
@@ -71,11 +72,11 @@ PERHAPS_SIZES = (
 )
 
 
-def learning_question(asked: Asked) -> Question:
+def prospect(asked: Asked) -> Prospect:
     """Return whether it can be told how error falls with data."""
     trials = asked.trials
     if crossed_factors(trials):
-        return Question(*_LEARNING, "no", **refused(trials))
+        return Prospect(*_LEARNING, "no", **refused(trials))
     # Of what counts can tell, the error is what power laws were made for.
     metrics = ("error",) if "error" in asked.metrics else asked.metrics
     sure = tuple(name for name in metrics if could_be_sizes(trials, name))
@@ -85,16 +86,16 @@ def learning_question(asked: Asked) -> Question:
     against = against_sizes(trials, usable[0], FEWEST) if usable else ""
     if isinstance(found, str):
         add = TRAIN_ON_SIZES if against else ""  # else it is the score that will not do
-        return Question(*_LEARNING, "no", why=against or found, add=add)
+        return Prospect(*_LEARNING, "no", why=against or found, add=add)
     made = calls(asked, found, "learning", found.options)
     if against or not sure:
         add = f"{TRAIN_ON_SIZES} {IF_SIZES}" if against else IF_SIZES
-        return Question(*_LEARNING, "no", why=against or PERHAPS_SIZES, add=add, **made)
+        return Prospect(*_LEARNING, "no", why=against or PERHAPS_SIZES, add=add, **made)
     curves = _measured(found)
     short = [one.algorithm for one in curves if len(one.sizes) < FEWEST]
     kept = [one for one in curves if len(one.sizes) >= FEWEST]
     why = in_part(found, asked, too_few_sizes(short, FEWEST))
-    return Question(
+    return Prospect(
         *_LEARNING,
         "in part" if why else "yes",
         found=f"{told(found)}, {from_size_to_size([one.sizes for one in kept])}",
@@ -197,7 +198,10 @@ def strength_of_curves(sizes: int, runs: int) -> str:
     return told
 
 
-def learning_sections(trials: Trials, settings: Settings) -> list[Section]:
+NEEDS: Needs = {prospect: "learning"}
+
+
+def sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return how errors fall with data, where steps look like sizes of training sets."""
     if crossed_factors(trials):
         return []

@@ -207,7 +207,7 @@ class OfPerformance(Subject):
         ]
 
 
-def of_performance(trials: Trials, asked: Asked) -> OfPerformance:
+def subject(trials: Trials, asked: Asked) -> OfPerformance:
     """Return `performance` as it answered about the real trials."""
     found = performance(
         trials,

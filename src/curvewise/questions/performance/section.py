@@ -1,11 +1,15 @@
 """How good is it, and how hard to tune? What that needs, and its section on the page."""
 
+from functools import partial
+from typing import cast
+
 from curvewise.errors import Blocked, CurvewiseError, listed
 from curvewise.questions.needs import (
     ALL_FAILED,
     ONE_TRIAL,
     Asked,
-    Question,
+    Needs,
+    Prospect,
     at_step,
     calls,
     fewest,
@@ -19,7 +23,7 @@ from curvewise.questions.needs import (
     usual_at,
     with_at,
 )
-from curvewise.questions.performance import Performance
+from curvewise.questions.performance import Performance, performance
 from curvewise.questions.performance.charts import (
     best_chart,
     profile_chart,
@@ -32,6 +36,7 @@ from curvewise.questions.section import (
     ANDERSON,
     EFRON,
     JORDAN,
+    SEED,
     THOMAS,
     Block,
     Group,
@@ -57,7 +62,7 @@ _PERFORMANCE = (
 )
 
 
-def performance_question(asked: Asked) -> Question:
+def prospect(asked: Asked) -> Prospect:
     """Return whether the distribution of scores can be told."""
     at = usual_at(asked.trials)
 
@@ -66,14 +71,14 @@ def performance_question(asked: Asked) -> Question:
 
     found = settled(asked, probe, by_task=True)
     if isinstance(found, str):
-        return Question(*_PERFORMANCE, "no", **refused(asked.trials) or {"why": found})
+        return Prospect(*_PERFORMANCE, "no", **refused(asked.trials) or {"why": found})
     own = at_step(found, at)
     n = fewest(own.trials)
     few = ONE_TRIAL if n == 1 else ""
     if own.trials.count_failed(found.metric) == len(own.trials):
         few = ALL_FAILED
     why = in_part(found, asked, few)
-    return Question(
+    return Prospect(
         *_PERFORMANCE,
         "in part" if why else "yes",
         found=told(own, at),
@@ -86,6 +91,48 @@ def performance_question(asked: Asked) -> Question:
 
 
 _QUESTION = "How good is it, and how hard to tune?"
+
+
+def performance_of(trials: Trials, metric: str, settings: Settings) -> Performance:
+    """Return the distribution of scores, asked once for a page."""
+    whose, answer = settings.answers.get(metric, (None, None))
+    if whose is not trials:
+        answer = _of_tasks(trials, metric, settings)
+        settings.answers[metric] = trials, answer
+    return cast(Performance, answer)
+
+
+def _of_tasks(trials: Trials, metric: str, settings: Settings) -> Performance:
+    """Return the answer for all tasks, or for those that have one."""
+    ask = partial(
+        performance,
+        metric=metric,
+        at=settings.at,
+        failed=settings.failed,
+        seed=SEED,
+        anyway=settings.anyway,
+    )
+    try:
+        return ask(trials)
+    except Blocked:
+        raise
+    except CurvewiseError:
+        if must_raise(trials, settings, metric):
+            raise
+        good = [t for t in trials.tasks if _has_scores(trials, t, metric, settings)]
+        if len(good) in (0, len(trials.tasks)):
+            raise
+        return ask(trials.where(task=good))
+
+
+def _has_scores(trials: Trials, task: str, metric: str, settings: Settings) -> bool:
+    try:
+        samples(trials.where(task=task), metric, settings.at, settings.failed)
+    except CurvewiseError:
+        return False
+    return True
+
+
 _ASKED = (
     "How good are the trials of each algorithm, and how far are the best from the rest?"
 )
@@ -93,7 +140,10 @@ _MANY_TASKS = 3  # of more, one line each comes first
 _MANY_NAMES = 6  # of more, only their number is told
 
 
-def performance_sections(trials: Trials, settings: Settings) -> list[Section]:
+NEEDS: Needs = {prospect: "performance"}
+
+
+def sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return one section per metric: the distribution of scores on each task."""
     if crossed_factors(trials):
         return []  # trials that share draws: see `variance_sections`
@@ -107,7 +157,7 @@ def performance_sections(trials: Trials, settings: Settings) -> list[Section]:
         anchor = f"performance-{len(out)}"
         question = f"{_QUESTION} ({trials.metric(metric).label})"
         try:
-            answer = settings.performance(trials, metric)
+            answer = performance_of(trials, metric, settings)
         except Blocked as problem:
             out.append(withheld(anchor, question, _ASKED, problem))
             continue

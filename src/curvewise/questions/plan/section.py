@@ -21,7 +21,8 @@ from curvewise.questions.difference.section import (
 from curvewise.questions.needs import (
     CLOSE,
     Asked,
-    Question,
+    Needs,
+    Prospect,
     Settled,
     at_step,
     calls,
@@ -36,6 +37,7 @@ from curvewise.questions.needs import (
     with_at,
 )
 from curvewise.questions.performance import Performance
+from curvewise.questions.performance.section import performance_of
 from curvewise.questions.plan.charts import plan_chart
 from curvewise.questions.plan.score_plan import ScorePlan, what
 from curvewise.questions.sampling import crossed_factors, samples
@@ -64,7 +66,7 @@ _PLAN_TRIALS = (
 _RUN_TWO = "Run two trials or more of each algorithm, to judge from."
 
 
-def plan_question(asked: Asked) -> Question:
+def prospect(asked: Asked) -> Prospect:
     """Return whether it can be told how many trials are enough."""
     at = usual_at(asked.trials)
     scores: list[Floats] = []
@@ -87,7 +89,7 @@ def plan_question(asked: Asked) -> Question:
     is_whole = chosen == "trials"
     typed = command(asked, "plan", {"half_width": aim, **named}) if is_whole else ""
     why = in_part(found, asked)
-    return Question(
+    return Prospect(
         *_PLAN_TRIALS,
         "in part" if why else "yes",
         found=told(at_step(found, at), at),
@@ -103,14 +105,14 @@ def plan_question(asked: Asked) -> Question:
     )
 
 
-def _no_pilot(asked: Asked, why: str) -> Question:
+def _no_pilot(asked: Asked, why: str) -> Prospect:
     """Return that nothing can be planned from these trials, and what can without any."""
     bare = Asked(asked.trials, asked.metrics, ())
     unsaid = [
         name for name in asked.metrics if not asked.trials.metric(name).is_directed
     ]
     is_asked = bool(unsaid) and len(unsaid) == len(asked.metrics)  # what is better
-    return Question(
+    return Prospect(
         *_PLAN_TRIALS,
         "no",
         why=sentences(why, "Without a pilot, numbers are for the worst distribution."),
@@ -138,19 +140,19 @@ _PLAN_LINES = (
 _POWER = 0.8
 
 
-def plan_lines_question(asked: Asked) -> Question:
+def prospect_of_lines(asked: Asked) -> Prospect:
     """Return whether it can be told how many runs tell curves apart."""
     if lacking := what_is_lacking(asked.trials, FEWEST_TO_PLAN):
-        return Question(*_PLAN_LINES, "no", **lacking)
+        return Prospect(*_PLAN_LINES, "no", **lacking)
     enough = with_enough(asked.trials, FEWEST_TO_PLAN)
     found = settled(asked, _plan, asked.trials, enough)
     if isinstance(found, str):
-        return Question(*_PLAN_LINES, "no", why=found)
+        return Prospect(*_PLAN_LINES, "no", why=found)
     options = options_for_lines(found) | {"power": _POWER}
     compared = with_rivals(found.trials)
     alone = who_is_left_out(compared, asked.trials, f"{FEWEST_TO_PLAN} runs")
     why = in_part(found, asked, alone)
-    return Question(
+    return Prospect(
         *_PLAN_LINES,
         "in part" if why else "yes",
         found=told(Settled(compared, found.metric, found.failed)),
@@ -176,7 +178,10 @@ _ASKED = "How many trials would tell how good each algorithm is, twice as well a
 _MOST = 12  # pairs of algorithm and task; of more, those that are known least
 
 
-def plan_sections(trials: Trials, settings: Settings) -> list[Section]:
+NEEDS: Needs = {prospect: "plan", prospect_of_lines: "difference"}
+
+
+def sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return how many trials it takes to know the leading metric twice as well."""
     if crossed_factors(trials) or not settings.judged:
         return []
@@ -185,7 +190,7 @@ def plan_sections(trials: Trials, settings: Settings) -> list[Section]:
     try:
         _ = trials.metric(metric).known_direction
         cautions = gate(trials, "plan", metric=metric, anyway=settings.anyway)
-        answer = settings.performance(trials, metric)
+        answer = performance_of(trials, metric, settings)
     except UnknownDirection as problem:  # another one on each task
         return [unanswered("plan", question, _ASKED, str(problem))]
     except Blocked as problem:

@@ -102,7 +102,7 @@ class OfRobustness(Subject):
         return together(held)
 
 
-def of_robustness(trials: Trials, asked: Asked) -> OfRobustness | None:
+def subject(trials: Trials, asked: Asked) -> OfRobustness | None:
     """Return `robustness` as it answered, where algorithms have tuned ones."""
     if not tuned_pairs(trials.algorithms) or crossed_factors(trials):
         return None

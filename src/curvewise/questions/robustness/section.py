@@ -13,7 +13,8 @@ from curvewise.errors import (
 from curvewise.questions.needs import (
     ONE_TRIAL,
     Asked,
-    Question,
+    Needs,
+    Prospect,
     Settled,
     calls,
     fewest,
@@ -47,13 +48,13 @@ from curvewise.trials.doors import Failed
 _ROBUSTNESS = ("robustness", "What does tuning gain?", "what tuning gains")
 
 
-def robustness_question(asked: Asked) -> Question:
+def prospect(asked: Asked) -> Prospect:
     """Return whether it can be told what tuning gains."""
     trials = asked.trials
     pairs = tuned_pairs(trials.algorithms)
     if not pairs:
         name = trials.algorithms[0]
-        return Question(
+        return Prospect(
             *_ROBUSTNESS,
             "no",
             why=f"No algorithm is the tuned one of another: there "
@@ -81,7 +82,7 @@ def robustness_question(asked: Asked) -> Question:
 
     found = settled(asked, probe)
     if isinstance(found, str):
-        return Question(*_ROBUSTNESS, "no", **refused(trials) or {"why": found})
+        return Prospect(*_ROBUSTNESS, "no", **refused(trials) or {"why": found})
     part = found.trials.where(algorithm={*pairs, *pairs.values()})
     n = fewest(part)
     rest = [a for a in trials.algorithms if a not in part.algorithms]
@@ -89,7 +90,7 @@ def robustness_question(asked: Asked) -> Question:
     alone = f"Not of {listed(rest, 4)}, which {has} no tuned one." if rest else ""
     why = in_part(found, asked, ONE_TRIAL if n == 1 else alone)
     own = Settled(part, found.metric, found.failed)
-    return Question(
+    return Prospect(
         *_ROBUSTNESS,
         "in part" if why else "yes",
         found=told(own, at),
@@ -103,7 +104,10 @@ def _pairs_in(own: dict[str, Sample], pairs: dict[str, str]) -> bool:
     return any(one in own and tuned in own for one, tuned in pairs.items())
 
 
-def robustness_sections(trials: Trials, settings: Settings) -> list[Section]:
+NEEDS: Needs = {prospect: "robustness"}
+
+
+def sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return what tuning gains, where algorithms have tuned ones: "svm", "svm tuned"."""
     if not tuned_pairs(trials.algorithms) or crossed_factors(trials):
         return []

@@ -9,7 +9,8 @@ import numpy as np
 from curvewise.errors import Blocked, CurvewiseError, Message, Phrase
 from curvewise.questions.needs import (
     Asked,
-    Question,
+    Needs,
+    Prospect,
     calls,
     command,
     in_part,
@@ -56,10 +57,10 @@ _VARIANCE = (
 )
 
 
-def variance_question(asked: Asked) -> Question:
+def prospect(asked: Asked) -> Prospect:
     """Return whether sources of chance can be told from each other."""
     if not may_be_crossed(asked.trials):
-        return Question(*_VARIANCE, "no", why=_NOT_CROSSED, add=_CROSS)
+        return Prospect(*_VARIANCE, "no", why=_NOT_CROSSED, add=_CROSS)
     at = usual_at(asked.trials)
     draws: dict[str, tuple[int, ...]] = {}
 
@@ -73,7 +74,7 @@ def variance_question(asked: Asked) -> Question:
     found = settled(asked, probe, is_directed=False)
     if isinstance(found, str):
         is_crossed = bool(crossed_factors(asked.trials))
-        return Question(
+        return Prospect(
             *_VARIANCE,
             "no",
             why=found if is_crossed else _NOT_CROSSED,
@@ -90,7 +91,7 @@ def variance_question(asked: Asked) -> Question:
     if "command" in made:  # there is none of its own; the report has it
         options = {"metric": found.metric, **with_at(at), **found.options}
         made["command"] = command(asked, "report", options)
-    return Question(
+    return Prospect(
         *_VARIANCE,
         "in part" if why else "yes",
         found=told(found, at),
@@ -128,7 +129,10 @@ _ASKED = (
 )
 
 
-def variance_sections(trials: Trials, settings: Settings) -> list[Section]:
+NEEDS: Needs = {prospect: "variance"}
+
+
+def sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return what the spread of scores is due to, where trials are crossed."""
     is_declared = bool(crossed_factors(trials))
     if not is_declared and not may_be_crossed(trials):
