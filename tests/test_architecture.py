@@ -15,6 +15,7 @@ from chance import RANDOM
 
 import curvewise as cw
 import curvewise_papers
+from curvewise.questions.registry import QUESTIONS
 
 PACKAGE = Path(cw.__file__).parent
 PACKAGES = {
@@ -112,7 +113,7 @@ def signatures():
             lines.append(f"{name}{_called(value)}")
     for module in (
         *("answer", "review.check", "review.finding", "trials.doors"),
-        *(name for name in map(_short, modules()) if _is_open(name)),
+        *(_short(name) for name in modules() if _is_open(name)),
     ):
         home = import_module(f"curvewise.{module}")
         lines += [
@@ -130,10 +131,12 @@ def _short(module):
     return module.removeprefix("curvewise.")
 
 
-def _is_open(module):
-    """Whether users are invited: a statistic or an analysis that lists its names."""
-    home = import_module(f"curvewise.{module}")
-    return module.startswith(("analyses.", "stats.")) and hasattr(home, "__all__")
+_OPEN_ROOMS = ("curvewise.questions.", "curvewise.stats.")
+
+
+def _is_open(name):
+    """Whether users are invited: a statistic or a question that lists its names."""
+    return name.startswith(_OPEN_ROOMS) and hasattr(import_module(name), "__all__")
 
 
 def _inherited(owner, name):
@@ -167,14 +170,13 @@ def test_public_names_and_signatures_change_only_on_purpose():
     assert signatures() == SNAPSHOT.read_text(encoding="utf-8")
 
 
-def test_every_analysis_has_its_picture_its_tests_and_its_page():
+def test_every_question_has_its_picture_its_tests_and_its_page():
     docs = TESTS.parent / "docs" / "reference"
-    names = [p.stem for p in (PACKAGE / "analyses").glob("[a-z]*.py")]
-    assert names
-    for name in names:
-        assert (PACKAGE / "figures" / f"{name}.py").exists()
-        assert (TESTS / "analyses" / f"test_{name}.py").exists()
-        assert (docs / f"{name}.md").exists()
+    for question in QUESTIONS:
+        assert (PACKAGE / "questions" / question.name / "charts.py").exists()
+        assert (TESTS / "questions" / question.name / "test_answer.py").exists()
+        assert (TESTS / "questions" / question.name / "test_charts.py").exists()
+        assert (docs / f"{question.name}.md").exists()
 
 
 def test_no_page_has_a_place_that_nobody_filled():
@@ -205,7 +207,7 @@ def test_every_function_and_class_says_what_it_is():
 
 def test_every_statistic_shows_itself_in_a_doctest():
     for name in modules():
-        if _is_open(_short(name)) and name.startswith("curvewise.stats."):
+        if _is_open(name) and name.startswith("curvewise.stats."):
             offered = import_module(name).__all__
             for member, value in own_members(name).items():
                 if inspect.isfunction(value) and member in offered:
@@ -256,10 +258,8 @@ def random_functions():
     found = {}
     for name in modules():
         module = import_module(name)
-        is_private = "._" in name or (
-            name.startswith("curvewise.stats.") and not _is_open(_short(name))
-        )
-        if is_private:  # what such a module draws, its callers are held to
+        is_inner = name.startswith(_OPEN_ROOMS) and not _is_open(name)
+        if is_inner or "._" in name:  # what it draws, its callers are held to
             continue
         offered = getattr(module, "__all__", vars(module))
         for member, value in vars(module).items():

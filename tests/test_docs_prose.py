@@ -6,11 +6,11 @@ import warnings
 from functools import reduce
 
 import pytest
+from commands import commands
 from pages import ROOT, followed_anchors, text_of
 from walked_pages import agrees, walked
 
 import curvewise as cw
-from curvewise.cli import main
 from curvewise.exchange.tools import _FOLDERS, TOOLS
 
 slow = pytest.mark.slow
@@ -137,7 +137,7 @@ def test_every_command_that_is_named_is_there():
         for page in NAMES
         for name in re.findall(r"`curvewise ([a-z][\w-]*)", text_of(f"docs/{page}.md"))
     }
-    assert named <= set(main.commands)
+    assert named <= set(commands())
     assert len(named) > 5
 
 

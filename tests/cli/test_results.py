@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+from commands import commands
 
 import curvewise as cw
 from curvewise.cli import main
@@ -174,7 +175,7 @@ def test_wrong_usage_is_status_2(arguments):
     assert ran(*arguments).exit_code == 2
 
 
-@pytest.mark.parametrize("command", sorted(main.commands))
+@pytest.mark.parametrize("command", sorted(commands()))
 def test_help_teaches_with_an_example(command):
     done = ran(command, "--help")
     assert done.exit_code == 0

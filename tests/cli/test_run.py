@@ -3,9 +3,9 @@ import signal
 import time
 
 import pytest
+from commands import commands
 
 import curvewise as cw
-from curvewise.cli import main
 from curvewise.engine.drive import EXECUTORS
 from curvewise.flow import run
 from curvewise.flow.plan import planned
@@ -45,7 +45,7 @@ def test_options_override_the_file(folder, ran):
 
 
 def test_every_option_of_a_file_is_an_option_of_the_command():
-    (run,) = (c for c in main.commands.values() if c.name == "run")
+    (run,) = (c for c in commands().values() if c.name == "run")
     names = {parameter.name for parameter in run.params}
     assert set(RUN) | {"trials"} <= names
     (executor,) = (p for p in run.params if p.name == "executor")

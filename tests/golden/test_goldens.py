@@ -6,12 +6,12 @@ import golden_stores
 import goldens as of_goldens
 import numpy as np
 import pytest
+from commands import commands
 from golden_cases import CASES, FOREIGN, asked
 from golden_stores import KEPT, PLANS, QUIET, STORES, table
 from goldens import Case, Goldens, Shown
 
 import curvewise as cw
-from curvewise.cli import main
 
 WHOLE = ("own-functions", "zoo-experiment", "piater1998-levels", "xue2025-tables")
 
@@ -26,7 +26,7 @@ def test_every_file_is_of_a_case(goldens):
 
 
 def test_every_command_is_asked_and_every_record_read():
-    assert {line.split()[0] for line in asked("commands")} == set(main.commands)
+    assert {line.split()[0] for line in asked("commands")} == set(commands())
     read = {name.split("/")[0] for name in asked("records")}
     assert read == {path.name for path in FOREIGN.iterdir()}
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -81,6 +82,14 @@ class Folder:
             env={**os.environ, "PYTHONWARNINGS": ""},
             **options,
         )
+
+
+def commands():
+    """Every command by its name, also those that are not imported yet."""
+    context = click.Context(main)
+    return {
+        name: main.get_command(context, name) for name in main.list_commands(context)
+    }
 
 
 def invoked(*arguments):

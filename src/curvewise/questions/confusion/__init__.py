@@ -45,7 +45,6 @@ __all__ = [
     "CountForecasts",
     "CountTask",
     "Counted",
-    "Foretold",
     "confusion",
 ]
 
