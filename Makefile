@@ -93,7 +93,7 @@ clean: ## Remove all that the targets above have made, but benchmarks/RESULTS.md
 	@$(INSTALL) --upgrade 'pip>=25.1'  # 25.1: dependency groups
 	@touch $@
 
-.venv/ready: .venv/pip pyproject.toml reproductions/pyproject.toml src/curvewise/_version.py
+.venv/ready: .venv/pip pyproject.toml reproductions/pyproject.toml src/curvewise/version.py
 	@$(INSTALL) --editable . --editable ./reproductions
 	@touch $@
 

@@ -8,7 +8,7 @@ from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.errors import ExtensionError
 
-from curvewise._version import __version__
+from curvewise.version import __version__
 
 project = "curvewise"
 author = "The curvewise developers"

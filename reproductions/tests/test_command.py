@@ -151,7 +151,7 @@ def test_a_module_that_it_lacks_is_no_reason_to_install_it():
     """Only the package's own absence is answered with how to get it."""
     code = (
         "import sys; sys.modules['pyarrow.parquet'] = None\n"
-        "import curvewise._papers as own\n"
+        "import curvewise.reproductions as own\n"
         "try: own.papers('curvewise_papers.nonsense')\n"
         "except ModuleNotFoundError as problem: print(problem.name)"
     )

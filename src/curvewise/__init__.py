@@ -7,7 +7,7 @@ The public names, and nothing else. Each is imported when it is first used, so t
 import importlib
 from typing import TYPE_CHECKING
 
-from curvewise._version import __version__
+from curvewise.version import __version__
 
 if TYPE_CHECKING:
     import curvewise_papers as papers
@@ -180,7 +180,7 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     if name == "papers":
-        from curvewise._papers import papers
+        from curvewise.reproductions import papers
 
         return papers()
     if name in _ROOMS:

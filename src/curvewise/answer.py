@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from curvewise._version import __version__
 from curvewise.latex import Columns, in_latex, latex
 from curvewise.text import Cell, Piece, Row, columns, in_markdown, markdown, notebook
 from curvewise.trials.view import frame
+from curvewise.version import __version__
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame

@@ -6,7 +6,7 @@ import pytest
 
 import curvewise as cw
 from curvewise.report import page as report_page
-from curvewise.report.sections import SECTIONS, Settings, chosen_metrics
+from curvewise.report.sections import Settings, chosen_metrics, page_sections
 
 EXAMPLES = ("search", "curves", "counts")
 
@@ -16,7 +16,7 @@ def example_sections(name):
     """Return the sections of an example, in their order."""
     trials = cw.example(name)
     settings = Settings(chosen_metrics(trials, None), "last", "worst")
-    return [section for make in SECTIONS for section in make(trials, settings)]
+    return page_sections(trials, settings)
 
 
 @cache
@@ -24,5 +24,5 @@ def example_page(name):
     """Return the page of an example, as it is written."""
     made = example_sections(name)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report_page, "SECTIONS", [lambda _trials, _settings: made])
+        patch.setattr(report_page, "page_sections", lambda _trials, _settings: made)
         return report_page.render(cw.example(name), failed="worst")

@@ -1,7 +1,7 @@
 """What a page answers, to be held against what explain promises."""
 
 from curvewise.questions.needs import usual_at
-from curvewise.report.sections import SECTIONS, Settings, chosen_metrics
+from curvewise.report.sections import Settings, chosen_metrics, page_sections
 
 ANCHORS = {
     "performance": "performance",
@@ -17,7 +17,7 @@ ANCHORS = {
 def sections_of(trials, **settings):
     chosen = chosen_metrics(trials, None)
     asked = Settings(chosen, usual_at(trials), "worst", **settings)
-    return [section for make in SECTIONS for section in make(trials, asked)]
+    return page_sections(trials, asked)
 
 
 def answered_on(sections):

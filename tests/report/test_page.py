@@ -15,7 +15,6 @@ from example_pages import EXAMPLES, example_page
 import curvewise as cw
 from curvewise import CurvewiseError, Trial, Trials
 from curvewise.figures.chart import Chart, Series, no_band
-from curvewise.report import sections
 from curvewise.report.layout import chart_rows, html_table
 from curvewise.report.names import Names
 from curvewise.report.page import _plotly, _template, render
@@ -66,7 +65,7 @@ def figures(page):
 def rendered(monkeypatch, *made, **options):
     """Return a page of these sections alone."""
     monkeypatch.setattr(
-        "curvewise.report.page.SECTIONS", (lambda trials, settings: list(made),)
+        "curvewise.report.page.page_sections", lambda _trials, _settings: list(made)
     )
     return render(cw.example("curves"), **options)
 
@@ -255,16 +254,6 @@ def test_curves_that_cannot_be_compared_do_not_cost_the_page():
     )
     headings = Outline(render(lonely)).headings
     assert not any("Do the curves differ" in heading for heading in headings)
-
-
-def test_a_new_section_is_one_line(monkeypatch):
-    extra = Section("x", "What else?", "Nothing.", provenance="by hand")
-    monkeypatch.setattr(
-        "curvewise.report.page.SECTIONS", (*sections.SECTIONS, lambda t, s: [extra])
-    )
-    made = Outline(render(ONE_TRIAL)).headings
-    assert "What else?" in made
-    assert len(made) > 5
 
 
 # --- how a page is put together ----------------------------------------------------------

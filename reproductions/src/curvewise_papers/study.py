@@ -15,7 +15,6 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from curvewise._version import __version__
 from curvewise.engine.experiment import Experiment
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.figures.chart import Chart
@@ -25,6 +24,7 @@ from curvewise.metrics import Metric
 from curvewise.review.check import ungated
 from curvewise.text import Cell
 from curvewise.trials import Trials
+from curvewise.version import __version__
 from curvewise_papers.claims import Claim, Claims
 
 

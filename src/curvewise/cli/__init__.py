@@ -6,11 +6,11 @@ from importlib.metadata import EntryPoint, entry_points
 
 import click
 
-from curvewise._papers import HINT, NoPapers
-from curvewise._version import __version__
 from curvewise.errors import Blocked, CurvewiseError, UnknownDirection
+from curvewise.questions import registry
 from curvewise.questions.commands import CANNOT_ANSWER, INTERRUPTED, in_shell
-from curvewise.questions.registry import QUESTIONS
+from curvewise.reproductions import HINT, NoPapers
+from curvewise.version import __version__
 
 EPILOG = """Exit status: 0 fine, 1 error, 2 wrong usage, 3 finished, but some trials
 failed, 4 no answer: check objects to the results (--anyway answers all the same), or
@@ -19,60 +19,63 @@ compare-versions: 0 no worse, 3 worse, 4 cannot tell.
 
 Start with your own file, or let 'curvewise example search > results.csv' show what
 one looks like."""
-# Where each command is, and its line in the list of all: that list imports none of them.
-SECTIONS = {
-    "Commands about results": {
-        "explain": (
-            "curvewise.questions.explain.command.explain",
-            "Which questions can these results answer?",
-        ),
-        "check": (
-            "curvewise.cli.results.check",
-            "Look at results as a careful reviewer would.",
-        ),
-        **{
-            question.command: (
-                f"curvewise.questions.{question.name}.command."
-                f"{question.command.replace('-', '_')}",
-                question.asks,
-            )
-            for question in QUESTIONS
-            if question.command
-        },
-        "report": (
-            "curvewise.cli.results.report",
-            "Write one HTML page that can be forwarded.",
-        ),
-        "example": (
-            "curvewise.cli.results.example",
-            "Print an example file of results.",
-        ),
-    },
-    "Commands about experiments": {
-        "run": (
-            "curvewise.cli.run.run",
-            "Run an experiment, or what is left of it.",
-        ),
-        "watch": (
-            "curvewise.cli.run.watch",
-            "Show a run while it goes on, in a page that moves.",
-        ),
-        "status": (
-            "curvewise.cli.run.status",
-            "Say how far a store is, and what went wrong.",
-        ),
-        "replay": (
-            "curvewise.cli.run.replay",
-            "Run one trial again and say whether it comes out the same.",
-        ),
-        "export": (
-            "curvewise.cli.results.export",
-            "Write the trials of a store, or of any other results, as a table.",
-        ),
-    },
-}
 _ADDED = "Commands about papers"
 _GROUP = "curvewise.commands"  # entry points of packages that add commands
+
+
+def sections() -> dict[str, dict[str, tuple[str, str]]]:
+    """Return where each command is, and its line in the list, which imports none."""
+    return {
+        "Commands about results": {
+            "explain": (
+                "curvewise.questions.explain.command.explain",
+                "Which questions can these results answer?",
+            ),
+            "check": (
+                "curvewise.cli.results.check",
+                "Look at results as a careful reviewer would.",
+            ),
+            **{
+                question.command: (
+                    f"curvewise.questions.{question.name}.command."
+                    f"{question.command.replace('-', '_')}",
+                    question.asks,
+                )
+                for question in registry.QUESTIONS
+                if question.command
+            },
+            "report": (
+                "curvewise.cli.results.report",
+                "Write one HTML page that can be forwarded.",
+            ),
+            "example": (
+                "curvewise.cli.results.example",
+                "Print an example file of results.",
+            ),
+        },
+        "Commands about experiments": {
+            "run": (
+                "curvewise.cli.run.run",
+                "Run an experiment, or what is left of it.",
+            ),
+            "watch": (
+                "curvewise.cli.run.watch",
+                "Show a run while it goes on, in a page that moves.",
+            ),
+            "status": (
+                "curvewise.cli.run.status",
+                "Say how far a store is, and what went wrong.",
+            ),
+            "replay": (
+                "curvewise.cli.run.replay",
+                "Run one trial again and say whether it comes out the same.",
+            ),
+            "export": (
+                "curvewise.cli.results.export",
+                "Write the trials of a store, or of any other results, as a table.",
+            ),
+        },
+    }
 
 
 class Group(click.Group):
@@ -83,13 +86,13 @@ class Group(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of our commands, and of those that others add."""
-        ours = sorted(name for commands in SECTIONS.values() for name in commands)
+        ours = sorted(name for commands in sections().values() for name in commands)
         return [*ours, *_added()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Return a command by its name."""
         command: click.Command
-        for commands in SECTIONS.values():
+        for commands in sections().values():
             if cmd_name in commands:
                 module, _, name = commands[cmd_name][0].rpartition(".")
                 command = getattr(import_module(module), name)
@@ -124,7 +127,7 @@ class Group(click.Group):
         added = ((name, point.load()) for name, point in _added().items())
         told = {
             heading: {name: line for name, (_, line) in commands.items()}
-            for heading, commands in SECTIONS.items()
+            for heading, commands in sections().items()
         }
         told[_ADDED] = {name: command.help or "" for name, command in added}
         for heading, lines in told.items():

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from curvewise._version import __version__
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Metric
 from curvewise.questions.needs import usual_at
@@ -31,6 +30,7 @@ from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At, Failed
 from curvewise.trials.trial import ONLY
 from curvewise.trials.view import understood
+from curvewise.version import __version__
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -5,7 +5,6 @@ import platform
 import numpy as np
 import scipy
 
-from curvewise._version import __version__
 from curvewise.errors import Message, as_keywords, as_words, listed, trials_where
 from curvewise.questions.audit.section import audit_sections
 from curvewise.questions.explain import explain
@@ -29,6 +28,7 @@ from curvewise.review.finding import SEVERITIES, counted
 from curvewise.text import Cell, count, joined
 from curvewise.trials import Trials
 from curvewise.trials.trial import STATUSES
+from curvewise.version import __version__
 
 __all__ = [
     "Block",

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise._version import __version__
 from curvewise.errors import CurvewiseError, unknown, whole
 from curvewise.store import columns, locks, news, notes, schema
 from curvewise.store.columns import Codes
@@ -23,6 +22,7 @@ from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.columns import Core, Details, Ints
 from curvewise.trials.design import from_record, joined
 from curvewise.trials.trial import STATUSES, Key
+from curvewise.version import __version__
 
 T = TypeVar("T")
 

@@ -6,10 +6,10 @@ Tasks and algorithms can be named in files: `TASKS` and `ALGORITHMS` say what th
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from curvewise._papers import OfPapers, papers
 from curvewise.engine.experiment import Algorithm, Task
 from curvewise.engine.moved import current
 from curvewise.errors import CurvewiseError, unknown
+from curvewise.reproductions import OfPapers, papers
 from curvewise.zoo.estimators import experiment
 from curvewise.zoo.learners import (
     forest,

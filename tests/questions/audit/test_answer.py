@@ -27,6 +27,7 @@ from curvewise.questions.confusion import audit as confusion_audit
 from curvewise.questions.difference import audit as difference_audit
 from curvewise.questions.learning import audit as learning_audit
 from curvewise.questions.performance import audit as performance_audit
+from curvewise.questions.registry import QUESTIONS
 from curvewise.questions.robustness import audit as robustness_audit
 from curvewise.stats.confusion.noise import COMMON
 from curvewise.stats.interval import CurveBand, Interval
@@ -82,7 +83,8 @@ def broken(audited, kind):
 
 def only(monkeypatch, name):
     """Let an audit try one analysis."""
-    monkeypatch.setattr(audit, "_SUBJECTS", {name: audit._SUBJECTS[name]})
+    one = [question for question in QUESTIONS if question.name == name]
+    monkeypatch.setattr(audit, "with_part", lambda _part: one)
 
 
 # --- counting and judging ----------------------------------------------------------------
@@ -349,7 +351,7 @@ def test_curves_are_drawn_around_their_means_with_their_covariance():
     rng = np.random.default_rng(0)
     for n in (8, 40):  # noise that is normal, and noise of the shape that it has
         trials = lined(n)
-        subject = difference_audit.of_difference(trials, asked("return"))
+        subject = difference_audit.subject(trials, asked("return"))
         seen = trials.lines("return")["a"]
         drawn = [subject.draw(rng).lines("return")["a"] for _ in range(3000 // n)]
         every = np.concatenate(drawn)
@@ -372,7 +374,7 @@ def test_errors_are_drawn_around_the_law_and_stay_errors():
 
 
 def test_drawn_errors_are_as_noisy_as_those_seen():
-    subject = learning_audit.of_learning(sized(10), asked("error"))
+    subject = learning_audit.subject(sized(10), asked("error"))
     law = subject.found.found[0].fits[0].law
     rng = np.random.default_rng(0)
     drawn = [subject.draw(rng).lines("error")["a"] for _ in range(200)]
@@ -384,7 +386,7 @@ def test_drawn_errors_are_as_noisy_as_those_seen():
 
 
 def test_counts_are_drawn_from_the_fitted_matrices_and_hard_examples_stay_hard():
-    subject = confusion_audit.of_confusion(cw.example("counts"), asked("error"))
+    subject = confusion_audit.subject(cw.example("counts"), asked("error"))
     assert confusion_audit.TOGETHER == COMMON  # as the fit takes it
     fit = subject.found.found[0].fits[0]
     rng = np.random.default_rng(0)
@@ -405,7 +407,7 @@ def test_counts_are_drawn_from_the_fitted_matrices_and_hard_examples_stay_hard()
 
 def test_models_that_vary_more_than_tests_do_are_seen_to():
     rng = np.random.default_rng(0)
-    counted = confusion_audit.of_confusion(cw.example("counts"), asked("error")).found
+    counted = confusion_audit.subject(cw.example("counts"), asked("error")).found
     own = counted.found[0].fits[0].counted
     recalls = np.full((len(own.sizes), 2), 0.8)
 
@@ -665,7 +667,7 @@ def test_trials_that_are_copies_are_not_seen_in_an_audit():
 
 def test_fewer_shuffles_decide_as_many_do():
     trials = lined(7, seed=5)
-    subject = difference_audit.of_difference(trials, asked("return"))
+    subject = difference_audit.subject(trials, asked("return"))
     dealing, rng = dealing_of(trials), np.random.default_rng(1)
     for _ in range(5):
         dealt = dealing.deal(rng, within_numbers=False)
@@ -678,7 +680,7 @@ def test_fewer_shuffles_decide_as_many_do():
 
 def test_one_rate_is_told_the_same_with_and_without_the_others():
     trials = cw.example("counts")
-    subject = confusion_audit.of_confusion(trials, asked("error"))
+    subject = confusion_audit.subject(trials, asked("error"))
     dealt = dealing_of(trials).deal(np.random.default_rng(0), within_numbers=False)
     alone, among = subject.ask(dealt, 0), cw.confusion(dealt)
     for one, other in zip(alone.of().fits, among.of().fits, strict=True):

@@ -7,7 +7,8 @@ import pytest
 import curvewise as cw
 from curvewise.questions import audit
 from curvewise.questions.audit.section import audit_sections, watched
-from curvewise.report.sections import SECTIONS, Settings
+from curvewise.questions.registry import QUESTIONS
+from curvewise.report.sections import Settings, page_sections
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,8 @@ def settings(repetitions, metrics=("accuracy",), failed="worst"):
 
 def test_a_report_has_it_only_where_it_was_asked_for(trials):
     assert audit_sections(trials, settings(0)) == []
-    assert audit_sections in SECTIONS
+    assert "audit" not in {s.anchor for s in page_sections(trials, settings(0))}
+    assert "audit" in {s.anchor for s in page_sections(trials, settings(20))}
 
 
 def test_it_says_what_was_asked_what_was_found_and_what_would_change_it(trials):
@@ -50,8 +52,7 @@ def test_whoever_watches_is_told_how_far_it_is_and_what_was_found(trials):
 
 def test_of_several_metrics_one_is_tried_and_the_others_are_named(monkeypatch):
     counts = cw.example("counts")
-    quick = {"performance": audit._SUBJECTS["performance"]}
-    monkeypatch.setattr(audit, "_SUBJECTS", quick)
+    monkeypatch.setattr(audit, "with_part", lambda _part: QUESTIONS[:1])
     (section,) = audit_sections(counts, settings(20, ("accuracy", "error", "f1")))
     assert "metric=error" in section.provenance
     assert section.notes[-1] == "Tried for error only, not for 'accuracy', 'f1'."

@@ -11,10 +11,10 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from curvewise._version import __version__
 from curvewise.errors import CurvewiseError
 from curvewise.flow.watch import Watcher
 from curvewise.report.live.pages import Lookout, Pages, as_json
+from curvewise.version import __version__
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
