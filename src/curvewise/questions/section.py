@@ -1,12 +1,13 @@
 """What a section of the page is made of."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from curvewise.answer import Provenance
-from curvewise.errors import Blocked
+from curvewise.errors import Blocked, CurvewiseError
 from curvewise.figures.chart import Chart
+from curvewise.metrics import Metric
 from curvewise.questions.sampling import AT_WORDS
 from curvewise.questions.sentences import capital, titled
 from curvewise.text import Cell, step
@@ -182,28 +183,26 @@ class Told(Protocol):
 
 
 def answered(
-    anchor: str,
-    question: str,
     asked: str,
     answer: Told,
-    block: Callable[[str], Block],
+    blocks: Callable[[str], Sequence[Block]],
     method: Method,
     *,
-    in_summary: bool,
+    question: str = "",
+    anchor: str = "",
 ) -> Section:
-    """Return the section of an answer that has one block for each task."""
+    """Return the section of an answer, with a group of blocks for each task."""
     return Section(
         anchor,
         question,
         asked,
         answer.headline(),
         answer.would_change(),
-        groups=[Group(task_heading(task), [block(task)]) for task in answer.tasks],
+        groups=[Group(task_heading(task), blocks(task)) for task in answer.tasks],
         notes=answer.notes(),
         method=method,
         provenance=str(answer.provenance),
         cautions=answer.provenance.cautions,
-        in_summary=in_summary,
     )
 
 
@@ -214,9 +213,40 @@ def unanswered(anchor: str, question: str, asked: str, why: str) -> Section:
 
 def withheld(anchor: str, question: str, asked: str, why: Blocked) -> Section:
     """Return a section whose answer `check` objects to: why, and what to type."""
-    return Section(
-        anchor, question, asked, f"Withheld. {why.as_options()}", in_summary=False
-    )
+    return unanswered(anchor, question, asked, f"Withheld. {why.as_options()}")
+
+
+def by_metric(
+    name: str,
+    question: str,
+    asked: str,
+    metrics: Iterable[Metric],
+    section: Callable[[str], Section],
+    refusal: Callable[[str, CurvewiseError], str],
+) -> list[Section]:
+    """Return one section per metric; where there is no answer, why there is none.
+
+    `section` makes one of an answer, and `refusal` a sentence of what stands against one:
+    it raises what is for the caller to decide, and is empty where nothing is to be said.
+    Of several answers, the first stands at the top of the page.
+    """
+    out: list[Section] = []
+    for metric in metrics:
+        begin = (f"{name}-{len(out)}", f"{question} ({metric.label})")
+        try:
+            made = section(metric.name)
+        except Blocked as problem:
+            out.append(withheld(*begin, asked, problem))
+        except CurvewiseError as problem:
+            if why := refusal(metric.name, problem):
+                out.append(unanswered(*begin, asked, why))
+        else:
+            is_first = not any(other.in_summary for other in out)
+            anchor, heading = begin
+            out.append(
+                replace(made, anchor=anchor, question=heading, in_summary=is_first)
+            )
+    return out
 
 
 def must_raise(trials: Trials, settings: Settings, metric: str) -> bool:

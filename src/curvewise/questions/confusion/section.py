@@ -1,5 +1,6 @@
 """How do precision, recall and F1 move with data? What that needs, and its section."""
 
+from functools import partial
 from typing import Any
 
 from curvewise.errors import Blocked, CurvewiseError
@@ -34,11 +35,10 @@ from curvewise.questions.needs import (
 from curvewise.questions.sampling import crossed_factors
 from curvewise.questions.section import (
     Block,
-    Group,
     Method,
     Section,
     Settings,
-    task_heading,
+    answered,
     unanswered,
     withheld,
 )
@@ -159,18 +159,10 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
     except CurvewiseError as problem:  # such as one size on each task
         told = f"These counts make no curve. {problem}"
         return [unanswered("confusion", _QUESTION, _ASKED, told)]
+    blocks = partial(_blocks, answer)
     return [
-        Section(
-            "confusion",
-            _QUESTION,
-            _ASKED,
-            answer.headline(),
-            answer.would_change(),
-            groups=[Group(task_heading(t), _blocks(answer, t)) for t in answer.tasks],
-            notes=answer.notes(),
-            method=CONFUSION,
-            provenance=str(answer.provenance),
-            cautions=answer.cautions,
+        answered(
+            _ASKED, answer, blocks, CONFUSION, question=_QUESTION, anchor="confusion"
         )
     ]
 

@@ -1,11 +1,13 @@
 """Do the curves differ, and where? What that needs, and its section on the page."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from curvewise.errors import Blocked, CurvewiseError, Message, listed
+from curvewise.errors import CurvewiseError, Message, listed
 from curvewise.questions.difference import Difference, difference
 from curvewise.questions.difference.charts import lines_chart, where_chart
 from curvewise.questions.difference.fit import (
@@ -37,9 +39,8 @@ from curvewise.questions.section import (
     Method,
     Section,
     Settings,
-    task_heading,
-    unanswered,
-    withheld,
+    answered,
+    by_metric,
 )
 from curvewise.questions.sentences import all_tasks, on
 from curvewise.review.check import gate, ungated
@@ -230,6 +231,7 @@ _OVERALL = (
 )
 
 
+_QUESTION = "Do the curves differ, and where?"
 NEEDS: Needs = {prospect: "difference"}
 
 
@@ -239,49 +241,36 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
     trials, left_out = with_lines(trials)
     if len(trials) == 0 or crossed_factors(trials):
         return []
-    out: list[Section] = []
-    for metric in settings.every:
-        anchor = f"difference-{len(out)}"
-        question = f"Do the curves differ, and where? ({trials.metric(metric).label})"
+
+    def section(metric: str) -> Section:
         if told := too_many_pairs(trials):
-            out.append(unanswered(anchor, question, _ASKED, told))
-            continue
+            raise CurvewiseError(told)
+        cautions = gate(whole, "difference", metric=metric, anyway=settings.anyway)
         recorded = fewest_steps(trials, metric)
-        grid = None if recorded is None else min(recorded, _STEPS)
-        try:
-            cautions = gate(whole, "difference", metric=metric, anyway=settings.anyway)
-            with ungated():  # of which these are a part
-                answer = difference(
-                    trials, metric, grid=grid, failed=settings.failed, seed=SEED
-                )
-        except Blocked as problem:
-            out.append(withheld(anchor, question, _ASKED, problem))
-            continue
-        except CurvewiseError as problem:  # such as curves that share no steps
-            told = f"These curves cannot be compared. {problem}"
-            out.append(unanswered(anchor, question, _ASKED, told))
-            continue
-        groups = [
-            Group(task_heading(t), _difference_blocks(answer, t)) for t in answer.tasks
-        ]
-        if answer.overall:
-            groups.append(Group("", [_overall_block(answer)]))
-        out.append(
-            Section(
-                anchor,
-                question,
-                _ASKED,
-                answer.headline(),
-                answer.would_change(),
-                groups=groups,
-                notes=[*answer.notes(), *left_out],
-                method=DIFFERENCE,
-                provenance=str(answer.provenance),
-                cautions=(*cautions, *answer.cautions),
-                in_summary=not any(section.in_summary for section in out),
+        with ungated():  # of which these are a part
+            answer = difference(
+                trials,
+                metric,
+                grid=None if recorded is None else min(recorded, _STEPS),
+                failed=settings.failed,
+                seed=SEED,
             )
+        made = answered(_ASKED, answer, partial(_difference_blocks, answer), DIFFERENCE)
+        overall = [Group("", [_overall_block(answer)])] if answer.overall else []
+        return replace(
+            made,
+            groups=[*made.groups, *overall],
+            notes=[*made.notes, *left_out],
+            cautions=(*cautions, *made.cautions),
         )
-    return out
+
+    def refusal(_metric: str, problem: CurvewiseError) -> str:
+        if told := too_many_pairs(trials):
+            return told
+        return f"These curves cannot be compared. {problem}"
+
+    every = map(trials.metric, settings.every)
+    return by_metric("difference", _QUESTION, _ASKED, every, section, refusal)
 
 
 def _overall_block(answer: Difference) -> Block:

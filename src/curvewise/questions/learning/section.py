@@ -1,10 +1,11 @@
 """How does error fall with data? What that needs, and its section on the page."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from curvewise.errors import Blocked, CurvewiseError, UnknownDirection, listed
+from curvewise.errors import CurvewiseError, UnknownDirection, listed
 from curvewise.metrics import Floats
 from curvewise.questions.learning import Learning, learning
 from curvewise.questions.learning.charts import (
@@ -39,13 +40,11 @@ from curvewise.questions.needs import (
 from curvewise.questions.sampling import crossed_factors
 from curvewise.questions.section import (
     Block,
-    Group,
     Method,
     Section,
     Settings,
-    task_heading,
-    unanswered,
-    withheld,
+    answered,
+    by_metric,
 )
 from curvewise.questions.sentences import on
 from curvewise.stats.powerlaw import fit_power_law
@@ -198,6 +197,7 @@ def strength_of_curves(sizes: int, runs: int) -> str:
     return told
 
 
+_QUESTION = "How does error fall with data?"
 NEEDS: Needs = {prospect: "learning"}
 
 
@@ -205,47 +205,22 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return how errors fall with data, where steps look like sizes of training sets."""
     if crossed_factors(trials):
         return []
-    out: list[Section] = []
     # Of what counts can tell, the error is what power laws were made for.
     metrics = ("error",) if "error" in settings.metrics else settings.judged
-    for metric in metrics:
-        if not could_be_sizes(trials, metric):
-            continue
-        anchor = f"learning-{len(out)}"
-        question = f"How does error fall with data? ({trials.metric(metric).label})"
-        try:
-            answer = learning(
-                trials, metric, failed=settings.failed, anyway=settings.anyway
-            )
-        except Blocked as problem:
-            out.append(withheld(anchor, question, _ASKED, problem))
-            continue
-        except UnknownDirection as problem:  # another one on each task
-            out.append(unanswered(anchor, question, _ASKED, str(problem)))
-            continue
-        except CurvewiseError as problem:  # such as too few sizes on each task
-            told = f"These errors make no curve. {problem}"
-            out.append(unanswered(anchor, question, _ASKED, told))
-            continue
-        out.append(
-            Section(
-                anchor,
-                question,
-                _ASKED,
-                answer.headline(),
-                answer.would_change(),
-                groups=[
-                    Group(task_heading(t), _learning_blocks(answer, t))
-                    for t in answer.tasks
-                ],
-                notes=answer.notes(),
-                method=LEARNING,
-                provenance=str(answer.provenance),
-                cautions=answer.cautions,
-                in_summary=not any(section.in_summary for section in out),
-            )
+
+    def section(metric: str) -> Section:
+        answer = learning(
+            trials, metric, failed=settings.failed, anyway=settings.anyway
         )
-    return out
+        return answered(_ASKED, answer, partial(_learning_blocks, answer), LEARNING)
+
+    def refusal(_metric: str, problem: CurvewiseError) -> str:
+        if isinstance(problem, UnknownDirection):  # another one on each task
+            return str(problem)
+        return f"These errors make no curve. {problem}"
+
+    sized = (trials.metric(name) for name in metrics if could_be_sizes(trials, name))
+    return by_metric("learning", _QUESTION, _ASKED, sized, section, refusal)
 
 
 _ASKED = (

@@ -1,5 +1,6 @@
 """How good is it, and how hard to tune? What that needs, and its section on the page."""
 
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -43,11 +44,11 @@ from curvewise.questions.section import (
     Method,
     Section,
     Settings,
+    answered,
     at_words,
+    by_metric,
     must_raise,
     task_heading,
-    unanswered,
-    withheld,
 )
 from curvewise.questions.sentences import all_tasks, capital, on, share_of_trials
 from curvewise.stats.bands import NAMES
@@ -152,43 +153,33 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
     if not settings.judged:
         why = "That cannot be told: no trial ended with a score."
         return [Section("performance-0", _QUESTION, _ASKED, why)]
-    out: list[Section] = []
-    for metric in settings.judged:
-        anchor = f"performance-{len(out)}"
-        question = f"{_QUESTION} ({trials.metric(metric).label})"
-        try:
-            answer = performance_of(trials, metric, settings)
-        except Blocked as problem:
-            out.append(withheld(anchor, question, _ASKED, problem))
-            continue
-        except CurvewiseError as problem:  # such as sizes that no two tasks share
-            if must_raise(trials, settings, metric):
-                raise
-            out.append(unanswered(anchor, question, _ASKED, str(problem)))
-            continue
-        groups = [
-            Group(task_heading(t), _performance_blocks(answer, t)) for t in answer.tasks
-        ]
-        if len(answer.tasks) > _MANY_TASKS:
-            groups.insert(0, Group("", [_leads_block(answer)]))
-        if answer.overall:
-            groups.append(Group("", [_overall_block(answer)]))
-        out.append(
-            Section(
-                anchor,
-                question,
-                _asked(trials, answer),
-                headline(answer, _which(trials, answer)),
-                _change(trials, answer),
-                groups=groups,
-                notes=[*answer.notes(), *_left_out(trials, answer), *_stopped(trials)],
-                method=of_performance(answer),
-                provenance=str(answer.provenance),
-                cautions=answer.cautions,
-                in_summary=not any(section.in_summary for section in out),
-            )
+
+    def section(metric: str) -> Section:
+        answer = performance_of(trials, metric, settings)
+        made = answered(
+            _asked(trials, answer),
+            answer,
+            partial(_performance_blocks, answer),
+            of_performance(answer),
         )
-    return out
+        many = len(answer.tasks) > _MANY_TASKS
+        leads = [Group("", [_leads_block(answer)])] if many else []
+        overall = [Group("", [_overall_block(answer)])] if answer.overall else []
+        return replace(
+            made,
+            answer=headline(answer, _which(trials, answer)),
+            change=_change(trials, answer),
+            groups=[*leads, *made.groups, *overall],
+            notes=[*made.notes, *_left_out(trials, answer), *_stopped(trials)],
+        )
+
+    def refusal(metric: str, problem: CurvewiseError) -> str:
+        if must_raise(trials, settings, metric):
+            raise problem
+        return str(problem)  # such as sizes that no two tasks share
+
+    judged = map(trials.metric, settings.judged)
+    return by_metric("performance", _QUESTION, _ASKED, judged, section, refusal)
 
 
 def _asked(trials: Trials, answer: Performance) -> str:

@@ -1,9 +1,6 @@
 """What does tuning gain? What that needs, and its section on the page."""
 
-from functools import partial
-
 from curvewise.errors import (
-    Blocked,
     CurvewiseError,
     Message,
     UnknownDirection,
@@ -37,9 +34,8 @@ from curvewise.questions.section import (
     Section,
     Settings,
     answered,
+    by_metric,
     must_raise,
-    unanswered,
-    withheld,
 )
 from curvewise.questions.sentences import on
 from curvewise.trials import Trials
@@ -104,6 +100,7 @@ def _pairs_in(own: dict[str, Sample], pairs: dict[str, str]) -> bool:
     return any(one in own and tuned in own for one, tuned in pairs.items())
 
 
+_QUESTION = "What does tuning gain?"
 NEEDS: Needs = {prospect: "robustness"}
 
 
@@ -111,42 +108,27 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return what tuning gains, where algorithms have tuned ones: "svm", "svm tuned"."""
     if not tuned_pairs(trials.algorithms) or crossed_factors(trials):
         return []
-    out: list[Section] = []
-    for metric in settings.judged:
-        anchor = f"robustness-{len(out)}"
-        question = f"What does tuning gain? ({trials.metric(metric).label})"
-        try:
-            answer = robustness(
-                trials,
-                metric,
-                at=settings.at,
-                failed=settings.failed,
-                anyway=settings.anyway,
-            )
-        except Blocked as problem:
-            out.append(withheld(anchor, question, _ASKED, problem))
-            continue
-        except UnknownDirection as problem:  # another one on each task
-            out.append(unanswered(anchor, question, _ASKED, str(problem)))
-            continue
-        except CurvewiseError as problem:  # such as a tuned one that met other tasks
-            if must_raise(trials, settings, metric):
-                raise
-            told = f"What tuning gains cannot be told. {problem}"
-            out.append(unanswered(anchor, question, _ASKED, told))
-            continue
-        out.append(
-            answered(
-                anchor,
-                question,
-                _ASKED,
-                answer,
-                partial(_block, answer),
-                ROBUSTNESS,
-                in_summary=not any(section.in_summary for section in out),
-            )
+
+    def section(metric: str) -> Section:
+        answer = robustness(
+            trials,
+            metric,
+            at=settings.at,
+            failed=settings.failed,
+            anyway=settings.anyway,
         )
-    return out
+        return answered(_ASKED, answer, lambda task: [_block(answer, task)], ROBUSTNESS)
+
+    def refusal(metric: str, problem: CurvewiseError) -> str:
+        if isinstance(problem, UnknownDirection):  # another one on each task
+            return str(problem)
+        if must_raise(trials, settings, metric):
+            raise problem
+        # Such as a tuned one that met other tasks.
+        return f"What tuning gains cannot be told. {problem}"
+
+    judged = map(trials.metric, settings.judged)
+    return by_metric("robustness", _QUESTION, _ASKED, judged, section, refusal)
 
 
 _ASKED = (

@@ -2,11 +2,10 @@
 
 import json
 import math
-from functools import partial
 
 import numpy as np
 
-from curvewise.errors import Blocked, CurvewiseError, Message, Phrase
+from curvewise.errors import CurvewiseError, Message, Phrase
 from curvewise.questions.needs import (
     Asked,
     Needs,
@@ -28,9 +27,8 @@ from curvewise.questions.section import (
     Section,
     Settings,
     answered,
+    by_metric,
     must_raise,
-    unanswered,
-    withheld,
 )
 from curvewise.questions.sentences import on
 from curvewise.questions.variance import VarianceShares, variance_shares
@@ -129,6 +127,7 @@ _ASKED = (
 )
 
 
+_QUESTION = "Where does the spread come from?"
 NEEDS: Needs = {prospect: "variance"}
 
 
@@ -137,42 +136,27 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
     is_declared = bool(crossed_factors(trials))
     if not is_declared and not may_be_crossed(trials):
         return []
-    out: list[Section] = []
-    for metric in settings.every:
-        anchor = f"variance-{len(out)}"
-        question = f"Where does the spread come from? ({trials.metric(metric).label})"
-        try:
-            answer = variance_shares(
-                trials,
-                metric,
-                at=settings.at,
-                failed=settings.failed,
-                seed=SEED,
-                anyway=settings.anyway,
-            )
-        except Blocked as problem:
-            out.append(withheld(anchor, question, _ASKED, problem))
-            continue
-        except CurvewiseError as problem:  # such as a crossing with a hole
-            if must_raise(trials, settings, metric):
-                raise
-            if not is_declared:  # labels that cross nothing
-                continue
-            told = f"Where the spread comes from cannot be told. {problem}"
-            out.append(unanswered(anchor, question, _ASKED, told))
-            continue
-        out.append(
-            answered(
-                anchor,
-                question,
-                _ASKED,
-                answer,
-                partial(_block, answer),
-                VARIANCE,
-                in_summary=not any(section.in_summary for section in out),
-            )
+
+    def section(metric: str) -> Section:
+        answer = variance_shares(
+            trials,
+            metric,
+            at=settings.at,
+            failed=settings.failed,
+            seed=SEED,
+            anyway=settings.anyway,
         )
-    return out
+        return answered(_ASKED, answer, lambda task: [_block(answer, task)], VARIANCE)
+
+    def refusal(metric: str, problem: CurvewiseError) -> str:
+        if must_raise(trials, settings, metric):
+            raise problem
+        if not is_declared:  # labels that cross nothing
+            return ""
+        return f"Where the spread comes from cannot be told. {problem}"
+
+    every = map(trials.metric, settings.every)
+    return by_metric("variance", _QUESTION, _ASKED, every, section, refusal)
 
 
 def _block(answer: VarianceShares, task: str) -> Block:
