@@ -179,6 +179,34 @@ def test_every_question_has_its_picture_its_tests_and_its_page():
         assert (docs / f"{question.name}.md").exists()
 
 
+def private_imports(tree):
+    """Return the private names that code imports from other modules of ours."""
+    return [
+        f"{node.module}.{alias.name}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        and (node.module or "").startswith("curvewise")
+        for alias in node.names
+        if re.search(r"(^|\.)_[a-z]", f"{node.module}.{alias.name}", re.IGNORECASE)
+    ]
+
+
+def test_no_private_name_crosses_a_module():
+    for home in PACKAGES.values():
+        for path in home.rglob("*.py"):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            assert private_imports(tree) == [], path
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["from curvewise.stats.bands import _width", "from curvewise._hidden import width"],
+)
+def test_one_that_did_would_be_seen(code):
+    """The negative control."""
+    assert private_imports(ast.parse(code))
+
+
 def test_no_page_has_a_place_that_nobody_filled():
     root = TESTS.parent
     pages = [*(root / "docs").rglob("*.md"), *root.glob("*.md")]

@@ -7,7 +7,7 @@ import numpy as np
 
 from curvewise.stats.asymptotics import is_constant, standard_error
 from curvewise.stats.bands import ANYWHERE, Support
-from curvewise.stats.comparison.differences import _ROUNDING, difference
+from curvewise.stats.comparison.differences import ROUNDING, difference
 from curvewise.stats.comparison.improvement import (
     placements,
     probability_of_improvement,
@@ -55,7 +55,7 @@ def all_differences(
     level = checked_confidence(confidence)
     least, most = checked_support(support, *samples)
     sizes = functional.mass * np.array([len(z) for z in samples])
-    have_errors = sizes >= 2 - _ROUNDING
+    have_errors = sizes >= 2 - ROUNDING
     parts = [functional.contributions(z) for z in samples]
     values = [functional.value(z) for z in samples]
     errors, df = (_paired if paired else _apart)(samples, parts, sizes)

@@ -45,7 +45,7 @@ from curvewise.stats.validation import (
 
 __all__ = ["difference", "has_few"]
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 
 
 def difference(
@@ -219,7 +219,7 @@ def _studentised(asked: _Asked, a: Floats, b: Floats) -> Interval:
     f = asked.functional
     x, y = f.contributions(a), f.contributions(b)
     n, m = f.mass * len(a), f.mass * len(b)
-    if min(n, m) < 2 - _ROUNDING:
+    if min(n, m) < 2 - ROUNDING:
         why = f"{n:g} and {m:g} trials in the tail have no standard error"
         return _instead(asked, a, b, why)
     if asked.paired:
