@@ -2,8 +2,7 @@
 
 import shutil
 
-from pages import ROOT, commands_run, followed_anchors, text_of
-from test_docs_curves import run_blocks
+from pages import ROOT, commands_run, followed_anchors, run_blocks, text_of
 
 import curvewise as cw
 

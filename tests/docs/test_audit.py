@@ -7,7 +7,7 @@ import pytest
 
 import curvewise as cw
 
-PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "self-audit.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "self-audit.md"
 
 
 def printed(column):

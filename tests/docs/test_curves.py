@@ -8,7 +8,7 @@ from pages import run_blocks
 
 import curvewise as cw
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@
 import shutil
 
 import pytest
-from pages import ROOT, commands_run, followed_anchors, text_of
-from test_docs_curves import run_blocks
+from pages import ROOT, commands_run, followed_anchors, run_blocks, text_of
 
 PAGE = "docs/how-to/import-from-ray-tune.md"
 RESULTS = ROOT / "tests/assets/foreign/ray_tune/2.60.0"

@@ -11,7 +11,7 @@ from curvewise.metrics import find, is_quality, names
 from curvewise.metrics.names import meaning_of
 from curvewise.metrics.nouns import NOUNS, Noun
 
-ASSETS = Path(__file__).parent / "assets"
+ASSETS = Path(__file__).parents[1] / "assets"
 DIRECTIONS = ("higher", "lower")
 
 

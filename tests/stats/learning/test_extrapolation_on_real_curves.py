@@ -11,7 +11,7 @@ from support import data
 from curvewise.stats.learning import outlook
 from curvewise.stats.learning.extrapolation import extrapolate
 
-SCRIPTS = Path(__file__).parents[4] / "scripts"
+SCRIPTS = Path(__file__).parents[3] / "scripts"
 pytestmark = pytest.mark.slow
 
 QUESTIONS = ("80 %, last", "50 %, last", "all later")

@@ -17,17 +17,17 @@ OWN = {
     "README.md": "test_examples.py",
     "docs/tutorial/first-experiment.md": "test_examples.py",
     "docs/tutorial/random-search.md": "test_examples.py",
-    "docs/tutorial/first-report.md": "test_docs_report.py",
-    "docs/tutorial/compare-curves.md": "test_docs_curves.py",
-    "docs/explanation/curves.md": "test_docs_curves.py",
-    "docs/tutorial/more-data.md": "test_docs_learning.py",
-    "docs/how-to/use-learning-curves.md": "test_docs_learning.py",
-    "docs/explanation/error-and-data.md": "test_docs_learning.py",
-    "docs/tutorial/precision-and-recall.md": "test_docs_confusion.py",
-    "docs/explanation/rates-and-data.md": "test_docs_confusion.py",
-    "docs/how-to/which-analysis.md": "test_docs_paper.py",
-    "docs/how-to/write-a-paper.md": "test_docs_paper.py",
-    "docs/how-to/compare-versions-in-ci.md": "test_docs_versions.py",
+    "docs/tutorial/first-report.md": "docs/test_report.py",
+    "docs/tutorial/compare-curves.md": "docs/test_curves.py",
+    "docs/explanation/curves.md": "docs/test_curves.py",
+    "docs/tutorial/more-data.md": "docs/test_learning.py",
+    "docs/how-to/use-learning-curves.md": "docs/test_learning.py",
+    "docs/explanation/error-and-data.md": "docs/test_learning.py",
+    "docs/tutorial/precision-and-recall.md": "docs/test_confusion.py",
+    "docs/explanation/rates-and-data.md": "docs/test_confusion.py",
+    "docs/how-to/which-analysis.md": "docs/test_paper.py",
+    "docs/how-to/write-a-paper.md": "docs/test_paper.py",
+    "docs/how-to/compare-versions-in-ci.md": "docs/test_versions.py",
     **dict.fromkeys(
         (
             "docs/tutorial/five-minutes.md",
@@ -49,7 +49,7 @@ OWN = {
             "docs/coming-from/optuna.md",
             "docs/coming-from/scikit-learn.md",
         ),
-        "test_docs_prose.py",
+        "docs/test_prose.py",
     ),
 }
 # The others that take more than two seconds.
@@ -149,8 +149,8 @@ def test_a_page_that_is_said_to_have_a_test_has_one(page):
 
 def test_a_page_that_nobody_tests_would_be_noticed():
     """The negative control."""
-    assert not is_named_in("docs/tutorial/unheard-of.md", "test_docs_prose.py")
-    assert not is_named_in("docs/index.md", "test_docs_prose.py")
+    assert not is_named_in("docs/tutorial/unheard-of.md", "docs/test_prose.py")
+    assert not is_named_in("docs/index.md", "docs/test_prose.py")
     assert {page.values[0] for page in HERE} | TESTED.keys() >= set(pages())
 
 
