@@ -1,5 +1,6 @@
 """Old names of modules, as today's."""
 
+import pkgutil
 import re
 
 import pytest
@@ -35,9 +36,42 @@ def test_every_name_in_a_text_is_replaced():
     ]
 
 
-@pytest.mark.parametrize("old", MODULES)
-def test_what_has_moved_twice_has_its_last_name(old):
+def test_what_has_moved_twice_has_its_last_name():
+    assert current("curvewise.engine.sizes.Design()") == (
+        "curvewise.engine.supervised.sizes.Design()"
+    )
+    assert current("curvewise.papers.hoiem2021.learners.Errors()") == (
+        "curvewise_papers.hoiem2021.curves.Errors()"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "now"),
+    [
+        ("spaces.distributions.Uniform", "spaces.laws.Uniform"),
+        ("spaces.drawing.When", "spaces.space.When"),
+        ("spaces.combining.Choice", "spaces.space.Choice"),
+        ("supervised.Supervised", "supervised.data.Supervised"),
+        ("supervised.data.Supervised", "supervised.data.Supervised"),
+        ("growing.Growing", "supervised.growing.Growing"),
+    ],
+)
+def test_a_class_that_a_definition_names_is_found(text, now):
+    assert current(f"curvewise.engine.{text}") == f"curvewise.engine.{now}"
+    module, _, name = f"curvewise.engine.{now}".rpartition(".")
+    assert pkgutil.resolve_name(f"{module}:{name}").__module__ == module
+
+
+OURS = [old for old, new in MODULES.items() if new.startswith("curvewise.")]
+
+
+@pytest.mark.parametrize("old", OURS)
+def test_what_has_moved_is_where_the_table_says(old):
+    new = pkgutil.resolve_name(MODULES[old])
     assert current(MODULES[old]) == MODULES[old]
+    # An old name means nothing else today.
+    parent, _, name = old.rpartition(".")
+    assert getattr(pkgutil.resolve_name(current(parent)), name, new) is new
 
 
 def test_what_is_kept_in_old_names_stays_and_what_is_new_beside_it_is_kept(tmp_path):

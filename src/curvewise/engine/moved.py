@@ -6,23 +6,131 @@ experiments that they remember. What stands there in an old name is meant in the
 
 import re
 
-# Old name to new name, also of what is inside. Of two that fit, the longer one holds.
+# Old name to new name, also of what is inside: all that tasks and algorithms can hold.
+# Of two that fit, the longer one holds; what moved twice is looked up twice.
 MODULES = {
+    "curvewise.engine.cell": "curvewise.engine.trial_run",
+    "curvewise.engine.code": "curvewise.engine.definitions",
+    "curvewise.engine.growing": "curvewise.engine.supervised.growing",
+    "curvewise.engine.parts": "curvewise.engine.experiment",
+    "curvewise.engine.running": "curvewise.engine.trial_run",
+    "curvewise.engine.sizes": "curvewise.engine.supervised.sizes",
+    "curvewise.engine.sources": "curvewise.engine.definitions",
+    "curvewise.engine.spaces.combining": "curvewise.engine.spaces.space",
+    "curvewise.engine.spaces.describing": "curvewise.engine.spaces.space",
+    "curvewise.engine.spaces.distributions": "curvewise.engine.spaces.laws",
+    "curvewise.engine.spaces.drawing": "curvewise.engine.spaces.space",
+    "curvewise.engine.spaces.functions": "curvewise.engine.definitions",
+    "curvewise.engine.spaces.suggest": "curvewise.engine.spaces.adapters",
+    "curvewise.engine.supervised.Supervised": (
+        "curvewise.engine.supervised.data.Supervised"
+    ),
+    "curvewise.engine.supervised.features": "curvewise.engine.supervised.data",
+    "curvewise.engine.supervised.from_sets": (
+        "curvewise.engine.supervised.data.from_sets"
+    ),
+    "curvewise.engine.supervised.split": "curvewise.engine.supervised.data.split",
+    "curvewise.engine.tuning": "curvewise.engine.supervised.tuning",
+    "curvewise.engine.workers.board": "curvewise.engine.workers.process",
+    "curvewise.engine.workers.interrupts": "curvewise.engine.drive",
+    "curvewise.engine.workers.main_guard": "curvewise.engine.workers.process",
+    "curvewise.engine.workers.meeting": "curvewise.engine.workers.process",
+    "curvewise.engine.workers.queue": "curvewise.engine.drive",
+    "curvewise.engine.workers.serial": "curvewise.engine.workers.local",
+    "curvewise.engine.workers.work": "curvewise.engine.drive",
+    "curvewise.engine.workers.worker": "curvewise.engine.workers.local",
+    "curvewise.metrics.Metric": "curvewise.metrics.meaning.Metric",
+    "curvewise.metrics.words": "curvewise.metrics.names",
     "curvewise.papers": "curvewise_papers",
-    "curvewise.papers.hoiem2021.learners": "curvewise_papers.hoiem2021.curves",
-    "curvewise.papers.xue2025.moved": "curvewise_papers.xue2025.forecasts",
+    "curvewise.trials.arranging": "curvewise.trials.content",
+    "curvewise.trials.cells": "curvewise.trials.settings",
+    "curvewise.trials.choosing": "curvewise.trials.table",
+    "curvewise.trials.failures": "curvewise.trials.doors",
+    "curvewise.trials.grids": "curvewise.trials.doors",
+    "curvewise.trials.identity": "curvewise.trials.content",
+    "curvewise.trials.ragged": "curvewise.trials.columns",
+    "curvewise.trials.search": "curvewise.trials.settings",
+    "curvewise.trials.values": "curvewise.trials.doors",
     "curvewise.zoo.faces": "curvewise_papers.tasks",
+    "curvewise.zoo.making": "curvewise.zoo.learners",
     "curvewise.zoo.pendulum": "curvewise_papers.pendulum",
     "curvewise.zoo.pendulum.actor_critic": "curvewise_papers.pendulum",
-    "curvewise.zoo.pendulum.dynamics": "curvewise_papers.pendulum",
-    "curvewise.zoo.pendulum.environment": "curvewise_papers.pendulum_environment",
-    "curvewise.zoo.pendulum.playing": "curvewise_papers.pendulum",
     "curvewise.zoo.pendulum.ppo": "curvewise_papers.pendulum",
-    "curvewise.zoo.pendulum.task": "curvewise_papers.pendulum",
     "curvewise.zoo.tabular": "curvewise_papers.tasks",
     "curvewise.zoo.tictactoe": "curvewise_papers.tictactoe",
-    "curvewise.zoo.tictactoe.learner": "curvewise_papers.tictactoe",
     "curvewise.zoo.transfer": "curvewise_papers.transfer",
+    "curvewise_papers.claim": "curvewise_papers.claims",
+    "curvewise_papers.faces": "curvewise_papers.tasks",
+    "curvewise_papers.hoiem2021.comparing": "curvewise_papers.hoiem2021.comparisons",
+    "curvewise_papers.hoiem2021.comparisons_figures": (
+        "curvewise_papers.hoiem2021.comparisons"
+    ),
+    "curvewise_papers.hoiem2021.figure2": "curvewise_papers.hoiem2021.validation",
+    "curvewise_papers.hoiem2021.halves": "curvewise_papers.hoiem2021.comparisons",
+    "curvewise_papers.hoiem2021.learners": "curvewise_papers.hoiem2021.curves",
+    "curvewise_papers.hoiem2021.measuring": "curvewise_papers.hoiem2021.curves",
+    "curvewise_papers.hoiem2021.networks": "curvewise_papers.hoiem2021.curves",
+    "curvewise_papers.hoiem2021.printed_curves": "curvewise_papers.hoiem2021.curves",
+    "curvewise_papers.hoiem2021.public": "curvewise_papers.hoiem2021.table3",
+    "curvewise_papers.hoiem2021.running": "curvewise_papers.hoiem2021.curves",
+    "curvewise_papers.hoiem2021.validation_figures": (
+        "curvewise_papers.hoiem2021.validation"
+    ),
+    "curvewise_papers.hoiem2021.words": "curvewise_papers.hoiem2021.table3",
+    "curvewise_papers.jordan2018.classification_claims": (
+        "curvewise_papers.jordan2018.classification"
+    ),
+    "curvewise_papers.jordan2018.classification_figures": (
+        "curvewise_papers.jordan2018.classification_numbers"
+    ),
+    "curvewise_papers.jordan2018.classification_settings": (
+        "curvewise_papers.jordan2018.classification_numbers"
+    ),
+    "curvewise_papers.jordan2018.classification_words": (
+        "curvewise_papers.jordan2018.classification"
+    ),
+    "curvewise_papers.jordan2018.pendulum_claims": (
+        "curvewise_papers.jordan2018.pendulum"
+    ),
+    "curvewise_papers.jordan2018.pendulum_figures": (
+        "curvewise_papers.jordan2018.pendulum"
+    ),
+    "curvewise_papers.jordan2018.pendulum_running": (
+        "curvewise_papers.jordan2018.pendulum_numbers"
+    ),
+    "curvewise_papers.pages": "curvewise_papers.page",
+    "curvewise_papers.pendulum.actor_critic.ActorCritic": "curvewise_papers.pendulum.ActorCritic",
+    "curvewise_papers.pendulum.actor_critic.actor_critic": "curvewise_papers.pendulum.actor_critic",
+    "curvewise_papers.pendulum.dynamics": "curvewise_papers.pendulum",
+    "curvewise_papers.pendulum.environment": "curvewise_papers.pendulum_environment",
+    "curvewise_papers.pendulum.fourier": "curvewise_papers.pendulum",
+    "curvewise_papers.pendulum.kernels": "curvewise_papers.pendulum_kernels",
+    "curvewise_papers.pendulum.playing": "curvewise_papers.pendulum",
+    "curvewise_papers.pendulum.ppo.Proximal": "curvewise_papers.pendulum.Proximal",
+    "curvewise_papers.pendulum.ppo.ppo": "curvewise_papers.pendulum.ppo",
+    "curvewise_papers.pendulum.task": "curvewise_papers.pendulum",
+    "curvewise_papers.piater1998.curves": "curvewise_papers.piater1998.tables",
+    "curvewise_papers.piater1998.levels": "curvewise_papers.piater1998.power",
+    "curvewise_papers.piater1998.printed_tables": (
+        "curvewise_papers.piater1998.tables"
+    ),
+    "curvewise_papers.piater1998.table_figures": ("curvewise_papers.piater1998.tables"),
+    "curvewise_papers.printed": "curvewise_papers.study",
+    "curvewise_papers.reproducing": "curvewise_papers.study",
+    "curvewise_papers.results": "curvewise_papers.study",
+    "curvewise_papers.tabular": "curvewise_papers.tasks",
+    "curvewise_papers.tictactoe.board": "curvewise_papers.tictactoe",
+    "curvewise_papers.tictactoe.games": "curvewise_papers.tictactoe_games",
+    "curvewise_papers.tictactoe.learner": "curvewise_papers.tictactoe",
+    "curvewise_papers.xue2025.answers": "curvewise_papers.xue2025.blocks",
+    "curvewise_papers.xue2025.bands": "curvewise_papers.xue2025.forecasts",
+    "curvewise_papers.xue2025.beyond": "curvewise_papers.xue2025.tables",
+    "curvewise_papers.xue2025.curves": "curvewise_papers.xue2025.forecasts",
+    "curvewise_papers.xue2025.foresee": "curvewise_papers.xue2025.forecasts",
+    "curvewise_papers.xue2025.judge": "curvewise_papers.xue2025.forecasts",
+    "curvewise_papers.xue2025.kept": "curvewise_papers.xue2025.tables",
+    "curvewise_papers.xue2025.moved": "curvewise_papers.xue2025.forecasts",
+    "curvewise_papers.xue2025.said": "curvewise_papers.xue2025.tables",
 }
 
 _OLD = re.compile(
@@ -41,4 +149,6 @@ def current(text: str) -> str:
     >>> current("curvewise.zoo.pendulum.task._Drawn(number=2)")
     'curvewise_papers.pendulum._Drawn(number=2)'
     """
-    return _OLD.sub(lambda found: MODULES[found[0]], text)
+    while (new := _OLD.sub(lambda old: MODULES[old[0]], text)) != text:
+        text = new
+    return text

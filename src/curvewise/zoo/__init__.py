@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from curvewise.engine.experiment import Algorithm, Task
 from curvewise.engine.moved import current
 from curvewise.errors import CurvewiseError, unknown
-from curvewise.reproductions import OfPapers, papers
+from curvewise.reproductions import PACKAGE, OfPapers, papers
 from curvewise.zoo.estimators import experiment
 from curvewise.zoo.learners import (
     forest,
@@ -118,7 +118,7 @@ def _made(make: Callable[..., _Made], what: str, settings: dict[str, Any]) -> _M
 
 def __getattr__(name: str) -> object:
     """Return what has moved to the reproductions of papers."""
-    old = f"{__name__}.{name}"
-    if current(old) != old:
-        return papers(current(old))
+    module = current(f"{__name__}.{name}")
+    if module.startswith(PACKAGE):
+        return papers(module)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
