@@ -99,12 +99,15 @@ MODULES = {
         "curvewise_papers.jordan2018.pendulum_numbers"
     ),
     "curvewise_papers.pages": "curvewise_papers.page",
-    "curvewise_papers.pendulum.actor_critic.ActorCritic": "curvewise_papers.pendulum.ActorCritic",
-    "curvewise_papers.pendulum.actor_critic.actor_critic": "curvewise_papers.pendulum.actor_critic",
+    "curvewise_papers.pendulum.actor_critic.ActorCritic": (
+        "curvewise_papers.pendulum.ActorCritic"
+    ),
+    "curvewise_papers.pendulum.actor_critic.actor_critic": (
+        "curvewise_papers.pendulum.actor_critic"
+    ),
     "curvewise_papers.pendulum.dynamics": "curvewise_papers.pendulum",
     "curvewise_papers.pendulum.environment": "curvewise_papers.pendulum_environment",
     "curvewise_papers.pendulum.fourier": "curvewise_papers.pendulum",
-    "curvewise_papers.pendulum.kernels": "curvewise_papers.pendulum_kernels",
     "curvewise_papers.pendulum.playing": "curvewise_papers.pendulum",
     "curvewise_papers.pendulum.ppo.Proximal": "curvewise_papers.pendulum.Proximal",
     "curvewise_papers.pendulum.ppo.ppo": "curvewise_papers.pendulum.ppo",
