@@ -12,12 +12,13 @@ from postgres import GUARDED, new_url
 import curvewise as cw
 from curvewise import Algorithm, CurvewiseError, Experiment, Task, Trial, Trials, store
 from curvewise.flow import watch
+from curvewise.flow.progress import Pace
 from curvewise.flow.until import until
 from curvewise.flow.watch import forecast, reader
 from curvewise.flow.watch import reader as sources
 from curvewise.flow.watch.moment import Now
 from curvewise.flow.watch.table import _MOST, GRID, TRIAL
-from curvewise.flow.watch.watcher import Speed, question_of, state_of
+from curvewise.flow.watch.watcher import question_of, state_of
 from curvewise.stats.bands import cdf_band, half_width
 from curvewise.trials import STATUSES
 
@@ -394,38 +395,35 @@ def test_a_rate_is_of_what_came_while_somebody_watched(path, clock):
 
 
 def test_after_a_pause_a_rate_is_measured_anew(clock):
-    speed = Speed(clock)
-    speed.begin(None)
+    pace = Pace(clock=clock)
     for _ in range(60):
         clock.now += 1
-        speed.note(10, is_old=False)
+        pace.note(10, may_pause=True)
     clock.now += 3600  # the run was stopped, and went on
     for _ in range(4):
         clock.now += 1
-        speed.note(2, is_old=False)
-    assert speed.rate == pytest.approx(2)
+        pace.note(2, may_pause=True)
+    assert pace.rate == pytest.approx(2)
 
 
 def test_trials_that_take_ten_minutes_have_a_rate(clock):
     """A long time between two trials is no pause if it is always so long."""
-    speed = Speed(clock)
-    speed.begin(None)
+    pace = Pace(clock=clock)
     for _ in range(4):
         clock.now += 600
-        speed.note(1, is_old=False)
-    assert speed.rate == pytest.approx(1 / 600)
-    assert speed.is_recent
+        pace.note(1, may_pause=True)
+    assert pace.rate == pytest.approx(1 / 600)
+    assert pace.is_fresh
     clock.now += 3000
-    assert not speed.is_recent
+    assert not pace.is_fresh
 
 
 def test_nobody_says_how_long_it_takes_before_it_is_known(clock):
-    speed = Speed(clock)
-    speed.begin(None)
-    assert (speed.rate, speed.seconds_for(10)) == (None, None)
+    pace = Pace(clock=clock)
+    assert (pace.batches, pace.seconds_for(10)) == (0, None)
     clock.now += 0.5
-    speed.note(1, is_old=False)
-    assert speed.seconds_for(10) is None
+    pace.note(1, may_pause=True)
+    assert pace.seconds_for(10) is None
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Commands about results that exist already: check, explain, report and the like."""
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -202,32 +201,28 @@ def _shown(
     tell: Callable[[str], object], *, every: float
 ) -> Callable[[int, int], None]:
     """Return a function that tells how far an audit is, not too often."""
-    begin = 0.0
+    from curvewise.flow.progress import Pace, left_at_mean
+
+    pace = Pace()
     next_time = 0.0
 
     def show(done: int, total: int) -> None:
-        nonlocal begin, next_time
-        now = time.monotonic()
+        nonlocal next_time
         if done == 1:
-            begin, next_time = now, now + min(every, _SILENT)
-        if now >= next_time:
-            next_time = now + every
-            tell(_how_far(done, total, now - begin))
+            pace.restart()
+            next_time = min(every, _SILENT)
+        seconds = pace.seconds
+        if seconds < next_time:
+            return
+        next_time = seconds + every
+        how_far = f"auditing: {done:,} of {total:,} answers"
+        if seconds >= _LEAST and done < total:
+            left = left_at_mean(seconds, done, total)
+            how_far = f"{how_far}, about {left:.0f} s left"
+        tell(how_far)
 
     return show
 
 
 def _line(text: str) -> None:
     sys.stderr.write(f"curvewise: {text}\n")
-
-
-def _how_far(done: int, total: int, seconds: float) -> str:
-    """Return how far an audit is, and how long it will take.
-
-    >>> _how_far(100, 400, 10.0), _how_far(1, 400, 0.1)
-    ('auditing: 100 of 400 answers, about 30 s left', 'auditing: 1 of 400 answers')
-    """
-    told = f"auditing: {done:,} of {total:,} answers"
-    if seconds < _LEAST or done == total:
-        return told
-    return f"{told}, about {seconds / done * (total - done):.0f} s left"

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -15,10 +15,103 @@ _SILENT = 1.0  # seconds before anything is said
 _EVERY = 10.0  # seconds between lines, at first
 _RARELY = 600.0  # seconds between lines of a run of hours
 _SURE = 3  # batches, and seconds, before anybody says how long it will take
+_WINDOW = 30.0  # seconds over which a rate is measured,
+_LEAST = 50  # unless so few batches were finished in them
+_LONG = 5  # times what usually passes between two batches: a pause, not a slow batch
+_AGAIN = 3  # times as long as the last pause, and it is another pause
+_RECENT = 10.0  # seconds for which something that came says that somebody is at it
+_USUALLY = 4  # times as long as usually passes between two batches
 
 
-class Progress:
-    """Counts what is finished: how many, in which state, how fast.
+class Pace:
+    """How many are done, how fast they come of late, and how long the rest will take.
+
+    Parameters
+    ----------
+    done : int
+        How many were done before; they do not count as speed.
+    clock : callable, optional
+        Returns seconds.
+
+    Examples
+    --------
+    >>> seconds = iter([0, 1, 2, 3, 4, 4, 4.5])
+    >>> pace = Pace(90, lambda: next(seconds))
+    >>> for _ in range(4):
+    ...     pace.note(1)
+    >>> pace.done, pace.batches, pace.rate, pace.idle
+    (94, 4, 1.0, 0.5)
+    """
+
+    def __init__(self, done: int = 0, clock: Callable[[], float] | None = None) -> None:
+        self.done = done
+        self._clock = clock or time.monotonic
+        self._pause = 0.0  # before it was measured anew
+        self.restart()
+
+    def restart(self, idle: float | None = None) -> None:
+        """Measure anew; the last came so many seconds ago, if that is known."""
+        self.begin = self._clock()
+        self.batches = 0
+        self._last = None if idle is None else self.begin - idle
+        self._recent = deque([(self.begin, self.done)])
+
+    def note(self, number: int, *, may_pause: bool = False) -> None:
+        """Note that so many more are done; after a pause, it is another pace."""
+        now = self._clock()
+        self.done += number
+        pause = now - self._recent[-1][0]
+        has_paused = pause > max(_WINDOW, _LONG * self._usual)
+        if may_pause and has_paused and not pause < _AGAIN * self._pause:
+            self._pause = pause  # if the next is as long, they simply take so long
+            self.restart(0.0)
+            return
+        self.batches += 1
+        self._last = now
+        self._recent.append((now, self.done))
+        while len(self._recent) > _LEAST and now - self._recent[0][0] > _WINDOW:
+            self._recent.popleft()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been going on."""
+        return self._clock() - self.begin
+
+    @property
+    def _usual(self) -> float:
+        """Seconds between two batches, as it were."""
+        return (self._recent[-1][0] - self._recent[0][0]) / len(self._recent)
+
+    @property
+    def rate(self) -> float:
+        """How many per second of late; it falls while nothing is done."""
+        now = self._clock()
+        (begin, before), (end, after) = self._recent[0], self._recent[-1]
+        span = (now if now - end > 2 * self._usual else end) - begin
+        return (after - before) / span if span > 0 else 0.0
+
+    @property
+    def idle(self) -> float | None:
+        """Seconds since something was done; None where nobody knows."""
+        return None if self._last is None else max(0.0, self._clock() - self._last)
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether something was done lately, or nobody knows when."""
+        idle = self.idle
+        return idle is None or idle < max(_RECENT, _USUALLY * self._usual)
+
+    def seconds_for(self, number: int) -> float | None:
+        """Return how long so many take at this rate; None while nobody knows."""
+        rate = self.rate
+        if self.batches < _SURE or self.seconds < _SURE or not rate:
+            return None
+        since = self._clock() - self._recent[-1][0]
+        return max(0.0, number / rate - since)
+
+
+class Progress(Pace):
+    """How far a run is: how many are finished, in which state, how fast.
 
     Parameters
     ----------
@@ -36,20 +129,16 @@ class Progress:
     """
 
     def __init__(self, total: int, done: int) -> None:
-        self.total, self.done = total, done
+        super().__init__(done)
+        self.total = total
         self.certainty, self.is_enough = "", False
         self.states: Counter[str] = Counter()
-        self.begin = time.monotonic()
-        self._batches = 0
-        self._pace = Pace(done, self.begin)
 
     def add(self, trials: Trials) -> None:
         """Count finished trials."""
         per_state = np.bincount(trials.core.status, minlength=len(STATUSES)).tolist()
         self.states.update(dict(zip(STATUSES, per_state, strict=True)))
-        self.done += len(trials)
-        self._batches += 1
-        self._pace.note(self.done, time.monotonic())
+        self.note(len(trials))
 
     @property
     def is_over(self) -> bool:
@@ -57,24 +146,9 @@ class Progress:
         return self.is_enough or self.done >= self.total
 
     @property
-    def seconds(self) -> float:
-        """How long it has been going on."""
-        return time.monotonic() - self.begin
-
-    @property
-    def rate(self) -> float:
-        """Trials per second of late; it falls while nothing is finished."""
-        return self._pace.rate(time.monotonic())
-
-    @property
     def seconds_left(self) -> float | None:
         """How long it will take at this rate; None while nobody knows."""
-        if self.is_over:
-            return 0.0
-        if self._batches < _SURE or self.seconds < _SURE or not self.rate:
-            return None
-        since = self._pace.since(time.monotonic())
-        return max(0.0, (self.total - self.done) / self.rate - since)
+        return 0.0 if self.is_over else self.seconds_for(self.total - self.done)
 
     def shown_states(self) -> str:
         """Return how many ended in each state but "ok"."""
@@ -287,65 +361,6 @@ def shown_time(seconds: float) -> str:
     return f"{hours // 24} days {hours % 24} h"
 
 
-# --- How fast something goes of late ---------------------------------------------------
-
-
-WINDOW = 30.0  # seconds over which a rate is measured,
-_LEAST = 50  # unless so few batches were finished in them
-_LONG = 5  # times what usually passes between two batches: a pause, not a slow batch
-
-
-class Pace:
-    """Counts how many were done when, and says how many per second.
-
-    Parameters
-    ----------
-    done : int
-        How many were done before; they do not count as speed.
-    now : float
-        Seconds on any clock.
-
-    Examples
-    --------
-    >>> pace = Pace(90, now=0.0)
-    >>> for second in range(1, 5):
-    ...     pace.note(90 + second, now=second)
-    >>> pace.rate(now=4), pace.since(now=4.5), pace.batches
-    (1.0, 0.5, 4)
-    """
-
-    def __init__(self, done: int, now: float) -> None:
-        self._recent: deque[tuple[float, int]] = deque([(now, done)])
-        self.begin = now
-        self.batches = 0
-
-    def note(self, done: int, now: float) -> None:
-        """Note that so many are done by now."""
-        self.batches += 1
-        self._recent.append((now, done))
-        while len(self._recent) > _LEAST and now - self._recent[0][0] > WINDOW:
-            self._recent.popleft()
-
-    def rate(self, now: float) -> float:
-        """Return how many per second of late; it falls while nothing is done."""
-        (begin, before), (end, after) = self._recent[0], self._recent[-1]
-        span = (now if now - end > 2 * self.usual else end) - begin
-        return (after - before) / span if span > 0 else 0.0
-
-    def since(self, now: float) -> float:
-        """Return how long ago the last were done."""
-        return now - self._recent[-1][0]
-
-    def has_paused(self, now: float) -> bool:
-        """Return whether nothing was done for so long that this is another pace."""
-        return self.since(now) > max(WINDOW, _LONG * self.usual)
-
-    @property
-    def usual(self) -> float:
-        """Seconds between two batches, as it were."""
-        return (self._recent[-1][0] - self._recent[0][0]) / len(self._recent)
-
-
 # --- How far a long computation is that runs no trials ---------------------------------
 
 
@@ -370,17 +385,22 @@ def each(
 
         yield from track(items, what, console=Console(stderr=True), transient=True)
     else:
-        yield from _in_lines(items, what)
+        pace, last = Pace(), 0.0
+        for done, item in enumerate(items):
+            seconds = pace.seconds
+            if done and seconds - last > _EVERY:
+                left = shown_time(left_at_mean(seconds, done, len(items)))
+                sys.stderr.write(
+                    f"curvewise: {what}, {done:,} of {len(items):,}, {left} left\n"
+                )
+                last = seconds
+            yield item
 
 
-def _in_lines(items: Sequence[Item], what: str) -> Iterator[Item]:
-    begin = said = time.monotonic()
-    for done, item in enumerate(items):
-        now = time.monotonic()
-        if done and now - begin > _SILENT and now - said > _EVERY:
-            left = shown_time((now - begin) / done * (len(items) - done))
-            sys.stderr.write(
-                f"curvewise: {what}, {done:,} of {len(items):,}, {left} left\n"
-            )
-            said = now
-        yield item
+def left_at_mean(seconds: float, done: int, total: int) -> float:
+    """Return how long the rest takes if each takes as long as those before did.
+
+    >>> left_at_mean(10.0, 100, 400)
+    30.0
+    """
+    return seconds / done * (total - done)

@@ -101,7 +101,7 @@ class Watcher:
     def _forget(self) -> None:
         """Begin anew: nothing was seen."""
         with self._lock:
-            self._reader, self._speed = Reader(self._clock), Speed(self._clock)
+            self._reader, self._pace = Reader(self._clock), Pace(clock=self._clock)
             self._table: Table | None = None
             self._notes: dict[str, str] = {}
             self._next_notes = _LONG_AGO
@@ -168,11 +168,13 @@ class Watcher:
             whole = self._with_counts(store, table, news)
             with self._lock:
                 arrived += table.take(whole, is_replaced=is_replaced)
-        if arrived:
+        if was_new:
             # What was there before anybody watched says nothing about speed.
-            self._speed.note(arrived, is_old=was_new)
-        if was_new and not self._reader.is_new:
-            self._speed.begin(idle)
+            self._pace.done += arrived
+            if not self._reader.is_new:
+                self._pace.restart(idle)
+        elif arrived:
+            self._pace.note(arrived, may_pause=True)
 
     def _read_notes(self, store: AnyStore) -> None:
         notes = store.notes()
@@ -211,7 +213,7 @@ class Watcher:
             return self._moment(self._table or Table(None, "last"))
 
     def _moment(self, table: Table) -> Moment:
-        plan, speed = planned(self._notes), self._speed
+        plan, pace = planned(self._notes), self._pace
         cells = table.standings(plan)
         reached = reached_end(cells, ended(self._notes)) if cells else ""
         left = sum(max(0, (cell.planned or 0) - cell.done) for cell in cells)
@@ -220,9 +222,8 @@ class Watcher:
             is_there=self._table is not None,
             is_reading=self._reader.is_new,
             is_driven=self._driven,
-            is_recent=speed.is_recent
-            or self._reader.ahead > 0
-            or (bool(self._driven) and speed.is_fresh),
+            is_recent=self._reader.ahead > 0
+            or (pace.is_fresh and bool(pace.batches or self._driven)),
             has_plan=bool(plan),
             is_complete=bool(reached) or (bool(plan) and not left),
         )
@@ -235,9 +236,9 @@ class Watcher:
             failed=done - states[0],
             planned=sum(plan.values()) if plan else None,
             ahead=self._reader.ahead,
-            rate=speed.rate if is_going else None,
-            seconds_left=speed.seconds_for(left) if is_going and plan else None,
-            idle=speed.idle,
+            rate=pace.rate if is_going and pace.batches else None,
+            seconds_left=pace.seconds_for(left) if is_going and plan else None,
+            idle=pace.idle,
             reached=reached,
             states=dict(zip(STATUSES, states, strict=True)),
             mishaps=table.messages.top(table.cells),
@@ -439,80 +440,7 @@ def inquiry_of(
     )
 
 
-# --- How fast trials come, and what that says about the run ----------------------------
-
-
-_SURE = 3  # batches, and seconds, before anybody says how long it will take
-_RECENT = 10.0  # seconds for which something that came says that a run is at it
-_AGAIN = 3  # times as long as the last pause, and it is another pause
-_USUALLY = 4  # times as long as usually passes between two arrivals
-
-
-class Speed:
-    """How fast trials come, by when a watcher has seen them.
-
-    Parameters
-    ----------
-    clock : callable
-        Returns seconds.
-    """
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._arrived = 0
-        self._pace = Pace(0, clock())
-        self._last: float | None = None  # when something came
-        self._gap = 0.0  # before the pace was measured anew
-
-    def begin(self, idle: float | None) -> None:
-        """Begin to measure; something came last so many seconds ago, if that is known."""
-        now = self._clock()
-        self._pace = Pace(self._arrived, now)
-        self._last = None if idle is None else now - idle
-
-    def note(self, arrived: int, *, is_old: bool) -> None:
-        """Note that so many have come, or were there before."""
-        now = self._clock()
-        self._arrived += arrived
-        if is_old:
-            return
-        gap = self._pace.since(now)
-        if self._pace.has_paused(now) and not gap < _AGAIN * self._gap:
-            self._pace = Pace(self._arrived, now)
-            self._gap = gap  # if the next is as long, trials simply take so long
-        else:
-            self._pace.note(self._arrived, now)
-        self._last = now
-
-    @property
-    def idle(self) -> float | None:
-        """Seconds since something came; None where nobody knows."""
-        return None if self._last is None else max(0.0, self._clock() - self._last)
-
-    @property
-    def rate(self) -> float | None:
-        """Trials per second of late; None before anything has come."""
-        return self._pace.rate(self._clock()) if self._pace.batches else None
-
-    @property
-    def is_recent(self) -> bool:
-        """Whether something was seen to come so lately that somebody must be at it."""
-        return bool(self._pace.batches) and self.is_fresh
-
-    @property
-    def is_fresh(self) -> bool:
-        """Whether something was written lately, or nobody knows when."""
-        idle = self.idle
-        return idle is None or idle < max(_RECENT, _USUALLY * self._pace.usual)
-
-    def seconds_for(self, trials: int) -> float | None:
-        """Return how long so many take at this rate; None while nobody knows."""
-        now = self._clock()
-        few = self._pace.batches < _SURE or now - self._pace.begin < _SURE
-        rate = self.rate
-        if few or not rate:
-            return None
-        return max(0.0, trials / rate - self._pace.since(now))
+# --- What is going on ------------------------------------------------------------------
 
 
 def state_of(
