@@ -173,16 +173,7 @@ register(Metric("diverged", "lower", (0, 1), "fraction"))
 
 @dataclass(frozen=True, slots=True)
 class Episodes:
-    """What a trial on the pendulum meets; the same for every algorithm.
-
-    Parameters
-    ----------
-    pendulum : Pendulum
-    number, steps : int
-        How many episodes, and how long each is.
-    seed : int
-        Where the angles that they start from come from.
-    """
+    """What a trial on the pendulum meets; the same for every algorithm."""
 
     pendulum: Pendulum
     number: int
@@ -291,19 +282,7 @@ Make = Callable[[Mapping[str, Any], Pendulum, np.random.Generator, bool], Learne
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What an algorithm runs on the pendulum.
-
-    Parameters
-    ----------
-    make : callable
-        Returns a learner.
-    points : int or None
-        How many stretches of episodes there is a mean return of.
-    direct : bool
-        Whether each feature has a cosine of its own.
-    warm : mapping
-        Hyperparameters of the smallest kind, to compile with.
-    """
+    """What an algorithm runs on the pendulum."""
 
     make: Make
     points: int | None
@@ -427,17 +406,7 @@ def actor_critic(
 
 
 class ActorCritic:
-    """An actor-critic with weights of its own.
-
-    Parameters
-    ----------
-    params : mapping
-        Hyperparameters, by the names that `actor_critic` prints.
-    pendulum : Pendulum
-    rng : Generator
-        Not used: all that is random is the noise that `play` gets.
-    direct : bool
-    """
+    """An actor-critic with weights of its own."""
 
     def __init__(
         self,
@@ -551,17 +520,7 @@ def ppo(
 
 
 class Proximal:
-    """A PPO learner with weights of its own.
-
-    Parameters
-    ----------
-    params : mapping
-        Hyperparameters, by the names that `ppo` prints.
-    pendulum : Pendulum
-    rng : Generator
-        Where the order of steps within a batch comes from.
-    direct : bool
-    """
+    """A PPO learner with weights of its own."""
 
     def __init__(
         self,

@@ -48,15 +48,7 @@ class PendulumEnv(gymnasium.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode at rest.
-
-        Parameters
-        ----------
-        seed : int, optional
-            For the angle, uniform from -pi to pi.
-        options : dict, optional
-            ``{"angle": ...}`` begins there.
-        """
+        """Begin an episode at rest."""
         super().reset(seed=seed)
         drawn = self.np_random.uniform(-math.pi, math.pi)
         self._angle = float((options or {}).get("angle", drawn))

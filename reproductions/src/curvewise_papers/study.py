@@ -425,17 +425,7 @@ class Paper:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """A study and what came out: its results, and the claims about the print.
-
-    Parameters
-    ----------
-    study : Study
-    results : Results or None
-        None where something was missing.
-    claims : Claims or None
-    missing : str
-        What was needed and not there.
-    """
+    """A study and what came out: its results, and the claims about the print."""
 
     study: Study
     results: Results | None

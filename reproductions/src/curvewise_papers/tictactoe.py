@@ -146,15 +146,7 @@ SCORE = Metric("score", "higher")  # games won less games lost
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """After how many games of training a learner is tested, and in how many games.
-
-    Parameters
-    ----------
-    levels : tuple of int
-        Numbers of games, increasing.
-    tests : int
-        How many games each test has.
-    """
+    """After how many games of training a learner is tested, and in how many games."""
 
     levels: tuple[int, ...]
     tests: int
@@ -264,14 +256,7 @@ def td_learner(
 
 @dataclass(frozen=True, slots=True)
 class TdLearner:
-    """Plays, learns and is tested: ``run(params, schedule, rng)``.
-
-    Parameters
-    ----------
-    explore : float
-    learns_from_exploring, symmetric : bool
-        As in `td_learner`.
-    """
+    """Plays, learns and is tested: ``run(params, schedule, rng)``."""
 
     explore: float
     learns_from_exploring: bool

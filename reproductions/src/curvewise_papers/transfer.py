@@ -57,31 +57,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Trains a network whose hidden layers may come from elsewhere; for `growing`.
-
-    Parameters
-    ----------
-    layers : tuple of int
-        Units of each hidden layer.
-    source : Source, optional
-        Where they start from; at random, if left out.
-    is_tuned : bool
-        Whether hidden layers are trained further, or stay and only the last one learns.
-    solver : {"adam", "sgd"}
-    momentum : float
-        Of "sgd".
-    rate : float
-        The learning rate.
-    passes : float
-        How often each of 8,000 training examples is seen. Smaller sets are passed through
-        more often, by the root of how much smaller they are.
-    copies : int
-        How many jittered copies of each example are trained on beside it.
-    jitter : float
-        The standard deviation of what is added to each number of a copy.
-    members : int
-        How many networks, from other random numbers, vote by their mean probabilities.
-    """
+    """Trains a network whose hidden layers may come from elsewhere; for `growing`."""
 
     layers: tuple[int, ...]
     source: Source | None = None

@@ -112,14 +112,6 @@ class Queue:
 
     Cells take turns, so that all algorithms grow together and a table that is looked at
     half-way is balanced.
-
-    Parameters
-    ----------
-    todo : mapping of int to sequence of int
-        For each cell the numbers of its trials: an array, or a range.
-    workers : int
-    claim : callable, optional
-        ``claim(cell, numbers)`` returns those that this run may do; others have the rest.
     """
 
     def __init__(

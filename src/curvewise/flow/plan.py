@@ -58,17 +58,7 @@ def ended(notes: Mapping[str, str]) -> tuple[str, int] | None:
 
 
 class Asked(NamedTuple):
-    """What a run is to find out, and of what.
-
-    Parameters
-    ----------
-    until : str
-        As a text, the name of a function, or nothing.
-    is_function : bool
-    trials : int
-        How many of each cell are planned.
-    cells : list of (task, algorithm)
-    """
+    """What a run is to find out, and of what."""
 
     until: str
     is_function: bool

@@ -26,13 +26,6 @@ _USUALLY = 4  # times as long as usually passes between two batches
 class Pace:
     """How many are done, how fast they come of late, and how long the rest will take.
 
-    Parameters
-    ----------
-    done : int
-        How many were done before; they do not count as speed.
-    clock : callable, optional
-        Returns seconds.
-
     Examples
     --------
     >>> seconds = iter([0, 1, 2, 3, 4, 4, 4.5])
@@ -111,22 +104,7 @@ class Pace:
 
 
 class Progress(Pace):
-    """How far a run is: how many are finished, in which state, how fast.
-
-    Parameters
-    ----------
-    total : int
-        How many trials the plan has.
-    done : int
-        How many of them were there before.
-
-    Attributes
-    ----------
-    certainty : str
-        How near a run is to what it is to find out, in words.
-    is_enough : bool
-        Whether that is found out, so that no more trials are run.
-    """
+    """How far a run is: how many are finished, in which state, how fast."""
 
     def __init__(self, total: int, done: int) -> None:
         super().__init__(done)

@@ -43,18 +43,7 @@ class Zoo(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """An experiment, and how its file wants it run.
-
-    Parameters
-    ----------
-    experiment : Experiment
-    options : dict
-        Keywords of `curvewise.run` that the file has; ``"store"`` is always there.
-    text : str
-        The file's text; empty for an experiment that is a Python object.
-    path : Path
-        Where the file is.
-    """
+    """An experiment, and how its file wants it run."""
 
     experiment: Experiment
     options: dict[str, Any]

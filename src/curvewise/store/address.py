@@ -21,17 +21,7 @@ def is_url(source: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A URL taken apart.
-
-    Parameters
-    ----------
-    url : str
-        What the server's own library understands.
-    schema : str
-        Where in the database the tables are.
-    shown : str
-        The whole URL for messages, its password hidden.
-    """
+    """A URL taken apart."""
 
     url: str = field(repr=False)
     schema: str

@@ -27,31 +27,7 @@ _LETTERS = 1000  # of an error; its first line is in them
 
 @dataclass(frozen=True, slots=True, eq=False)
 class News:
-    """Trials of one stretch of ids, in the order of their ids.
-
-    Parameters
-    ----------
-    tasks, algorithms : tuple of str
-        All names of the store; the codes of `core` are places in them.
-    metrics : mapping of str to Metric
-        All that the store knows.
-    ids : ndarray of int, shape (trial,)
-    core : Core
-    seconds : ndarray, shape (trial,)
-        How long each took; NaN where nobody knows.
-    errors : tuple of (str, ndarray of int)
-        The first lines of errors, and the ids of the trials that ended so.
-    details : Details or None
-        Everything else, if it was asked for.
-    revisions : ndarray of int
-        The commits that have written these trials, each once.
-    last : int
-        The id up to which was looked.
-    newest : int
-        The newest id that there is.
-    revision : int
-        How many commits there were when it was looked.
-    """
+    """Trials of one stretch of ids, in the order of their ids."""
 
     tasks: tuple[str, ...]
     algorithms: tuple[str, ...]
@@ -140,15 +116,7 @@ Codes: TypeAlias = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How the trials of one algorithm on one task ended, and how long they took.
-
-    Parameters
-    ----------
-    states : mapping of str to int
-        How many ended in each way; every status is there.
-    mean, longest : float or None
-        Seconds; None where no trial says.
-    """
+    """How the trials of one algorithm on one task ended, and how long they took."""
 
     states: Mapping[str, int]
     mean: float | None = None

@@ -40,15 +40,6 @@ _LIVING_DRIVERS = (
 class PostgresStore(AnyStore):
     """Trials in a database of PostgreSQL.
 
-    Parameters
-    ----------
-    url : str
-        Such as ``postgresql://ann@host/runs?schema=moons``. The tables are in the schema
-        of that name, ``curvewise`` if it is left out: one schema per experiment. A
-        password is better kept in ``~/.pgpass`` or ``PGPASSWORD`` than in the URL.
-    create : bool
-        Whether to make schema and tables if they are not there. The database must be.
-
     Notes
     -----
     A batch is either in the database or not, whatever kills the process. If the

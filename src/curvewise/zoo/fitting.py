@@ -20,13 +20,6 @@ _SEED = "random_state"
 class Learner:
     """Trains a classifier of scikit-learn: ``fit(params, X, y, rng)`` for `growing`.
 
-    Parameters
-    ----------
-    path : str
-        Where the class is, such as ``"sklearn.svm.SVC"``.
-    settings : dict
-        What is the same in every trial; params of a trial go before.
-
     Examples
     --------
     >>> fit = Learner("sklearn.neighbors.KNeighborsClassifier", {"n_jobs": 1})
@@ -60,16 +53,7 @@ class Learner:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clone:
-    """Trains a copy of an estimator: ``fit(params, X, y, rng)`` for `growing`.
-
-    Parameters
-    ----------
-    estimator : estimator of scikit-learn
-        Every ``random_state`` in it, also within a pipeline, is set from the trial's own
-        stream, whatever it was.
-    labels : bool
-        Whether it predicts labels, not numbers.
-    """
+    """Trains a copy of an estimator: ``fit(params, X, y, rng)`` for `growing`."""
 
     estimator: Any
     labels: bool

@@ -182,17 +182,7 @@ _COLUMNS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Half:
-    """What was found on one half of the letters.
-
-    Parameters
-    ----------
-    name : str
-    error, reliance : dict of str to float
-        At N, in percentage points, by algorithm.
-    means, sds : dict of str to ndarray
-        By size.
-    pairs : dict of (str, str) to dict of str to float
-    """
+    """What was found on one half of the letters."""
 
     name: str
     error: dict[str, float]

@@ -248,14 +248,7 @@ TERMS: dict[str, Literal["power", "linear", "quadratic", "full"]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Blocks:
-    """The errors of one learner on one table and split, in percent.
-
-    Parameters
-    ----------
-    sizes : ndarray, shape (size,)
-    errors : tuple of ndarray
-        For each size, one error for each disjoint block, in the order of the pool.
-    """
+    """The errors of one learner on one table and split, in percent."""
 
     sizes: Floats
     errors: tuple[Floats, ...]
@@ -479,12 +472,7 @@ _SWAPPED = ("Pretr on Places", "Pretr on Imagenet with MOCO")
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """One fit of Table 3: a number for each row.
-
-    Parameters
-    ----------
-    alpha, eta, gamma, error, reliance : ndarray, shape (row,)
-    """
+    """One fit of Table 3: a number for each row."""
 
     alpha: Floats
     eta: Floats

@@ -40,19 +40,7 @@ _DRAWS = 2000
 
 
 class Statement(NamedTuple):
-    """A statement of the paper, and how often it holds.
-
-    Parameters
-    ----------
-    row : str
-        What is counted.
-    count : callable
-        From the numbers of Table 1 to how often.
-    said : int or None
-        How often it holds by the text, where the text says more than Table 1.
-    why : str
-        Why the text and Table 1 differ.
-    """
+    """A statement of the paper, and how often it holds."""
 
     row: str
     count: Callable[[Values], int]
@@ -445,17 +433,7 @@ GENERATED = ("moons", "circles", "linear")
 
 
 class Size(NamedTuple):
-    """How much of the study is run.
-
-    Parameters
-    ----------
-    untuned, tuned : int
-        Trials of each algorithm on each task.
-    configs : int
-        How many configurations a tuned trial tries.
-    settings : int
-        Trials with each of the generators' settings moved.
-    """
+    """How much of the study is run."""
 
     untuned: int
     tuned: int

@@ -27,17 +27,7 @@ BEST_HALF = Functional("cvar", 0.5)
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting of a generator that the paper leaves out.
-
-    Parameters
-    ----------
-    task, name : str
-        Whose it is, and what it is called.
-    value : float
-        What we take.
-    moved : float
-        What it is moved to, far enough that the effect shows.
-    """
+    """A setting of a generator that the paper leaves out."""
 
     task: str
     name: str
@@ -150,22 +140,7 @@ ROUNDING = 0.0005  # half a unit of the last printed digit
 
 
 class Number(NamedTuple):
-    """The mean of the best half of a cell's trials.
-
-    Parameters
-    ----------
-    value, error : float
-        It, and its standard error.
-    trials : int
-    configs : int
-        How many configurations each trial tried; 0 where it took the first.
-    moved : float
-        How far it moves with the settings that the paper leaves out: by one standard
-        error of each, as the whole column tells it.
-    luck : float
-        How much better untuned RF, which varies least, is on the same data than on all
-        there are: trials of the same number share them.
-    """
+    """The mean of the best half of a cell's trials."""
 
     value: float
     error: float

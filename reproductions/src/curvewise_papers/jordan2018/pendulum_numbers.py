@@ -34,19 +34,7 @@ _FEW = 1000  # trials, below which percentiles around the 99th are the same tria
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many trials there are.
-
-    Parameters
-    ----------
-    actor_critic, ppo : int
-        With hyperparameters drawn at random.
-    actor_critic_slice, ppo_slice : int
-        Of the hyperparameters at each percentile.
-    around : int
-        Of PPO's at each percentile around the 99th; none if there are few trials.
-    actor_critic_torque, ppo_torque : int
-        With a motor that is weaker, and with one that is stronger.
-    """
+    """How many trials there are."""
 
     actor_critic: int
     ppo: int
@@ -302,14 +290,7 @@ def printed_trials(name: str) -> int:
 
 
 class Number(NamedTuple):
-    """One of our numbers, with its standard error.
-
-    Parameters
-    ----------
-    value, error : float
-    moved : float
-        How far it goes if the last 50 of a trial's episodes are left out.
-    """
+    """One of our numbers, with its standard error."""
 
     value: float
     error: float

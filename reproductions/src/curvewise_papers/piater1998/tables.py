@@ -57,17 +57,7 @@ def anova_of(table: str) -> Anova:
 
 @dataclass(frozen=True, slots=True)
 class SecondTable:
-    """What Tables 1, 3 and 4 leave for Table 2, of A1 and A3.
-
-    Parameters
-    ----------
-    errors : tuple of float
-        Sums of squares within A1, A2 and A3.
-    algorithm : tuple of float
-        The two values that are possible for the algorithm.
-    interaction : float
-        The least one for the interaction.
-    """
+    """What Tables 1, 3 and 4 leave for Table 2, of A1 and A3."""
 
     errors: tuple[float, float, float]
     algorithm: tuple[float, float]

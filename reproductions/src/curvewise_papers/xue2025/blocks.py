@@ -62,11 +62,6 @@ class Blocks:
     - ``whole tn``, ...: counts of the test set, summed over models; ``whole precision``
       and ``whole f1``, which are no sums, averaged over models; the same for the models of
       ``two thirds``.
-
-    Parameters
-    ----------
-    fit : Learner
-    sizes : tuple of int
     """
 
     fit: Learner
@@ -156,22 +151,7 @@ SAMPLE = 1280
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
-    """What a learner did on a task, replication by replication.
-
-    Parameters
-    ----------
-    trained_on : ndarray, shape (size,)
-        On how many examples the models that were validated.
-    validated : tuple of ndarray, shape (replication, block, 2, 2)
-        Confusion counts of each block, for each size.
-    examples : tuple of Examples
-        Who was answered rightly in validation, for each replication.
-    tested : ndarray, shape (replication, size, 2, 2)
-        Of models of whole blocks on the test set, averaged over models.
-    truth, truth_part : ndarray, shape (metric, replication, size)
-        What is to be foreseen: metrics on the test set, averaged over the models of whole
-        blocks, and over those of two thirds of them.
-    """
+    """What a learner did on a task, replication by replication."""
 
     trained_on: Floats
     validated: tuple[Floats, ...]

@@ -345,15 +345,7 @@ MOVED = ("LDA", "NB", "TREE")
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Draws *simple* with class 1 elsewhere: the same random numbers, other parameters.
-
-    Parameters
-    ----------
-    sample : callable
-        Of the task.
-    shift, ratio : float
-        Mean and variance of every feature of class 1, where class 0 has 0 and 1.
-    """
+    """Draws *simple* with class 1 elsewhere: the same random numbers, other parameters."""
 
     sample: Any
     shift: float = SHIFT

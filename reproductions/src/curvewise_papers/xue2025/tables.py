@@ -87,17 +87,7 @@ _VALUES = ("rmse", "rmse_error", "bias", "covered", "covered_error", "length")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cell:
-    """How a method did on one task with one learner, for one metric; by size.
-
-    Parameters
-    ----------
-    rmse, rmse_error, bias : ndarray, shape (size,)
-        In percentage points.
-    covered, covered_error : ndarray, shape (size,)
-        The share of bands that held; NaN where there are none.
-    length, length_error : ndarray, shape (size,)
-    replications : int
-    """
+    """How a method did on one task with one learner, for one metric; by size."""
 
     rmse: Floats
     rmse_error: Floats

@@ -105,14 +105,7 @@ class Until:
         return self.metric
 
     def for_trials(self, trials: Trials) -> "Until":
-        """Return the same with the metric that these trials have; refuse what cannot be.
-
-        Raises
-        ------
-        CurvewiseError
-            If there are several metrics, not the one asked for, or one without bounds
-            where a guarantee or a failure's score needs them.
-        """
+        """Return the same with the metric that these trials have; refuse what cannot be."""
         scores = scored(trials)
         if self.metric is None and len(scores) != 1:
             raise CurvewiseError(
@@ -201,15 +194,6 @@ class Until:
         """Return what a run until this has reached: the look at which it ended.
 
         Nothing is remembered from the run: the same looks are taken again.
-
-        Parameters
-        ----------
-        experiment : Experiment
-            That was run.
-        found : Trials, path or URL
-            The store that `run` was given, or what it returned. Only a store knows
-            whether the same was asked in other plans before; of trials, the answer says
-            that it counts on there having been none.
         """
         from curvewise.flow.until.stopping import reached
 

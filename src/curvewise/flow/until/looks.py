@@ -24,17 +24,7 @@ from curvewise.text import Cell as TableCell
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of every cell: which number, of which metric, bounded how.
-
-    Parameters
-    ----------
-    functional : Functional
-    metric : Metric
-    band : {"kolmogorov", "dkw", "equal_local_levels", "anytime"} or None
-        The band behind a guaranteed interval. None: equal local levels, or Kolmogorov's
-        for more trials than that is known for; the scores have no say in it.
-    method : {"guaranteed", "asymptotic"}
-    """
+    """What is asked of every cell: which number, of which metric, bounded how."""
 
     functional: Functional
     metric: Metric
@@ -124,18 +114,6 @@ class Budget:
     .. math:: \frac{\delta}{2^{e+1} K}
 
     Over K looks at each of the plans e = 0, 1, 2, ... that is delta at most.
-
-    Parameters
-    ----------
-    delta : float
-        What may go wrong over all looks at all plans.
-    looks : int
-        How many looks the plan has, K.
-    before : int
-        In how many other plans the same was asked before, e.
-    anytime : bool
-        Whether intervals hold at all numbers of trials at once, so that looks cost
-        nothing more.
     """
 
     delta: float

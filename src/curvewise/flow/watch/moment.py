@@ -23,19 +23,7 @@ _AT_ONCE = 3_000_000  # trials that are looked at for one forecast
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """What the words of a forecast hang on.
-
-    Parameters
-    ----------
-    done : int
-        How many trials there are.
-    rate : float or None
-        Trials per second.
-    seconds_left : float or None
-        Until the end of the plan.
-    is_over : bool
-        Whether nothing more is to come.
-    """
+    """What the words of a forecast hang on."""
 
     done: int
     rate: float | None = None
@@ -64,15 +52,7 @@ class Unknowable:
 
 @dataclass(frozen=True, slots=True)
 class BandForecast:
-    """How wide the bands will be at the plan's end, where no precision was asked.
-
-    Parameters
-    ----------
-    fewest : int
-        How many trials the cell with the fewest has now.
-    planned : int
-        How many it will have.
-    """
+    """How wide the bands will be at the plan's end, where no precision was asked."""
 
     fewest: int
     planned: int
@@ -100,30 +80,7 @@ class BandForecast:
 
 @dataclass(frozen=True, slots=True)
 class PrecisionForecast:
-    """When a precision or a ranking that was asked for will probably be reached.
-
-    Parameters
-    ----------
-    until : str
-        What was asked for.
-    now : str
-        How near that is, in words.
-    is_enough : bool
-        Whether it is known already, as far as a look in between can tell.
-    needed : int or None
-        How many trials of each would probably do; None where nobody can tell.
-    look : int or None
-        At how many trials of each the run looks and will probably end; None if it does
-        not look, or the plan ends before.
-    planned : int or None
-        How many trials of each are planned.
-    left : int or None
-        How many trials were missing until then, over all cells.
-    done : int
-        How many there were.
-    missing : int
-        How many cells have no trial yet, and are not in the estimate.
-    """
+    """When a precision or a ranking that was asked for will probably be reached."""
 
     until: str
     now: str
@@ -166,26 +123,7 @@ class PrecisionForecast:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inquiry:
-    """What was asked for, and the scores so far: all that a forecast is made from.
-
-    Parameters
-    ----------
-    until : Until
-        With the name of its metric.
-    metric : Metric
-    samples : mapping of (task, algorithm) to Sample
-        Of the cells that have trials.
-    cells : sequence of (task, algorithm)
-        All that are asked about.
-    done : mapping of (task, algorithm) to int
-        How many trials each has.
-    planned : int or None
-        How many of each are planned.
-    is_of_run : bool
-        Whether the run itself ends when it is known, at one of its planned looks.
-    before : int
-        In how many other plans the same was asked before.
-    """
+    """What was asked for, and the scores so far: all that a forecast is made from."""
 
     until: Until
     metric: Metric
@@ -278,17 +216,7 @@ _STATES: dict[State, str] = {
 
 @dataclass(frozen=True, slots=True)
 class TaskStanding:
-    """How far one task is.
-
-    Parameters
-    ----------
-    name : str
-    done, failed : int
-    planned : int or None
-        As far as the store knows.
-    version : int
-        Grows with every change; another number means another curve.
-    """
+    """How far one task is."""
 
     name: str
     done: int

@@ -41,13 +41,7 @@ class _Search:
 
 
 class Reader:
-    """Remembers what of a store was seen.
-
-    Parameters
-    ----------
-    clock : callable
-        Returns seconds.
-    """
+    """Remembers what of a store was seen."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

@@ -40,20 +40,7 @@ Rows = NDArray[np.void]
 
 
 class Kept:
-    """The trials of one algorithm on one task.
-
-    Parameters
-    ----------
-    place : (int, int)
-        The places of task and algorithm among those of the store.
-
-    Attributes
-    ----------
-    states : ndarray of int
-        How many ended in each way, in the order of `STATUSES`.
-    version : int
-        Grows with every change.
-    """
+    """The trials of one algorithm on one task."""
 
     def __init__(self, place: tuple[int, int]) -> None:
         self.place = place
@@ -404,16 +391,7 @@ class TaskView:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """The trials of one algorithm on one task, as a watcher has them.
-
-    Parameters
-    ----------
-    algorithm : str
-    look : int
-    rows : structured ndarray
-    is_sized : bool
-        Whether each trial of the task is at one size, and sizes differ.
-    """
+    """The trials of one algorithm on one task, as a watcher has them."""
 
     algorithm: str
     look: int
@@ -536,22 +514,7 @@ def view_of(
 
 
 class Table:
-    """The trials that were seen, cell by cell.
-
-    Parameters
-    ----------
-    wanted : str or None
-        The metric that scores are of; the first one if None.
-    at : {"last", "mean", "best"} or float
-        Which value of a curve is its score.
-
-    Attributes
-    ----------
-    metric : Metric or None
-        None until a trial has one.
-    metrics : mapping of str to Metric
-        All that the store knows.
-    """
+    """The trials that were seen, cell by cell."""
 
     def __init__(self, wanted: str | None, at: At) -> None:
         self.wanted, self.at = wanted, at

@@ -337,21 +337,7 @@ LEAST = 10  # trials of a cell that say anything about how they vary
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is to be found out, and of what.
-
-    Parameters
-    ----------
-    until : Until or None
-        None where nobody has asked for a precision, or where only a function knows.
-    text : str
-        What was asked, for people.
-    cells : tuple of (task, algorithm)
-        That it is asked of; empty for all that are there.
-    planned : int or None
-        How many trials of each are planned, at most.
-    is_of_run : bool
-        Whether the run itself ends when it is known.
-    """
+    """What is to be found out, and of what."""
 
     until: Until | None
     text: str

@@ -49,13 +49,6 @@ class Hosts:
 
     A port says nothing about who asks, and whoever looks through a tunnel has another.
 
-    Parameters
-    ----------
-    names : frozenset of str
-        In lower case; an IPv6 address is in brackets.
-    is_open : bool
-        Whether any address will do: nobody can make an address lead elsewhere.
-
     Examples
     --------
     >>> here = Hosts(LOOPBACK)
@@ -84,13 +77,7 @@ def _is_address(name: str) -> bool:
 
 
 class Guard:
-    """Refuses requests that no page of ours has made, and says so in plain text.
-
-    Parameters
-    ----------
-    app : ASGI application
-    hosts : Hosts
-    """
+    """Refuses requests that no page of ours has made, and says so in plain text."""
 
     def __init__(self, app: App, hosts: Hosts) -> None:
         self._app, self._hosts = app, hosts

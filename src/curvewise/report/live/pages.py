@@ -28,21 +28,6 @@ _UNWATCHED = 5.0  # seconds between looks, at least, while nobody watches
 
 class Lookout:
     """Looks again and again; whoever asks gets the latest moment, and never an old one.
-
-    Parameters
-    ----------
-    watcher : Watcher
-
-    Attributes
-    ----------
-    number : int
-        Of the latest moment.
-    text : str
-        The latest moment as JSON.
-    boot : str
-        Another one after each start: numbers begin anew then.
-    has_ended : bool
-        Whether nothing more will come.
     """
 
     def __init__(self, watcher: Watcher) -> None:
@@ -280,12 +265,7 @@ def _table(rows: list[dict[str, str]]) -> dict[str, Any]:
 
 
 class Pages:
-    """The pages of tasks, each made anew only so often, however many ask for it.
-
-    Parameters
-    ----------
-    watcher : Watcher
-    """
+    """The pages of tasks, each made anew only so often, however many ask for it."""
 
     def __init__(self, watcher: Watcher) -> None:
         self._watcher, self._lock = watcher, threading.Lock()
