@@ -23,7 +23,17 @@ def write(paper: Paper, found: Sequence[Reproduction], path: str | Path) -> Path
 def render(paper: Paper, found: Sequence[Reproduction]) -> str:
     """Return the page as the text of an HTML file."""
     sections = [section for one in found for section in _of_study(one)]
-    sections.append(_errata(paper))
+    rows = [erratum.row() for erratum in paper.printed.errata]
+    block = Block("", "", None, rows, "Errata, with proof")
+    sections.append(
+        Section(
+            "errata",
+            "What does the paper print wrongly?",
+            "What does not follow, cannot be, or contradicts what is printed elsewhere.",
+            groups=[Group("", [block])],
+            in_summary=False,
+        )
+    )
     return bound(
         sections,
         Names.among([]),
@@ -88,18 +98,6 @@ def _settled(study: Study) -> Section:
     )
 
 
-def _errata(paper: Paper) -> Section:
-    rows = [erratum.row() for erratum in paper.printed.errata]
-    block = Block("", "", None, rows, "Errata, with proof")
-    return Section(
-        "errata",
-        "What does the paper print wrongly?",
-        "What does not follow, cannot be, or contradicts what is printed elsewhere.",
-        groups=[Group("", [block])],
-        in_summary=False,
-    )
-
-
 def _facts(found: Sequence[Reproduction]) -> list[Row]:
     return [
         {"study": one.study.name, "fact": fact, "value": value}
@@ -134,7 +132,10 @@ def page(paper: Paper, found: Sequence[Reproduction]) -> str:
     ]
     for one in found:
         parts += _lines_of_study(paper, one)
-    parts += ["## What the paper prints wrongly", *_lines_of_errata(paper)]
+    parts += [
+        "## What the paper prints wrongly",
+        *[markdown([erratum.row() for erratum in paper.printed.errata])],
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -201,10 +202,6 @@ def _lines_of_table(claims: Claims, table: str) -> list[str]:
     if told := claims.explanations(table):
         parts.append("What does not agree:\n\n" + _listed(told))
     return parts
-
-
-def _lines_of_errata(paper: Paper) -> list[str]:
-    return [markdown([erratum.row() for erratum in paper.printed.errata])]
 
 
 def _listed(lines: Sequence[str]) -> str:

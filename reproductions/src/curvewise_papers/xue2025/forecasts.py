@@ -345,7 +345,7 @@ MOVED = ("LDA", "NB", "TREE")
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Draws *simple* with class 1 elsewhere: the same random numbers, other parameters."""
+    """Draws *simple* with class 1 elsewhere: same random numbers, other parameters."""
 
     sample: Any
     shift: float = SHIFT

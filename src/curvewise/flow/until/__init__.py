@@ -105,7 +105,7 @@ class Until:
         return self.metric
 
     def for_trials(self, trials: Trials) -> "Until":
-        """Return the same with the metric that these trials have; refuse what cannot be."""
+        """Return the same with the metric of these trials; refuse what cannot be."""
         scores = scored(trials)
         if self.metric is None and len(scores) != 1:
             raise CurvewiseError(

@@ -27,8 +27,7 @@ _UNWATCHED = 5.0  # seconds between looks, at least, while nobody watches
 
 
 class Lookout:
-    """Looks again and again; whoever asks gets the latest moment, and never an old one.
-    """
+    """Looks again and again; whoever asks gets the latest moment, never an old one."""
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher, self.boot = watcher, secrets.token_hex(4)
