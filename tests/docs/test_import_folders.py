@@ -9,7 +9,7 @@ from pages import ROOT, followed_anchors, text_of
 from walked_pages import agrees, walked
 
 from curvewise import CurvewiseWarning
-from curvewise.exchange.tools import _FOLDERS
+from curvewise.exchange.tools import FOLDERS
 
 PAGE = "docs/how-to/import-from-folders.md"
 FOREIGN = ROOT / "tests/assets/foreign"
@@ -39,4 +39,4 @@ def test_the_page_says_what_comes_out(results):
 def test_every_layout_is_named():
     rows = re.findall(r'^\| (`"\w+"`(?:, `"\w+"`)*) \|', text_of(PAGE), re.MULTILINE)
     named = {name for row in rows for name in re.findall(r'"(\w+)"', row)}
-    assert named == set(_FOLDERS)
+    assert named == set(FOLDERS)

@@ -11,7 +11,7 @@ from pages import ROOT, followed_anchors, text_of
 from walked_pages import agrees, walked
 
 import curvewise as cw
-from curvewise.exchange.tools import _FOLDERS, TOOLS
+from curvewise.exchange.tools import FOLDERS, TOOLS
 
 slow = pytest.mark.slow
 
@@ -144,7 +144,7 @@ def test_every_command_that_is_named_is_there():
 def test_every_tool_has_its_row():
     page = text_of("docs/how-to/import-your-results.md")
     pages = {"sb3": "stable-baselines3", "ray": "ray-tune", "sklearn": "scikit-learn"}
-    pages |= dict.fromkeys(_FOLDERS, "folders")
+    pages |= dict.fromkeys(FOLDERS, "folders")
     for tool in TOOLS:
         assert f"(import-from-{pages.get(tool, tool)}.md)" in page
 

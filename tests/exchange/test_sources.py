@@ -80,11 +80,11 @@ def test_a_hundred_thousand_files(tmp_path):
 def test_every_tool_says_how_it_is_recognised():
     import importlib
 
-    from curvewise.exchange.tools import _FOLDERS, _MODULES, folders
+    from curvewise.exchange.tools import FOLDERS, MODULES, folders
 
-    assert set(TOOLS) == {*_MODULES, *_FOLDERS}
-    assert set(folders._ENDINGS) == set(_FOLDERS)
-    for name in _MODULES.values():
+    assert set(TOOLS) == {*MODULES, *FOLDERS}
+    assert set(folders.ENDINGS) == set(FOLDERS)
+    for name in MODULES.values():
         module = importlib.import_module(f"curvewise.exchange.tools.{name}")
         kinds = [k for k in ("path", "table", "object") if hasattr(module, f"fits_{k}")]
         assert kinds, name

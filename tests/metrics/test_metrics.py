@@ -21,7 +21,7 @@ AVERAGED = ("precision", "recall", "specificity", "f1", "jaccard")
 @pytest.fixture
 def registry(monkeypatch):
     """What a test registers must not mean anything to the next one."""
-    monkeypatch.setattr(meaning, "_REGISTRY", dict(meaning._REGISTRY))
+    monkeypatch.setattr(meaning, "REGISTRY", dict(meaning.REGISTRY))
 
 
 # --- Metric --------------------------------------------------------------------------

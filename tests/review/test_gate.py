@@ -269,7 +269,7 @@ def test_a_rule_looks_once_at_a_set_of_trials(monkeypatch):
         looks.append(trials)
         yield from ()
 
-    monkeypatch.setattr(room, "_CONCERNS", {rule: ("performance",)})
+    monkeypatch.setattr(room, "CONCERNS", {rule: ("performance",)})
     trials = studies.scores()
     for _ in range(3):
         gate(trials, "performance")
@@ -343,11 +343,11 @@ def test_trials_that_were_looked_at_can_be_sent():
 
 
 def test_rules_are_asked_in_the_gate_or_can_only_note():
-    from curvewise.review.check import _CONCERNS
+    from curvewise.review.check import CONCERNS
 
     # An answer says by itself which way is better, or that nobody knows.
     only_notes = {"ties", "assumed_directions"}
-    assert {rule.__name__ for rule in RULES if rule not in _CONCERNS} == only_notes
+    assert {rule.__name__ for rule in RULES if rule not in CONCERNS} == only_notes
 
 
 # --- negative controls ------------------------------------------------------------------

@@ -340,7 +340,7 @@ def _odd_text(name: str, text: object) -> CurvewiseError:
     )
 
 
-_REGISTRY: dict[str, Metric] = {}
+REGISTRY: dict[str, Metric] = {}
 
 
 def register(metric: Metric, *aliases: str) -> Metric:
@@ -354,7 +354,7 @@ def register(metric: Metric, *aliases: str) -> Metric:
     (0.0, 1.0)
     """
     for name in (metric.name, *aliases):
-        _REGISTRY[_folded(name)] = metric
+        REGISTRY[_folded(name)] = metric
     return metric
 
 
@@ -404,7 +404,7 @@ def _registered(name: str) -> Metric | None:
     for unit in _UNITS:
         folded = folded.removesuffix(unit)
     bare = [folded.removeprefix(p) for p in _WHERE_MEASURED if folded.startswith(p)]
-    return next((_REGISTRY[n] for n in (folded, *bare) if n in _REGISTRY), None)
+    return next((REGISTRY[n] for n in (folded, *bare) if n in REGISTRY), None)
 
 
 _WHERE_MEASURED = (

@@ -211,7 +211,7 @@ MOST_CAUTIONS = 3  # lines above a verdict
 _EVERY: tuple[Concern, ...] = (*SCORES, "confusion")
 # Which questions a rule can block or temper: only those rules are run before an answer.
 # Here stands what blocks before what tempers, so that three lines are the gravest.
-_CONCERNS: dict[Rule, tuple[Concern, ...]] = {
+CONCERNS: dict[Rule, tuple[Concern, ...]] = {
     wrong_replication_axis: _EVERY,
     units_and_ranges: SCORES,
     pooled_groups: ("performance", "robustness", "plan"),
@@ -277,7 +277,7 @@ def gate(
     of_engine = all(name in trials.spaces for name in trials.algorithms)
     found = [
         finding
-        for rule, concerns in _CONCERNS.items()
+        for rule, concerns in CONCERNS.items()
         if question in concerns and not (of_engine and rule in _NOT_OF_ENGINE)
         for finding in findings_of(trials, rule)
         if finding.severity != "notes" and finding.touches(question, metric)

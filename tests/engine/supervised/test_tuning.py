@@ -364,7 +364,7 @@ def zorps(params, data, rng):
 def test_a_metric_that_only_the_driver_registered_travels(make, monkeypatch):
     from curvewise.metrics import meaning
 
-    monkeypatch.setattr(meaning, "_REGISTRY", dict(meaning._REGISTRY))
+    monkeypatch.setattr(meaning, "REGISTRY", dict(meaning.REGISTRY))
     meaning.register(Metric("zorp", "lower", range=(0, 5)))
     import cloudpickle
 

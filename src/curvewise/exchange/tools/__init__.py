@@ -28,7 +28,7 @@ from curvewise.exchange.tools.contents import Seen, seen_among, seen_at
 Found: TypeAlias = Runs | Sheet
 
 # The first that fits a folder reads it: Ray Tune keeps TensorBoard's files too.
-_MODULES = {
+MODULES = {
     "ray": "ray_tune",
     "mlflow": "mlflow",
     "optuna": "optuna",
@@ -40,11 +40,11 @@ _MODULES = {
     "rliable": "rliable",
 }
 # One reader, which knows how each of them lays out its files.
-_FOLDERS = (
+FOLDERS = (
     *("folder", "hydra", "lightning", "keras", "huggingface", "xgboost", "lightgbm"),
     *("dvclive", "ultralytics"),
 )
-TOOLS = (*_MODULES, *_FOLDERS)
+TOOLS = (*MODULES, *FOLDERS)
 # Beside what these keep there may be logs of anybody.
 _WITH_LOGS = {"tensorboard", "mlflow", "wandb"}
 # Ray Tune writes the same numbers for TensorBoard too: nobody need be told.
@@ -141,16 +141,16 @@ def _refused(seen: Seen, tool: str | None) -> CurvewiseError:
 
 
 def _candidates(tool: str | None, kind: str) -> list[str]:
-    asked = list(_MODULES) if tool is None else [tool]
+    asked = list(MODULES) if tool is None else [tool]
     return [name for name in asked if hasattr(_module(name), f"fits_{kind}")]
 
 
 def _module(tool: str) -> ModuleType | SimpleNamespace:
-    if tool in _FOLDERS:
+    if tool in FOLDERS:
         from curvewise.exchange.tools.folders import reader_of
 
         return reader_of(tool)
-    return importlib.import_module(f"curvewise.exchange.tools.{_MODULES[tool]}")
+    return importlib.import_module(f"curvewise.exchange.tools.{MODULES[tool]}")
 
 
 def _with_others(found: Found, others: list[str]) -> Found:

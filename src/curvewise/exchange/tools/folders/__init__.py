@@ -65,7 +65,7 @@ from curvewise.text import count
 from curvewise.trials import names
 
 # How the files with scores end, where the caller names whose they are.
-_ENDINGS: dict[str, tuple[str, ...]] = {
+ENDINGS: dict[str, tuple[str, ...]] = {
     "folder": ("",),
     "hydra": ("",),
     "lightning": ("metrics.csv",),
@@ -120,7 +120,7 @@ def _files(seen: Seen, tool: str) -> list[str]:
         homes = [f.partition(".hydra/")[0] for f in seen.files if ".hydra/" in f]
         starts = tuple(dict.fromkeys(homes))
         return [file for file in files if file.startswith(starts)]
-    return [file for file in files if file.endswith(_ENDINGS[tool])]
+    return [file for file in files if file.endswith(ENDINGS[tool])]
 
 
 def is_beside(seen: Seen) -> bool:
