@@ -1,14 +1,27 @@
 """Whose results these are, and what happens where nobody knows."""
 
+import importlib
 import sqlite3
 import time
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import curvewise as cw
 from curvewise import CurvewiseError
-from curvewise.exchange.tools import TOOLS
+from curvewise.exchange.tables import load
+from curvewise.exchange.tools import (
+    FOLDERS,
+    MODULES,
+    TOOLS,
+    folders,
+    is_plain_file,
+    is_plain_table,
+)
 from curvewise.exchange.tools.contents import seen_at
+
+FOREIGN = Path(__file__).parents[1] / "assets/foreign"
 
 
 def test_a_folder_without_results_says_what_it_holds(tmp_path):
@@ -78,10 +91,6 @@ def test_a_hundred_thousand_files(tmp_path):
 
 
 def test_every_tool_says_how_it_is_recognised():
-    import importlib
-
-    from curvewise.exchange.tools import FOLDERS, MODULES, folders
-
     assert set(TOOLS) == {*MODULES, *FOLDERS}
     assert set(folders.ENDINGS) == set(FOLDERS)
     for name in MODULES.values():
@@ -89,3 +98,44 @@ def test_every_tool_says_how_it_is_recognised():
         kinds = [k for k in ("path", "table", "object") if hasattr(module, f"fits_{k}")]
         assert kinds, name
         assert all(hasattr(module, f"read_{k}") for k in kinds), name
+
+
+def readers(kind):
+    modules = [
+        importlib.import_module(f"curvewise.exchange.tools.{name}")
+        for name in (*MODULES.values(), "folders")
+    ]
+    return [one for one in modules if hasattr(one, f"fits_{kind}")]
+
+
+def test_what_a_tool_reads_never_passes_for_a_plain_table(tmp_path):
+    files = [path for path in FOREIGN.rglob("*.[ct]sv") if path.stat().st_size]
+    (tmp_path / "journal.csv").write_text(' {"op_code": 0, "worker_id": "a"}\n')
+    (tmp_path / "progress.csv").write_text("a,time/total_timesteps\n1,2\n")
+    (tmp_path / "events.csv").write_bytes(b"\0\n\x18brain.Event:2")
+    (tmp_path / "x.tfevents.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "keras.TSV").write_text("epoch\tloss\n0\t1\n1\t2\n")
+    with sqlite3.connect(tmp_path / "optuna.csv") as database:
+        for table in ("studies", "trials", "trial_values", "trial_params"):
+            database.execute(f"CREATE TABLE {table} (a)")
+    known, plain = set(), set()
+    for path in [*files, *tmp_path.iterdir()]:
+        seen = seen_at(path)
+        if any(one.fits_path(seen) for one in readers("path")):
+            known.add(path)
+        if is_plain_file(seen):
+            plain.add(path)
+    assert not known & plain
+    assert {path.parent for path in known} > {tmp_path}
+    assert plain
+    frames = [load(path)[0] for path in plain]
+    frames.append(pa.table({"Step": [1], "a - loss": [0.5]}))
+    frames.append(pa.table({"x": [1], "y": [0.5], "y__MIN": [0.5]}))
+    frames.append(pa.table({"_step": [1], "_runtime": [0.5]}))
+    frames.append(pa.table({"a": [1], "b": [0.5]}))
+    fits = [any(one.fits_table(table) for one in readers("table")) for table in frames]
+    assert sum(fits) >= 7
+    assert not any(
+        is_plain_table(table) for table, fit in zip(frames, fits, strict=True) if fit
+    )
+    assert is_plain_table(frames[-1])

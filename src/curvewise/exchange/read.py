@@ -173,7 +173,7 @@ def _read(
             *(found, labels, on, roles, where, stated, design)
         )
     _tell(found)
-    return kept_in(trials, kept), assigned
+    return kept_in(trials, kept) if kept.known else trials, assigned
 
 
 def _as_labels(table: pa.Table, name: str) -> pa.Table:
@@ -278,10 +278,10 @@ def _roles_in(stated: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tell(found: Runs | Sheet) -> None:
-    for text in (*found.remarks, told(found.left_out)):
-        if text:
-            said = Message(f"{found.source}: ", text)
-            warnings.warn(said, CurvewiseWarning, stacklevel=4)
+    left_out = [told(found.left_out)] if found.left_out else []
+    for text in (*filter(None, found.remarks), *left_out):
+        said = Message(f"{found.source}: ", text)
+        warnings.warn(said, CurvewiseWarning, stacklevel=4)
 
 
 # --- one table ---------------------------------------------------------------------------

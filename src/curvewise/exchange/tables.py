@@ -551,9 +551,10 @@ def meanings_beside(source: Any) -> dict[str, Metric]:
 def design_beside(source: Any) -> Design:
     """Return what replicates what in a frame of ours, as noted beside the frame."""
     try:
-        return from_record(json.loads(_notes_beside(source).get(DESIGN_NOTE, "{}")))
+        record = json.loads(_notes_beside(source).get(DESIGN_NOTE, "{}"))
     except (TypeError, ValueError):
         return Design()
+    return from_record(record) if record else Design()
 
 
 def _notes_beside(source: Any) -> Mapping[Any, Any]:

@@ -3,16 +3,19 @@
 Rows of unequal length are two arrays: where each row starts, and all values in a row.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from curvewise.metrics import Floats
-from curvewise.trials.trial import STATUSES, Trial, canonical
+from curvewise.errors import CurvewiseError
+from curvewise.metrics import Floats, Metric
+from curvewise.trials.trial import STATUSES, Trial, canonical, shown_key
 
 _STRETCH = 1 << 17
 
@@ -380,3 +383,131 @@ def unpacked(data: NDArray[np.uint8], steps: int, examples: int) -> Bools:
     """Return the bits that `packed` laid end to end, shape (step, example)."""
     rows = data.reshape(steps, -(-examples // 8))
     return np.unpackbits(rows, axis=1, count=examples).astype(bool)
+
+
+# --------------------------------------------------------------------------------------
+# The order of trials: by task and algorithm as first met, then by number, each once.
+
+
+def used(
+    core: Core, tasks: Sequence[str], algorithms: Sequence[str]
+) -> tuple[Core, tuple[str, ...], tuple[str, ...]]:
+    """Return codes and names without the names that no trial has."""
+    task, tasks = _compact(core.task, tasks)
+    algorithm, algorithms = _compact(core.algorithm, algorithms)
+    if task is not core.task or algorithm is not core.algorithm:
+        core = replace(core, task=task, algorithm=algorithm)
+    return core, tuple(tasks), tuple(algorithms)
+
+
+def _compact(codes: Any, names: Sequence[str]) -> tuple[Any, Sequence[str]]:
+    used = np.bincount(codes, minlength=len(names)) > 0
+    if used.all():
+        return codes, names
+    new = np.cumsum(used, dtype=np.int32) - np.int32(1)
+    return new[codes], [
+        name for name, is_used in zip(names, used, strict=True) if is_used
+    ]
+
+
+def row_order(core: Core, n_algorithms: int) -> Ints | None:
+    """Return the rows by task, algorithm and number, or None if they already are."""
+    one_task = core.task.max(initial=0) == 0
+    group: Any = core.algorithm if one_task else _groups(core, n_algorithms)
+    # Comparisons, not differences: bits, where millions of integers would be made.
+    later, same = group[1:] > group[:-1], group[1:] == group[:-1]
+    if (later | (same & (core.number[1:] >= core.number[:-1]))).all():
+        return None
+    # Two stable sorts: numbers arrive nearly sorted, and small codes sort in one pass.
+    by_number = np.argsort(core.number, kind="stable")
+    small = group.astype(np.uint16) if group.max(initial=0) < 2**16 else group
+    return by_number[np.argsort(small[by_number], kind="stable")]
+
+
+def _groups(core: Core, n_algorithms: int) -> Ints:
+    return core.task.astype(np.int64) * max(n_algorithms, 1) + core.algorithm
+
+
+def refuse_duplicates(
+    core: Core, tasks: Sequence[str], algorithms: Sequence[str]
+) -> None:
+    """Raise if two trials have the same task, algorithm and number."""
+    same = np.ones(max(len(core) - 1, 0), bool)
+    for column in (core.number, core.algorithm, core.task):
+        same &= column[1:] == column[:-1]
+    if not same.any():
+        return
+    row = int(np.argmax(same))
+    names = tasks[core.task[row]], algorithms[core.algorithm[row]]
+    key = shown_key((*names, int(core.number[row])))
+    raise CurvewiseError(
+        f"{same.sum()} of {len(core)} trials have a key that another has too, first "
+        f"(task, algorithm, number) = {key}. Give every run of an algorithm on a task "
+        f"a number of its own."
+    )
+
+
+# --- What makes two sets of trials the same: their results, in any order ---------------
+
+
+def hash_of(
+    tasks: Sequence[str],
+    algorithms: Sequence[str],
+    metrics: Mapping[str, Metric],
+    core: Core,
+    details: Details,
+    stated: Mapping[str, Sequence[str]],
+) -> str:
+    """Return a hash of the results that does not depend on the order of rows.
+
+    A block or a cluster that somebody stated is part of them, as verdicts hang on it;
+    what is inferred or known from the engine follows from the rest.
+    """
+    # Codes follow the order of appearance; a hash must not.
+    task_rank, algorithm_rank = _rank(tasks), _rank(algorithms)
+    group = task_rank[core.task] * len(algorithms) + algorithm_rank[core.algorithm]
+    if (np.diff(group) < 0).any():
+        order = np.argsort(group, kind="stable")
+        core, details = core.take(order), details.take(order)
+    hashed = hashlib.sha256()
+    names = [sorted(set(tasks)), sorted(set(algorithms))]
+    # A metric that none of these trials recorded is nothing that they hold.
+    scored = sorted(n for n in core.values if was_recorded(core, n).any())
+    meaning = [_meaning(metrics[n]) for n in scored]
+    hashed.update(json.dumps([names, meaning]).encode())
+    texts = [details.params, details.labels, details.correct, details.asked]
+    sets = [hashlib.sha256(ids.tobytes()).digest() for ids in details.example_sets]
+    for array in (
+        *(task_rank[core.task], algorithm_rank[core.algorithm], core.number),
+        *(core.status, core.offsets, core.steps + 0.0),
+        *(_flat_values(core, name) for name in scored),
+        *(array for ragged in texts for array in (ragged.offsets, ragged.flat)),
+        *(details.counts.offsets, details.counts.flat, details.classes),
+    ):
+        hashed.update(np.ascontiguousarray(array).tobytes())
+    # Asked of the rows: after where(...) a set may be there that none has.
+    if (details.example_set >= 0).any():
+        own = (sets[i] if i >= 0 else b"-" for i in details.example_set.tolist())
+        hashed.update(b"".join(own))
+    if stated:
+        hashed.update(json.dumps(stated, sort_keys=True).encode())
+    return hashed.hexdigest()
+
+
+def _meaning(metric: Metric) -> dict[str, Any]:
+    """Return what a metric means, without who said so."""
+    told = {**metric.plain(), "direction": metric.direction}
+    if metric.by_task:
+        told["by_task"] = {task: _meaning(one) for task, one in sorted(metric.by_task)}
+    return told
+
+
+def _flat_values(core: Core, name: str) -> Floats:
+    values, known = core.values[name] + 0.0, was_recorded(core, name)
+    values[np.isnan(values) | ~known] = np.nan
+    # Recorded and not a number differs from not recorded.
+    return np.concatenate([values, known.astype(np.float64)])
+
+
+def _rank(names: Sequence[str]) -> Ints:
+    return np.argsort(np.argsort(np.array(names, dtype=object))).astype(np.int64)

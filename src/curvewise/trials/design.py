@@ -317,9 +317,8 @@ def from_record(record: object) -> Design:
 
 def kept_in(trials: "Trials", design: Design) -> "Trials":
     """Return trials with a design that was kept with them, where its names are there."""
-    if not design.known or _missing(trials, (*design.block, *design.cluster)):
-        return trials
-    return trials.with_kept(design)
+    gone = _missing(trials, (*design.block, *design.cluster))
+    return trials if gone else trials.with_kept(design)
 
 
 def joined(parts: Sequence[Design]) -> Design:

@@ -3,7 +3,7 @@
 import functools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
@@ -12,11 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.metrics import Floats, Metric, declared, stated
-from curvewise.trials import content as trials_content
 from curvewise.trials import design as designing
 from curvewise.trials import doors, view
-from curvewise.trials.columns import Core, Details, Ints, from_records, to_texts
-from curvewise.trials.content import Content, content, joined
+from curvewise.trials.columns import (
+    Core,
+    Details,
+    Ints,
+    from_records,
+    hash_of,
+    join_cores,
+    join_details,
+    refuse_duplicates,
+    row_order,
+    to_texts,
+    used,
+)
 from curvewise.trials.design import Design, completed
 from curvewise.trials.doors import At, Failed, Fill, Lines, Points
 from curvewise.trials.trial import STATUSES, Key, Scalar, Status, Trial, canonical
@@ -28,6 +38,30 @@ if TYPE_CHECKING:
 
 
 _T = TypeVar("_T")
+
+
+# --------------------------------------------------------------------------------------
+# What a set of trials holds: names, meanings and columns, their order, their hash.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Content:
+    """Everything about a set of trials; `details` may still be a store's to fetch.
+
+    `design` is what is known of it without a look; what the set that these trials were
+    chosen from tells is `inherited`.
+    """
+
+    tasks: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    metrics: Mapping[str, Metric]
+    core: Core
+    details: Callable[[], Details]
+    origin: str
+    spaces: Mapping[str, str]
+    about: Mapping[str, str]
+    design: Design
+    inherited: Callable[[], Design] | None
 
 
 class Trials:
@@ -108,7 +142,7 @@ class Trials:
         def digest() -> str:
             # Not of self: in a circle, millions of trials would outlive their last name.
             c = held()
-            return trials_content.digest(
+            return hash_of(
                 *(c.tasks, c.algorithms, c.metrics, c.core, c.details()),
                 c.design.stated,
             )
@@ -324,7 +358,7 @@ class Trials:
             must_be_trials(part)
         if not parts:
             return cls()
-        held = joined(
+        held = joined_contents(
             [part._content() for part in parts], [part._design for part in parts]
         )
         whole = cls._of(lambda: held)
@@ -502,3 +536,110 @@ def matches(kind: str, texts: Sequence[str], asked: Mapping[str, Scalar]) -> Any
         for text, one in have.items()
     }
     return np.array([fits[text] for text in texts], bool)
+
+
+def content(
+    tasks: Iterable[str],
+    algorithms: Iterable[str],
+    metrics: Mapping[str, Metric],
+    core: Core,
+    details: Details | Callable[[], Details],
+    origin: str,
+    spaces: Mapping[str, str],
+    about: Mapping[str, str],
+    design: Design | None = None,
+    inherited: Callable[[], Design] | None = None,
+) -> Content:
+    """Return the columns in order, each key once, without names that no trial has."""
+    lazy = details if callable(details) else lambda: details
+    core, tasks, algorithms = used(core, tuple(tasks), tuple(algorithms))
+    order = row_order(core, len(algorithms))
+    if order is not None:
+        core, unsorted = core.take(order), lazy
+        lazy = lambda: unsorted().take(order)  # noqa: E731  a closure, not a name
+    refuse_duplicates(core, tasks, algorithms)
+    return Content(
+        tasks,
+        algorithms,
+        MappingProxyType({n: m.on(*tasks) for n, m in metrics.items()}),
+        core,
+        functools.cache(lazy),
+        origin,
+        MappingProxyType({a: spaces[a] for a in algorithms if a in spaces}),
+        MappingProxyType(dict(about)),
+        design or Design(),
+        inherited,
+    )
+
+
+def joined_contents(
+    parts: Sequence[Content], designs: Sequence[Callable[[], Design]]
+) -> Content:
+    """Return all trials of all parts; a key that comes twice is an error.
+
+    `designs` tell what each part looks like, where not all is known without a look.
+    """
+    tasks = {n: i for i, n in enumerate(_merged(p.tasks for p in parts))}
+    algorithms = {n: i for i, n in enumerate(_merged(p.algorithms for p in parts))}
+    metrics = _all_metrics(parts)
+    core = join_cores(
+        [p.core for p in parts],
+        [_lookup(p.tasks, tasks) for p in parts],
+        [_lookup(p.algorithms, algorithms) for p in parts],
+    )
+    return content(
+        tasks,
+        algorithms,
+        metrics,
+        core,
+        lambda: join_details([p.details() for p in parts]),
+        "; ".join(dict.fromkeys(p.origin for p in parts if p.origin)),
+        {name: text for p in parts for name, text in p.spaces.items()},
+        _all_about([p.about for p in parts]),
+        known := designing.joined([p.design for p in parts]),
+        None
+        if known.is_known
+        else lambda: designing.joined([told() for told in designs]),
+    )
+
+
+def _all_metrics(parts: Sequence[Content]) -> dict[str, Metric]:
+    """Return what all metrics mean; it may differ by task, and not within one."""
+    by_task: dict[str, dict[str, Metric]] = {}
+    means: dict[str, Metric] = {}
+    for part in parts:
+        for name, metric in part.metrics.items():
+            means.setdefault(name, metric)
+            told = by_task.setdefault(name, {})
+            for task in part.tasks:
+                own = metric.on(task)
+                if told.setdefault(task, own) != own:
+                    raise CurvewiseError(
+                        f"Metric '{name}' means {told[task]} in one set of trials "
+                        f"and {own} in another. Read both with the same ",
+                        {"metrics": ...},
+                        ".",
+                    )
+    return {
+        name: one
+        if all(own == one for own in by_task[name].values())
+        else Metric.of_tasks(name, by_task[name], unit=one.unit, label=one.label)
+        for name, one in means.items()
+    }
+
+
+def _all_about(parts: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return what is known of all experiments; what differs stands line by line."""
+    told: dict[str, list[str]] = {}
+    for part in parts:
+        for key, text in part.items():
+            told.setdefault(key, []).append(text)
+    return {key: "\n".join(dict.fromkeys(texts)) for key, texts in told.items()}
+
+
+def _merged(names: Iterable[Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys(name for some in names for name in some))
+
+
+def _lookup(names: Sequence[str], codes: Mapping[str, int]) -> Any:
+    return np.array([codes[name] for name in names], np.int32)

@@ -14,6 +14,7 @@ Those that read return `Runs`, or a `Sheet` where one table says it all.
 """
 
 import importlib
+import re
 from glob import glob, has_magic
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -49,6 +50,20 @@ TOOLS = (*MODULES, *FOLDERS)
 _WITH_LOGS = {"tensorboard", "mlflow", "wandb"}
 # Ray Tune writes the same numbers for TensorBoard too: nobody need be told.
 _SAME_NUMBERS = {("ray", "tensorboard")}
+# A table of anybody's is known by its ending and first bytes. It is not one that begins
+# with a comment or JSON (Stable-Baselines3, a journal of Optuna), with a record of a tool
+# or a database, with columns that count epochs (the log of one run), or that is named as
+# Stable-Baselines3 and TensorBoard name their files.
+_TABLES = (".csv", ".tsv")
+_MARKS = re.compile(
+    rb"\s*[#{]|.{,60}brain\.Event:|SQLite format 3|[^\n]*epoch", re.DOTALL
+)
+_NAMES = re.compile(r"progress\.csv|.*tfevents.*")
+# One of these columns is in every table of a tool: of `mlflow.search_runs`, of
+# `study.trials_dataframe`, of W&B (histories, tables of runs, charts), of `cv_results_`.
+_COLUMNS = re.compile(
+    r"metrics\..*|state|_step|State|.*__MIN|.* - .*|mean_test_.*", re.DOTALL
+)
 
 
 def from_path(path: Path, asked: Asked, tool: str | None) -> Found | None:
@@ -61,7 +76,24 @@ def from_paths(paths: list[Path], asked: Asked, tool: str | None) -> Found | Non
     return _from_seen(seen_among(paths), asked, tool)
 
 
+def is_plain_file(seen: Seen) -> bool:
+    """Return whether a file is a table that no tool knows by its name or first bytes."""
+    return (
+        seen.path.suffix.lower() in _TABLES
+        and not seen.is_folder
+        and not _NAMES.fullmatch(seen.path.name)
+        and not _MARKS.match(seen.head)
+    )
+
+
+def is_plain_table(table: pa.Table) -> bool:
+    """Return whether a table has no column by which a tool is known."""
+    return not any(map(_COLUMNS.fullmatch, table.column_names))
+
+
 def _from_seen(seen: Seen, asked: Asked, tool: str | None) -> Found | None:
+    if tool is None and is_plain_file(seen):
+        return None
     fitting = [t for t in _candidates(tool, "path") if _module(t).fits_path(seen)]
     if tool is None and (not fitting or set(fitting) <= _WITH_LOGS):
         fits = "is_beside" if fitting else "fits_path"
@@ -80,6 +112,8 @@ def from_table(
     table: pa.Table, name: str, asked: Asked, tool: str | None
 ) -> Found | None:
     """Return the runs of a table that another tool made, or None if it is nobody's."""
+    if tool is None and is_plain_table(table):
+        return None
     for candidate in _candidates(tool, "table"):
         module = _module(candidate)
         if module.fits_table(table):
