@@ -447,7 +447,7 @@ def chosen_rows(table: pa.Table, where: Where, source: str) -> Bools:
         is_text = pa.types.is_string(cells.type)
         encoded = cells.dictionary_encode()
         there = [_key(c, is_text=is_text) for c in encoded.dictionary.to_pylist()]
-        wanted = asked if _is_several(asked) else [asked]
+        wanted = asked if isinstance(asked, list | tuple | set | frozenset) else [asked]
         values = {_key(one, is_text=is_text): one for one in wanted}
         missing = [one for key, one in values.items() if key not in there]
         if missing:
@@ -508,10 +508,6 @@ def column_of(name: str, columns: Iterable[str]) -> str:
             f"'{name}' may be {listed(ends)}. Write it in full.",
         )
     raise unknown("column or label", name, known)
-
-
-def _is_several(asked: object) -> bool:
-    return isinstance(asked, list | tuple | set | frozenset)
 
 
 def _key(value: Any, *, is_text: bool) -> str:

@@ -596,26 +596,24 @@ def _runs_alike(
     times = rows_per_run(runs.table, [*who, *columns])
     which = " and ".join(f"'{c}'" for c in columns)
     alone = "run" if rows_per_run(runs.table, [*who, "run"]) == 1 else "row"
-    return CurvewiseError(
-        f"Which label tells the runs of one algorithm apart? {which} should, and has the "
-        f"same value in up to {times} runs of {runs.source}. {found_in(runs)} "
-        f"'{alone}' says that every run stands for itself.",
-        fixes=[*choices(runs), *_apart(runs, who, columns), {"trial": alone}],
-    )
-
-
-def _apart(
-    runs: Runs, who: Sequence[str], columns: Sequence[str]
-) -> list[dict[str, Any]]:
     table = runs.table
     ours = _OURS - {"run"}
     others = [c for c in table.column_names if c not in (*ours, *who, *columns)]
     others = [c for c in others if 1 < len(table.column(c).unique()) < table.num_rows]
-    return [
-        {"trial": [*columns, c]}
-        for c in others
-        if rows_per_run(table, [*who, *columns, c]) == 1
-    ][:2]
+    return CurvewiseError(
+        f"Which label tells the runs of one algorithm apart? {which} should, and has the "
+        f"same value in up to {times} runs of {runs.source}. {found_in(runs)} "
+        f"'{alone}' says that every run stands for itself.",
+        fixes=[
+            *choices(runs),
+            *[
+                {"trial": [*columns, c]}
+                for c in others
+                if rows_per_run(table, [*who, *columns, c]) == 1
+            ][:2],
+            {"trial": alone},
+        ],
+    )
 
 
 def found_in(runs: Runs, most: int = 12) -> str:

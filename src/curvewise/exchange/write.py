@@ -68,7 +68,9 @@ def write(trials: Trials, path: str | Path, *, force: bool = False) -> int:
     os.close(handle)
     try:
         save(table, name)
-        Path(name).chmod(0o666 & ~_umask())
+        now = os.umask(0)
+        os.umask(now)
+        Path(name).chmod(0o666 & ~now)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
@@ -143,12 +145,6 @@ _WRITERS: dict[str, Callable[[Any, str], None]] = {
     ".csv": _write_csv,
     ".jsonl": _write_jsonl,
 }
-
-
-def _umask() -> int:
-    now = os.umask(0)
-    os.umask(now)
-    return now
 
 
 # --- writing -----------------------------------------------------------------------------
@@ -263,7 +259,16 @@ def _not_numbers(table: pa.Table, head: Mapping[str, Any]) -> int:
 def read_exact(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
     """Return the trials that a table of ours was written from."""
     try:
-        return _read(_typed(table, head), head, origin)
+        # A table with the types that it was written with: files of texts have none.
+        known = column_types(head)
+        columns = {name: table.column(name) for name in table.column_names}
+        return _read(
+            pa.table(
+                {name: c.cast(known.get(name, c.type)) for name, c in columns.items()}
+            ),
+            head,
+            origin,
+        )
     except CurvewiseError:
         raise
     except (KeyError, pa.ArrowException, ValueError, TypeError) as problem:
@@ -272,15 +277,6 @@ def read_exact(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
             f"{shortened(problem, 200)}. Remove the column '{COLUMN}' to read it as any "
             f"other table."
         ) from problem
-
-
-def _typed(table: pa.Table, head: Mapping[str, Any]) -> pa.Table:
-    """Return a table with the types that it was written with: files of texts have none."""
-    known = column_types(head)
-    columns = {name: table.column(name) for name in table.column_names}
-    return pa.table(
-        {name: c.cast(known.get(name, c.type)) for name, c in columns.items()}
-    )
 
 
 def _read(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:

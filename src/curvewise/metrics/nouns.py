@@ -702,16 +702,12 @@ _OF_BOOSTERS = (
 )
 
 
-def _compact(phrase: str) -> str:
-    return "".join(phrase.split())
-
-
 def _phrases(
     table: tuple[tuple[Noun, str], ...],
 ) -> Iterator[tuple[str, Noun]]:
     for noun, phrases in table:
         for phrase in phrases.split(","):
-            yield _compact(phrase), noun
+            yield "".join(phrase.split()), noun
 
 
 # How often something happens is as good as what happens: compile_rate, timeout_rate.

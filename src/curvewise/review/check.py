@@ -286,7 +286,14 @@ def gate(
     if blocking and not anyway:
         raise _blocked(question, blocking)
     tempering = [finding for finding in found if finding.severity == "tempers"]
-    return (*_lines(blocking, tempering), *_unmeasured(trials, metric))
+    lines = [Message("Despite: ", finding.brief, ".") for finding in blocking]
+    lines += [Message("Caution: ", finding.brief, ".") for finding in tempering]
+    if len(lines) > MOST_CAUTIONS:
+        rest = len(lines) - MOST_CAUTIONS + 1
+        lines[MOST_CAUTIONS - 1 :] = [
+            Message(f"Caution: {rest} more objections; see check.")
+        ]
+    return (*tuple(lines), *_unmeasured(trials, metric))
 
 
 def _unmeasured(trials: Trials, metric: str | None) -> Iterator[str]:
@@ -311,16 +318,3 @@ def _blocked(question: Concern, blocking: Sequence[Finding]) -> Blocked:
     return Blocked(
         f"No answer about {question}: {first.brief}.{others}", *remedy, fixes=fixes
     )
-
-
-def _lines(
-    blocking: Sequence[Finding], tempering: Sequence[Finding]
-) -> tuple[str, ...]:
-    lines = [Message("Despite: ", finding.brief, ".") for finding in blocking]
-    lines += [Message("Caution: ", finding.brief, ".") for finding in tempering]
-    if len(lines) > MOST_CAUTIONS:
-        rest = len(lines) - MOST_CAUTIONS + 1
-        lines[MOST_CAUTIONS - 1 :] = [
-            Message(f"Caution: {rest} more objections; see check.")
-        ]
-    return tuple(lines)

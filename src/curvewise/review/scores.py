@@ -318,7 +318,15 @@ def _same_curves(trials: Trials) -> Iterator[Finding]:
     alike: list[Ints] = []
     curves = _curves(trials)
     whole = per_cell(trials, (trials.core.lengths >= LONG) & ~broken(trials))
-    for group in _equal(curves, np.flatnonzero(trials.core.lengths >= LONG)):
+    # Groups of rows whose curves are equal, all metrics and steps, in order.
+    rows = np.flatnonzero(trials.core.lengths >= LONG)
+    rows = _ending_alike(curves, rows)
+    code = hashes(rows, *curves)
+    order = np.argsort(code, kind="stable")
+    groups = np.split(rows[order], np.flatnonzero(np.diff(code[order])) + 1)
+    # In order of rows: that of hashes is another in every process.
+    found = [group for group in groups if len(group) > 1]
+    for group in sorted(found, key=lambda group: int(group[0])):
         if _moves(curves, int(group[0])):
             at = int(cell_of[group[0]])
             one_cell = (cell_of[group] == at).all()
@@ -387,17 +395,6 @@ def _curves(trials: Trials) -> list[Ragged]:
     """Return the steps and every metric, to be told apart trial by trial."""
     flats = [flat_values(trials, metric)[0] for metric in metrics_to_check(trials)]
     return [Ragged(trials.core.offsets, f) for f in (trials.core.steps, *flats)]
-
-
-def _equal(curves: list[Ragged], rows: Ints) -> list[Ints]:
-    """Return groups of rows whose curves are equal, all metrics and steps, in order."""
-    rows = _ending_alike(curves, rows)
-    code = hashes(rows, *curves)
-    order = np.argsort(code, kind="stable")
-    groups = np.split(rows[order], np.flatnonzero(np.diff(code[order])) + 1)
-    # In order of rows: that of hashes is another in every process.
-    found = [group for group in groups if len(group) > 1]
-    return sorted(found, key=lambda group: int(group[0]))
 
 
 def _ending_alike(curves: list[Ragged], rows: Ints) -> Ints:
@@ -488,7 +485,17 @@ def unequal_lengths(trials: Trials) -> Iterator[Finding]:
     by_task: dict[str, list[Span]] = {}
     for cell in cells(trials):
         if good[cell.rows].any():
-            by_task.setdefault(cell.task, []).append(_span(trials, cell, good))
+            core = trials.core
+            rows = np.flatnonzero(good[cell.rows]) + cell.start
+            stops = core.offsets[rows + 1]
+            n, ends = stops - core.offsets[rows], core.steps[stops - 1]
+            by_task.setdefault(cell.task, []).append(
+                Span(
+                    cell,
+                    (int(n.min()), int(n.max())),
+                    (float(ends.min()), float(ends.max())),
+                )
+            )
     found = {task: spans for task, spans in by_task.items() if _differ(spans)}
     if not found:
         return
@@ -523,18 +530,6 @@ def unequal_lengths(trials: Trials) -> Iterator[Finding]:
         ),
         "last scores are of different steps: some algorithms ran for longer",
         concerns=("performance", "robustness", "plan", "versions"),
-    )
-
-
-def _span(trials: Trials, cell: Cell, good: Bools) -> Span:
-    core = trials.core
-    rows = np.flatnonzero(good[cell.rows]) + cell.start
-    stops = core.offsets[rows + 1]
-    n, ends = stops - core.offsets[rows], core.steps[stops - 1]
-    return Span(
-        cell,
-        (int(n.min()), int(n.max())),
-        (float(ends.min()), float(ends.max())),
     )
 
 

@@ -352,7 +352,15 @@ def joined(parts: Sequence[Design]) -> Design:
             )
         found = {value for value, how, _ in each if how == "inferred" and value}
         if part == "cluster" and stated and found - stated:
-            _refuse_other_clusters(stated.pop(), found.pop())
+            # Raise where some trials were read with clusters, and others show other
+            # ones.
+            raise CurvewiseError(
+                "These sets of trials have ",
+                Keyword("cluster", list(stated.pop())),
+                ", as was stated, and ",
+                Keyword("cluster", list(found.pop())),
+                ", as others show. Read them alike.",
+            )
         if stated:
             told[part], known[part] = stated.pop(), "stated"
         elif part == "cluster" and len(found) == 1:
@@ -366,17 +374,6 @@ def joined(parts: Sequence[Design]) -> Design:
         grid=grid,
         seed=first.seed if same_seed else "",
         **told,
-    )
-
-
-def _refuse_other_clusters(stated: Sequence[str], found: Sequence[str]) -> None:
-    """Raise where some trials were read with clusters, and others show other ones."""
-    raise CurvewiseError(
-        "These sets of trials have ",
-        Keyword("cluster", list(stated)),
-        ", as was stated, and ",
-        Keyword("cluster", list(found)),
-        ", as others show. Read them alike.",
     )
 
 
@@ -630,7 +627,17 @@ def _counted(trials: "Trials", design: Design) -> Design:
     if design.cluster:
         told |= _counted_clusters(trials, design, cell)
     if design.block:
-        told["blocks_met"] = _blocks_met(trials, design)
+        # How many blocks of a task all of its algorithms share.
+        codes, core = design.blocks(trials), trials.core
+        many = []
+        for task in range(len(trials.tasks)):
+            here = (core.task == task) & (codes >= 0)
+            algorithms = len(np.unique(core.algorithm[core.task == task]))
+            met = np.unique(np.stack([codes[here], core.algorithm[here]]), axis=1)[0]
+            many.append(
+                int((np.unique(met, return_counts=True)[1] == algorithms).sum())
+            )
+        told["blocks_met"] = min(many), max(many)
     if len(runs) == len(trials.tasks):  # one algorithm each: nobody shares anything
         hints = [hint for hint in design.suggested if hint[0] != "block"]
         told["suggested"] = tuple(hints)
@@ -679,18 +686,6 @@ def _called(trials: "Trials", cell: Ints, codes: Ints, among: Bools) -> str:
             if len(values) == len(same) and numbers_a_run(name):
                 return "seeds" if "seed" in words_in(name) else f"{name}s"
     return "runs"
-
-
-def _blocks_met(trials: "Trials", design: Design) -> Span:
-    """Return how many blocks of a task all of its algorithms share."""
-    codes, core = design.blocks(trials), trials.core
-    many = []
-    for task in range(len(trials.tasks)):
-        here = (core.task == task) & (codes >= 0)
-        algorithms = len(np.unique(core.algorithm[core.task == task]))
-        met = np.unique(np.stack([codes[here], core.algorithm[here]]), axis=1)[0]
-        many.append(int((np.unique(met, return_counts=True)[1] == algorithms).sum()))
-    return min(many), max(many)
 
 
 # --- codes -------------------------------------------------------------------------------

@@ -508,7 +508,13 @@ def searched(trials: "Trials") -> "Searched":
 
 def settings_of(source: Parsed, labels: Parsed | None = None) -> Settings:
     """Return the params of a cell as codes and numbers."""
-    kept = _with_params(source.dicts)
+    # Which trials have params; all of them, where none has.
+    known: dict[int, bool] = {}  # the same text was parsed once, and is one object
+    for d in source.dicts:
+        if id(d) not in known:
+            known[id(d)] = not all(map(numbers_a_run, d))
+    kept = [i for i, d in enumerate(source.dicts) if known[id(d)]]
+    kept = kept or list(range(len(source.dicts)))
     dicts = [source.dicts[i] for i in kept]
     names = sorted({name for d in dicts for name in d})
     runs = {name: dicts for name in names if numbers_a_run(name)}
@@ -534,16 +540,6 @@ def settings_of(source: Parsed, labels: Parsed | None = None) -> Settings:
     how, in_a_row = repetition(setting, columns, numbers, by_run)
     rows = source.rows.start + np.array(kept, np.int64)
     return Settings(source, rows, varying, numbers, setting, how, in_a_row)
-
-
-def _with_params(dicts: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Return which trials have params; all of them, where none has."""
-    known: dict[int, bool] = {}  # the same text was parsed once, and is one object
-    for d in dicts:
-        if id(d) not in known:
-            known[id(d)] = not all(map(numbers_a_run, d))
-    kept = [i for i, d in enumerate(dicts) if known[id(d)]]
-    return kept or list(range(len(dicts)))
 
 
 def _as_numbers(column: list[Any]) -> Floats | None:

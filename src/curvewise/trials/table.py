@@ -587,6 +587,11 @@ def joined_contents(
         [_lookup(p.tasks, tasks) for p in parts],
         [_lookup(p.algorithms, algorithms) for p in parts],
     )
+    # What is known of all experiments; what differs stands line by line.
+    told: dict[str, list[str]] = {}
+    for part in [p.about for p in parts]:
+        for key, text in part.items():
+            told.setdefault(key, []).append(text)
     return content(
         tasks,
         algorithms,
@@ -595,7 +600,7 @@ def joined_contents(
         lambda: join_details([p.details() for p in parts]),
         "; ".join(dict.fromkeys(p.origin for p in parts if p.origin)),
         {name: text for p in parts for name, text in p.spaces.items()},
-        _all_about([p.about for p in parts]),
+        {key: "\n".join(dict.fromkeys(texts)) for key, texts in told.items()},
         known := designing.joined([p.design for p in parts]),
         None
         if known.is_known
@@ -626,15 +631,6 @@ def _all_metrics(parts: Sequence[Content]) -> dict[str, Metric]:
         else Metric.of_tasks(name, by_task[name], unit=one.unit, label=one.label)
         for name, one in means.items()
     }
-
-
-def _all_about(parts: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return what is known of all experiments; what differs stands line by line."""
-    told: dict[str, list[str]] = {}
-    for part in parts:
-        for key, text in part.items():
-            told.setdefault(key, []).append(text)
-    return {key: "\n".join(dict.fromkeys(texts)) for key, texts in told.items()}
 
 
 def _merged(names: Iterable[Sequence[str]]) -> list[str]:

@@ -392,7 +392,16 @@ def joint(shaped: Shaped, name: str) -> Shaped | None:
                     f"step is '{stated}', and '{column}' of {name} holds no numbers. Name "
                     f"columns that count."
                 )
-        table = table.append_column(stated, _count(table, parts)).drop_columns(parts)
+        # The place of each row in the order of its counters: epoch 0 batch 1 is 1.
+        cells = [floats(table, c) for c in parts]
+        every = np.stack(cells, axis=1)
+        missing = np.isnan(every).any(axis=1)
+        place = np.full(len(every), np.nan)
+        found = np.unique(every[~missing], axis=0, return_inverse=True)[1]
+        place[~missing] = found.reshape(-1)
+        table = table.append_column(stated, pa.array(place, mask=missing)).drop_columns(
+            parts
+        )
     return replace(shaped, table=table) if table is not shaped.table else None
 
 
@@ -403,14 +412,3 @@ def parts_of(table: pa.Table, column: object) -> list[str]:
     parts = [part.strip() for part in column.split(SIGN)]
     known = len(parts) > 1 and all(part in table.column_names for part in parts)
     return parts if known else []
-
-
-def _count(table: pa.Table, parts: list[str]) -> pa.Array:
-    """Return the place of each row in the order of its counters: epoch 0 batch 1 is 1."""
-    cells = [floats(table, c) for c in parts]
-    every = np.stack(cells, axis=1)
-    missing = np.isnan(every).any(axis=1)
-    place = np.full(len(every), np.nan)
-    found = np.unique(every[~missing], axis=0, return_inverse=True)[1]
-    place[~missing] = found.reshape(-1)
-    return pa.array(place, mask=missing)

@@ -306,7 +306,15 @@ def _ask_about_wide(shaped: Shaped, name: str) -> None:
     if {"tp", "fp", "fn", "tn"} <= by_name:
         return
     plain = _alike(table, [c for c in free if not names.is_param(c)])
-    scores = _with_names_of_params(table, plain, free)
+    # Columns of scores, and those that are only called like a hyperparameter.
+    others = [
+        c
+        for c in _alike(table, [c for c in free if c not in plain])
+        if not names.has_param_prefix(c)
+        and len(table.column(c).unique()) == table.num_rows
+    ]
+    like = [c for c in others if _overlaps(table, c, plain or others)]
+    scores = [c for c in free if c in plain or c in like]
     if len(scores) < 2:
         return
     role = "task" if algorithm else "algorithm"
@@ -334,23 +342,6 @@ def _alike(table: pa.Table, columns: Sequence[str]) -> list[str]:
     if not floats:
         return varying
     return [c for c in varying if c in floats or _overlaps(table, c, floats)]
-
-
-def _with_names_of_params(
-    table: pa.Table, plain: list[str], free: Sequence[str]
-) -> list[str]:
-    """Return columns of scores, and those that are only called like a hyperparameter.
-
-    Scores hardly ever repeat, and lie where the others do.
-    """
-    others = [
-        c
-        for c in _alike(table, [c for c in free if c not in plain])
-        if not names.has_param_prefix(c)
-        and len(table.column(c).unique()) == table.num_rows
-    ]
-    like = [c for c in others if _overlaps(table, c, plain or others)]
-    return [c for c in free if c in plain or c in like]
 
 
 def _overlaps(table: pa.Table, column: str, others: Sequence[str]) -> bool:

@@ -51,7 +51,10 @@ def read_path(seen: Seen, asked: Asked) -> Sheet:
     names = dict.fromkeys(name for row in rows for name in row)
     table = pa.table({name: [row.get(name) for row in rows] for name in names})
     algorithm = "model"
-    if _several_models(rows):  # one name, other arguments: other models
+    pairs = {(row["model"], row["model_args"]) for row in rows}
+    if len(pairs) > len(
+        {model for model, _ in pairs}
+    ):  # one name, other arguments: other models
         algorithm = "model_args"
     odd = tuple(file for file, content in kept.items() if content is None)
     left_out = [
@@ -108,11 +111,6 @@ def _who(content: Mapping[str, Any]) -> dict[str, Any]:
         arguments = ",".join(f"{k}={v}" for k, v in sorted(arguments.items()))
     name = content.get("model_name") or arguments or config.get("model")
     return {"model": str(name), "model_args": str(arguments or name)}
-
-
-def _several_models(rows: list[dict[str, Any]]) -> bool:
-    pairs = {(row["model"], row["model_args"]) for row in rows}
-    return len(pairs) > len({model for model, _ in pairs})
 
 
 def _scores(result: Mapping[str, Any]) -> Iterator[tuple[str, float]]:

@@ -468,17 +468,13 @@ def states_in(paths: Sequence[Path]) -> States:
             out.unread.append(path.name)
             continue
         now = dict(map(_stated, _entries(state)))
-        if _is_resumed(state):
+        # Whether it goes on with what was there, not a new one of the same name.
+        runner = state.get("runner_data")
+        if isinstance(runner, dict) and runner.get("_resumed") is True:
             out.again |= _run_again(before.get(path.parent, {}), now)
         before[path.parent] = before.get(path.parent, {}) | now
         out.trials |= now
     return out
-
-
-def _is_resumed(state: dict[str, Any]) -> bool:
-    """Return whether it goes on with what was there, not a new one of the same name."""
-    runner = state.get("runner_data")
-    return isinstance(runner, dict) and runner.get("_resumed") is True
 
 
 def _run_again(before: dict[str, Stated], now: dict[str, Stated]) -> set[str]:

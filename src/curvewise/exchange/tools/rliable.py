@@ -37,7 +37,15 @@ def read_object(source: Mapping[Any, NDArray[Any]], asked: Asked) -> Sheet:
     _, n_tasks, n_steps = next(iter(shapes.values()))
     has_steps = any(own.ndim == 3 for own in source.values())
     tasks = _task_names(asked.tasks, n_tasks)
-    metric = _metric_name(asked.metrics)
+    names = list(dict.fromkeys(asked.metrics or ("score",)))
+    if len(names) != 1:
+        raise CurvewiseError(
+            f"metrics names {listed(names)}, and the arrays hold one score. Name "
+            "one, such as ",
+            {"metrics": {"return": "higher"}},
+            ".",
+        )
+    metric = names[0]
     clock, steps = _steps(asked, n_steps, has_steps)
     parts = [_long(name, own, tasks) for name, own in arrays.items()]
     columns: dict[str, Any] = {
@@ -84,18 +92,6 @@ def _task_names(given: tuple[str, ...] | None, n: int) -> list[str]:
             f"each, in the order of the columns."
         )
     return list(given)
-
-
-def _metric_name(asked: tuple[str, ...] | None) -> str:
-    names = list(dict.fromkeys(asked or ("score",)))
-    if len(names) != 1:
-        raise CurvewiseError(
-            f"metrics names {listed(names)}, and the arrays hold one score. Name "
-            "one, such as ",
-            {"metrics": {"return": "higher"}},
-            ".",
-        )
-    return names[0]
 
 
 def _steps(asked: Asked, n: int, has_steps: bool) -> tuple[str | None, Floats]:

@@ -98,9 +98,10 @@ def _runs(source: str, found: Mapping[str, tuple[Any, Any]], asked: Asked) -> Ru
             f"step is '{shortened(asked.step)}', and {source} {have}. Leave it out."
         )
     scalars = joined_scalars(parts)
+    names = dict.fromkeys(name for row in rows for name in row)
     return Runs(
         source,
-        _table(rows),
+        pa.table({n: _cells([row.get(n) for row in rows]) for n in names}),
         scalars,
         usual={"algorithm": "algorithm"},
         # Scorers of scikit-learn are made so, losses too: neg_log_loss.
@@ -120,11 +121,6 @@ def _read(form: str, own: Any, asked: Asked) -> tuple[list[Run], str]:
     if form == "learning_curve":
         return _learning(own), "size"
     return _validation(own, asked), ""
-
-
-def _table(rows: list[dict[str, Any]]) -> pa.Table:
-    names = dict.fromkeys(name for row in rows for name in row)
-    return pa.table({n: _cells([row.get(n) for row in rows]) for n in names})
 
 
 def _cells(values: list[Any]) -> pa.Array:

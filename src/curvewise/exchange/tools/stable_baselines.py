@@ -169,21 +169,16 @@ def _logs(seen: Seen) -> dict[str, _Log]:
             run = folder if shared else str(inside.parent / stem)
             logs.setdefault(run, _Log()).monitors.append(file)
         elif inside.name == _EVALUATIONS:
-            logs.setdefault(_above(inside, seen), _Log()).evaluations = file
+            # The run that evaluations belong to: their folder's, or that of its parent.
+            here = inside.parent
+            if here.name in ("eval", "evaluations", "results"):
+                here = here.parent
+            logs.setdefault(
+                str(here) if str(here) != "." else seen.path.name, _Log()
+            ).evaluations = file
         elif inside.name == _PROGRESS and _is_loggers(seen.place(file)):
             logs.setdefault(folder, _Log()).progress = file
     return logs
-
-
-def _above(inside: PurePosixPath, seen: Seen) -> str:
-    """Return the run that evaluations belong to: their folder's, or that of its parent.
-
-    People keep evaluations in a folder of their own, beside the monitors.
-    """
-    here = inside.parent
-    if here.name in ("eval", "evaluations", "results"):
-        here = here.parent
-    return str(here) if str(here) != "." else seen.path.name
 
 
 def _single(seen: Seen) -> dict[str, _Log]:
@@ -390,7 +385,11 @@ def episodes_of(path: Path) -> Episodes:
         remarks.append(
             f"In {path.name}, {listed(texts)} hold text: no scores, and not read."
         )
-    columns["t"] = _going_on(columns["t"])
+    # Times that go on where a resumed run began again at zero.
+    seconds = columns["t"]
+    falls = np.diff(seconds, prepend=seconds[:1]) < 0
+    before = np.concatenate([seconds[:1], seconds[:-1]])
+    columns["t"] = np.asarray(seconds + np.cumsum(np.where(falls, before, 0.0)))
     return Episodes(_env(header), _start(header), columns, tuple(remarks))
 
 
@@ -462,13 +461,6 @@ def _columns(rows: Sequence[list[str]], names: Sequence[str]) -> dict[str, Float
         for name, values in cells.items()
         if None not in values
     }
-
-
-def _going_on(seconds: Floats) -> Floats:
-    """Return times that go on where a resumed run began again at zero."""
-    falls = np.diff(seconds, prepend=seconds[:1]) < 0
-    before = np.concatenate([seconds[:1], seconds[:-1]])
-    return np.asarray(seconds + np.cumsum(np.where(falls, before, 0.0)))
 
 
 # --- evaluations.npz ---------------------------------------------------------------------

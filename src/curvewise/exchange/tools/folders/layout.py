@@ -177,8 +177,26 @@ def layout_of(seen: Seen, files: list[str]) -> Layout:
     for folder, some in by_folder.items():
         _of_folder(seen, folder, some, times, inside, layout)
     _drop_bystanders(layout)
-    _drop_figures(layout)
-    _drop_copies(layout)
+    # Leave out what is in folders of figures, unless there is nothing else.
+    drawn = [
+        run
+        for run, home in layout.folders.items()
+        if any(_FIGURES.fullmatch(part) for part in home.split("/"))
+    ]
+    if len(drawn) < len(layout.runs):
+        for run in drawn:
+            layout.leave_out(layout.remove(run), "in folders of figures")
+    # Leave out run/best and run/backup: states and copies of a run.
+    copies = [
+        run
+        for run, home in layout.folders.items()
+        if run == home
+        and _COPY.fullmatch(run.rpartition("/")[2])
+        and "/" in run
+        and _parent(run) in layout.runs
+    ]
+    for run in copies:
+        layout.leave_out(layout.remove(run), "in folders of a run's states or copies")
     _merge_checkpoints(layout)
     _merge_parts(layout, inside)
     _drop_sums(layout)
@@ -187,7 +205,14 @@ def layout_of(seen: Seen, files: list[str]) -> Layout:
             layout.runs[run] = [replace(source, prefix="") for source in own]
     layout.failed += _without_scores(seen, layout)
     layout.count_left_out()
-    hollow = _hollow(seen, layout)
+    # Folders without scores that are called like those of runs beside them.
+    runs = [run for run, home in layout.folders.items() if run == home and run]
+    known = {*layout.folders, *layout.folders.values(), *layout.failed}
+    used = {a for run in known for a in (run, *_ancestors(run))}
+    shapes = {_shape(run) for run in runs if "#" in _shape(run)}
+    folders = {_parent(file) for file in seen.files} | set(seen.hollow)
+    every = {a for folder in folders for a in (folder, *_ancestors(folder))} - used
+    hollow = sorted(folder for folder in every if _shape(folder) in shapes)
     if hollow:
         why = "without scores beside runs of the like name"
         layout.left_out.append(LeftOut(len(hollow), why, tuple(hollow[:2]), "folder"))
@@ -381,32 +406,6 @@ def _drop_bystanders(layout: Layout) -> None:
             layout.failed.append(run)
 
 
-def _drop_figures(layout: Layout) -> None:
-    """Leave out what is in folders of figures, unless there is nothing else."""
-    drawn = [
-        run
-        for run, home in layout.folders.items()
-        if any(_FIGURES.fullmatch(part) for part in home.split("/"))
-    ]
-    if len(drawn) < len(layout.runs):
-        for run in drawn:
-            layout.leave_out(layout.remove(run), "in folders of figures")
-
-
-def _drop_copies(layout: Layout) -> None:
-    """Leave out ``run/best`` and ``run/backup``: states and copies of a run."""
-    copies = [
-        run
-        for run, home in layout.folders.items()
-        if run == home
-        and _COPY.fullmatch(run.rpartition("/")[2])
-        and "/" in run
-        and _parent(run) in layout.runs
-    ]
-    for run in copies:
-        layout.leave_out(layout.remove(run), "in folders of a run's states or copies")
-
-
 def _merge_checkpoints(layout: Layout) -> None:
     """Take last scores of ``run/checkpoint-500`` for those of the run at that step."""
     for run in list(layout.runs):
@@ -480,17 +479,6 @@ def _without_scores(seen: Seen, layout: Layout) -> Iterator[str]:
     for home in sorted(idle):
         if _parent(home) in alike and idle.isdisjoint(_ancestors(home)):
             yield home
-
-
-def _hollow(seen: Seen, layout: Layout) -> list[str]:
-    """Return folders without scores that are called like those of runs beside them."""
-    runs = [run for run, home in layout.folders.items() if run == home and run]
-    known = {*layout.folders, *layout.folders.values(), *layout.failed}
-    used = {a for run in known for a in (run, *_ancestors(run))}
-    shapes = {_shape(run) for run in runs if "#" in _shape(run)}
-    folders = {_parent(file) for file in seen.files} | set(seen.hollow)
-    every = {a for folder in folders for a in (folder, *_ancestors(folder))} - used
-    return sorted(folder for folder in every if _shape(folder) in shapes)
 
 
 def _shape(folder: str) -> str:

@@ -229,7 +229,13 @@ def _table(kept: Kept) -> pa.Table:
         if key not in (NAME, PARENT):
             columns[f"tags.{key}"] = typed(texts, tag=True)
     if PARENT in kept.tags:
-        columns["parent"] = _parents(kept)
+        # The names of parents; the id of one whose name another parent has too.
+        ids = kept.tags[PARENT].to_pylist()
+        names = dict(zip(kept.ids, kept.names, strict=True))
+        known = {one: names.get(one, one) for one in ids if one is not None}
+        times = Counter(known.values())
+        told = {one: name if times[name] == 1 else one for one, name in known.items()}
+        columns["parent"] = pa.array([told.get(one) for one in ids], pa.string())
     # Not "run_id", which would be taken for what tells trials apart even where seeds do.
     columns["run_uuid"] = pa.array(kept.ids, pa.string())
     return pa.table(columns)
@@ -240,16 +246,6 @@ def _seconds(kept: Kept) -> list[float | None]:
         None if start is None or end is None else (end - start) / 1000
         for start, end in zip(kept.start, kept.end, strict=True)
     ]
-
-
-def _parents(kept: Kept) -> pa.Array:
-    """Return the names of parents; the id of one whose name another parent has too."""
-    ids = kept.tags[PARENT].to_pylist()
-    names = dict(zip(kept.ids, kept.names, strict=True))
-    known = {one: names.get(one, one) for one in ids if one is not None}
-    times = Counter(known.values())
-    told = {one: name if times[name] == 1 else one for one, name in known.items()}
-    return pa.array([told.get(one) for one in ids], pa.string())
 
 
 def typed(texts: pa.Array, *, tag: bool = False) -> pa.Array:

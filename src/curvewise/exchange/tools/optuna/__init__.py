@@ -197,10 +197,6 @@ def _scalars(table: pa.Table) -> Scalars:
             parts.append((own, last, numbers(table, column)))
     for column, step in sorted(steps.items(), key=lambda one: one[1]):
         parts.append((INTERMEDIATE, float(step), numbers(table, column)))
-    return _side_by_side(parts)
-
-
-def _side_by_side(parts: list[tuple[str, float, Floats]]) -> Scalars:
     names = tuple(dict.fromkeys(name for name, _, _ in parts))
     rows = [np.flatnonzero(~np.isnan(values)) for _, _, values in parts]
     sizes = [len(own) for own in rows]

@@ -135,14 +135,30 @@ def read_path(seen: Seen, asked: Asked) -> Runs:
         )
     tags: dict[str, int] = {}
     runs, troubles = _runs(seen, _with_parts(asked), tags)
-    left_out = _without_events(troubles)
+    left_out = []
+    for why, files in (
+        ("without a readable event", troubles.empty),
+        ("that cannot be opened", troubles.closed),
+    ):
+        if files:
+            left_out.append(LeftOut(len(files), why, tuple(files[:2]), "event file"))
     runs = _of_splits(_of_groups(_with_own_params(runs)), tags)
     runs, parents = _without_parents(runs)
     left_out += parents
     scalars, dropped = _scalars(runs, tags)
+    columns: dict[str, list[Any]] = {"run": [run.folder or _home(seen) for run in runs]}
+    found = [run.heard.params for run in runs]
+    # hparams.yaml of Lightning, config.json of anybody; most folders have none.
+    if seen.is_folder and any(map(is_config, seen.files)):
+        beside = Configurations(seen.path)
+        found = [beside.of(run.folder, None) | run.heard.params for run in runs]
+    for param in dict.fromkeys(p for params in found for p in params):
+        columns[f"params.{param}"] = [params.get(param) for params in found]
+    if any(run.heard.status for run in runs):
+        columns["status"] = [run.heard.status or None for run in runs]
     return Runs(
         f"TensorBoard {'folder' if seen.is_folder else 'file'} {seen.path}",
-        _table(runs, seen),
+        pa.table({name: array_of(cells) for name, cells in columns.items()}),
         scalars,
         steps="seconds" if asked.step == WALL_TIME else "step",
         left_out=(*left_out, *seen.left_out()),
@@ -284,17 +300,6 @@ def _of_splits(runs: list[_Run], tags: dict[str, int]) -> list[_Run]:
     return [run for folder, run in by_folder.items() if folder not in parts]
 
 
-def _without_events(troubles: _Troubles) -> list[LeftOut]:
-    out = []
-    for why, files in (
-        ("without a readable event", troubles.empty),
-        ("that cannot be opened", troubles.closed),
-    ):
-        if files:
-            out.append(LeftOut(len(files), why, tuple(files[:2]), "event file"))
-    return out
-
-
 def _without_parents(runs: list[_Run]) -> tuple[list[_Run], list[LeftOut]]:
     """Return runs less those that have no scalar, and runs below them.
 
@@ -356,20 +361,6 @@ def _renamed(tag: Ints, before: str, behind: str, tags: dict[str, int]) -> Ints:
     new = [f"{before}{called[i]}{behind}" for i in own.tolist()]
     places: Ints = np.array([tags.setdefault(n, len(tags)) for n in new], np.int64)
     return places[place]
-
-
-def _table(runs: Sequence[_Run], seen: Seen) -> pa.Table:
-    columns: dict[str, list[Any]] = {"run": [run.folder or _home(seen) for run in runs]}
-    found = [run.heard.params for run in runs]
-    # hparams.yaml of Lightning, config.json of anybody; most folders have none.
-    if seen.is_folder and any(map(is_config, seen.files)):
-        beside = Configurations(seen.path)
-        found = [beside.of(run.folder, None) | run.heard.params for run in runs]
-    for param in dict.fromkeys(p for params in found for p in params):
-        columns[f"params.{param}"] = [params.get(param) for params in found]
-    if any(run.heard.status for run in runs):
-        columns["status"] = [run.heard.status or None for run in runs]
-    return pa.table({name: array_of(cells) for name, cells in columns.items()})
 
 
 # --- what to know ------------------------------------------------------------------------

@@ -123,16 +123,13 @@ def framed(contents: Sequence[bytes]) -> Block:
 def intact(rows: Bytes, length: int) -> Bools:
     """Return whether the data of each row, so many bytes, fit the checksum behind them."""
     stored = np.ascontiguousarray(rows[:, length : length + 4]).view("<u4")[:, 0]
-    whole: Bools = _masked(_crc32c(rows[:, :length])) == stored
+    crc = _crc32c(rows[:, :length])
+    turned = (crc >> np.uint32(15)) | (crc << np.uint32(17))
+    whole: Bools = (turned + np.uint32(_MASK)) == stored
     return whole
 
 
 # --- checksums ---------------------------------------------------------------------------
-
-
-def _masked(crc: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    turned = (crc >> np.uint32(15)) | (crc << np.uint32(17))
-    return turned + np.uint32(_MASK)
 
 
 def _crc32c(rows: Bytes) -> NDArray[np.uint32]:

@@ -190,9 +190,13 @@ def offline_runs(
         codes = {None: "running", 0: "finished"}
         row = labels | {"status": codes.get(read.exit_code, "failed")}
         row |= {f"config.{n}": v for n, v in read.config.items()}
+        names = dict.fromkeys(
+            ["_step", *(name for row in read.rows.values() for name in row)]
+        )
+        ordered = [read.rows[step] for step in sorted(read.rows)]
         yield History(
             name,
-            _table(read.rows),
+            pa.table({n: _column([row.get(n) for row in ordered]) for n in names}),
             row,
             whole=True,
             damage=read.damage,
@@ -391,12 +395,6 @@ def _flat(name: str, value: Any) -> dict[str, Any]:
     for inner, own in value.items():
         out |= _flat(f"{name}.{inner}", own)
     return out
-
-
-def _table(rows: Mapping[int, Mapping[str, Any]]) -> pa.Table:
-    names = dict.fromkeys(["_step", *(name for row in rows.values() for name in row)])
-    ordered = [rows[step] for step in sorted(rows)]
-    return pa.table({n: _column([row.get(n) for row in ordered]) for n in names})
 
 
 def _column(cells: list[Any]) -> pa.Array:

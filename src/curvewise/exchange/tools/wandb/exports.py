@@ -316,7 +316,14 @@ def _gather(history: History, asked: Asked, to: _Gathered) -> None:
     metrics, labels, media = _kinds(table, column, asked)
     if asked.metrics is None:  # whoever names metrics knows that media are none
         to.texts |= dict.fromkeys(media)
-    steps = _clock(table, asked.step or "_step", name)
+    clock = asked.step or "_step"
+    if clock not in table.column_names or not is_number(table, clock):
+        have = [c for c in table.column_names if is_number(table, c)]
+        raise CurvewiseError(
+            f"step is '{shortened(clock)}', which is no column of numbers in {name}; there "
+            f"are {listed(have)}. Pass one of them."
+        )
+    steps: Floats = numbers(table, clock)
     own_steps = numbers(table, "_step")
     values = {c: numbers(table, c) for c in metrics}
     logged = {c: ~nulls(table, c) for c in metrics}
@@ -385,17 +392,6 @@ def _kinds(
 def _is_type(column: str) -> bool:
     """Return whether a column says what kind of media its neighbours are."""
     return column.endswith("._type")
-
-
-def _clock(table: pa.Table, clock: str, name: str) -> Floats:
-    if clock not in table.column_names or not is_number(table, clock):
-        have = [c for c in table.column_names if is_number(table, c)]
-        raise CurvewiseError(
-            f"step is '{shortened(clock)}', which is no column of numbers in {name}; there "
-            f"are {listed(have)}. Pass one of them."
-        )
-    steps: Floats = numbers(table, clock)
-    return steps
 
 
 def _rows_of(
