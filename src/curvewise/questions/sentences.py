@@ -1,10 +1,11 @@
 """Numbers and names as sentences and tables say them: an estimate, from where to where."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias
 
 from curvewise.stats.interval import Interval
-from curvewise.text import joined, percent, shown
+from curvewise.text import count, joined, percent, shown, step
 from curvewise.trials.trial import ONLY
 
 _MOST_DIGITS = 6
@@ -99,6 +100,64 @@ def share_of_trials(alpha: float) -> str:
     return f"the best {share} of its trials"
 
 
+def with_ends(interval: Interval) -> str:
+    """Return an estimate with from where to where it may be.
+
+    >>> with_ends(Interval(0.1, 0.25, "", "", value=0.2))
+    '0.2000 (0.1000 to 0.2500)'
+    """
+    low, middle, high = (
+        number_cell(x, interval.upper)
+        for x in (interval.lower, interval.value, interval.upper)
+    )
+    return f"{middle} ({low} to {high})"
+
+
+Gain: TypeAlias = Literal["gain", "perhaps", "none"]
+
+
+def would_bring(data: str, then: Interval, gain: Gain) -> str:
+    """Return what more data would probably bring, and whether that is a gain.
+
+    >>> would_bring("twice the data", Interval(0.1, 0.25, "", "", value=0.2), "perhaps")
+    'twice the data would probably bring it to 0.200 (between 0.100 and 0.250), which may \
+be no gain at all'
+    """
+    doubt = {
+        "gain": "",
+        "perhaps": ", which may be no gain at all",
+        "none": ", no gain as far as these runs can tell",
+    }[gain]
+    return f"{data} would probably bring it to {estimate(then)} ({span(then)}){doubt}"
+
+
+def failures(
+    n: int,
+    score: str,
+    moves: str,
+    *,
+    noun: str = "failed trial",
+    of: str = "",
+    where: str = "",
+) -> str:
+    """Return what failures count with, and that another score would move something.
+
+    >>> failures(1, "0", "the curves", noun="failed run")
+    '1 failed run counts with score 0; another score would move the curves.'
+    """
+    verb = "counts" if n == 1 else "count"
+    whose = f" of {of}" if of else ""
+    return (
+        f"{count(n, noun)}{whose} {verb} with score {score}{where}; another score would "
+        f"move {moves}."
+    )
+
+
+def failed_notes(n: int, score: str) -> list[str]:
+    """Return the note on what failures counted with; none where nothing failed."""
+    return [f"{count(n, 'failed trial')} counted with score {score}."] if n else []
+
+
 def capital(text: str) -> str:
     """Return a text that begins with a capital letter."""
     return f"{text[:1].upper()}{text[1:]}"
@@ -182,6 +241,50 @@ def all_others(n: int) -> str:
     ('the other', 'both others', 'all 5 others')
     """
     return {1: "the other", 2: "both others"}.get(n, f"all {n} others")
+
+
+def at_tasks(tasks: Sequence[str], names: Mapping[str, str]) -> str:
+    """Return on which tasks a clause is so, before it; nothing for an only, unnamed task.
+
+    >>> at_tasks(["rings"], {"rings": "rings"}), at_tasks(["all"], {"all": "all"})
+    ('on rings, ', '')
+    """
+    if tuple(names) == (ONLY,):
+        return ""
+    return f"on {joined([names[task] for task in tasks])}, "
+
+
+# --- Numbers in cells of tables, and beside each other in sentences --------------------
+
+
+def number_cell(value: float, beside: float = 0.0) -> str:
+    """Return a number of a sentence, beside one next to which it may be noise.
+
+    >>> number_cell(0.00012345), number_cell(0.00012345, beside=0.02), number_cell(1e-18)
+    ('0.0001234', '0.0001', '0.0000')
+    """
+    is_noise = abs(value) < (1e-3 if abs(beside) >= 1e-3 else _NOTHING)
+    return f"{value:.4f}" if is_noise else shown(float(value))
+
+
+def chance_cell(p: float) -> str:
+    """Return a probability, never rounded to certainty.
+
+    >>> chance_cell(0.5), chance_cell(0.9999), chance_cell(0.0001)
+    ('50 %', 'over 99 %', 'under 1 %')
+    """
+    if p > 0.99:
+        return "over 99 %"
+    return "under 1 %" if p < 0.01 else f"{100 * p:.0f} %"
+
+
+def size_cell(n: float) -> str:
+    """Return a size that was computed, with three digits that matter.
+
+    >>> size_cell(12345.6), size_cell(math.inf)
+    ('12,300', 'never')
+    """
+    return step(float(f"{n:.3g}")) if math.isfinite(n) else "never"
 
 
 def interval_cell(interval: Interval, *, sign: bool = False, value: bool = True) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError, UnknownDirection, trials_where
 from curvewise.metrics import Floats, Metric
+from curvewise.questions.lead import Finding, Surety
 from curvewise.questions.sampling import Sample, are_paired, quietly
 from curvewise.stats.bands import Band, Kind, Support, cdf_band
 from curvewise.stats.bounds import (
@@ -281,6 +282,13 @@ class Contrast:
     def probably_ahead(self) -> str | None:
         """The one that is ahead by an interval that needs more trials than there are."""
         return None if self.ahead else self._winner(self.best)
+
+    @property
+    def finding(self) -> Finding:
+        """Who is ahead of whom, and how surely."""
+        surety: Surety = "sure" if self.ahead else "probable"
+        names = self.one, self.other
+        return Finding.of(self.task, names, self.ahead or self.probably_ahead, surety)
 
     def _winner(self, difference: Interval | None) -> str | None:
         if difference is None or 0 in difference:

@@ -13,7 +13,7 @@ from curvewise.questions.performance.fit import (
     Overall,
     Stretch,
 )
-from curvewise.questions.sentences import capital, interval_cell, some_pairs
+from curvewise.questions.sentences import capital, failed_notes, interval_cell, some_pairs
 from curvewise.stats.bands import NAMES
 from curvewise.stats.bootstrap import FEW
 from curvewise.stats.interval import CurveBand, Interval
@@ -194,11 +194,8 @@ def notes_of(answer: "Performance") -> list[str]:
         math.isfinite(d.median_interval.half_width) for d in answer.distributions
     ):
         notes.append("?: these trials say nothing about that end.")
-    if failed := sum(d.failed for d in answer.distributions):
-        notes.append(
-            f"{count(failed, 'failed trial')} counted with score {answer.failed_score}."
-        )
-    return notes
+    failed = sum(d.failed for d in answer.distributions)
+    return [*notes, *failed_notes(failed, answer.failed_score)]
 
 
 def _bootstrap_note(answer: "Performance") -> str:
@@ -278,11 +275,12 @@ def _leaders(scores: dict[str, float], up: int) -> tuple[str, float]:
 
 def _apart(contrasts: Sequence[Contrast], top: str, confidence: float) -> str:
     """Return which pairs are told apart, and which are not; nothing more is claimed."""
-    sure = [_from(c, c.ahead) for c in contrasts if c.ahead]
-    likely = [_from(c, c.probably_ahead) for c in contrasts if c.probably_ahead]
-    rest = [
-        f"{c.one} and {c.other}" for c in contrasts if not (c.ahead or c.probably_ahead)
-    ]
+    findings = [c.finding for c in contrasts]
+    sure, likely = (
+        [f"{one.ahead} from {one.behind}" for one in findings if one.surety == surety]
+        for surety in ("sure", "probable")
+    )
+    rest = [f"{one.ahead} and {one.behind}" for one in findings if one.surety == "open"]
     level = f"with {percent(confidence)} confidence"
     if not sure and not likely:
         return f"No pair is told apart {level}: more trials may."
@@ -295,10 +293,6 @@ def _apart(contrasts: Sequence[Contrast], top: str, confidence: float) -> str:
     if rest:
         parts.append(f"not so {', '.join(rest)}")
     return f"{'; '.join(parts)}."
-
-
-def _from(c: Contrast, ahead: str | None) -> str:
-    return f"{ahead} from {c.other if ahead == c.one else c.one}"
 
 
 # --------------------------------------------------------------------------------------
