@@ -9,7 +9,7 @@ from support import assert_at_most
 import curvewise as cw
 from curvewise import Metric, Trial, Trials
 from curvewise.questions.confusion.text import gain_of, leader_of
-from curvewise.questions.difference.headline import lead_on, leads_over_tasks
+from curvewise.questions.difference.headline import lead_of, leads_over_tasks
 from curvewise.questions.learning.text import leads, with_more_data
 
 JARGON = re.compile(
@@ -77,8 +77,8 @@ def test_of_three_the_leader_is_told_apart_from_whom_the_tests_say():
         ("t", "c"): 0 * STEPS,
     }
     answer = asked(lines_of(effects))
-    lead = lead_on(answer.of(), RETURN)
-    assert lead.ahead_of == ("c",)
+    lead = lead_of(answer.of(), RETURN)
+    assert lead.sure == ("c",)
     told = answer.headline()
     must_be_one_plain_sentence(told)
     assert "there is no clear winner: a and b cannot be told apart yet" in told or (
@@ -117,7 +117,7 @@ def test_over_tasks_the_test_for_all_of_them_decides():
     }
     answer = asked(lines_of(effects))
     first = leads_over_tasks(answer)[0]
-    assert (first.leader, set(first.ahead_of), first.open) == ("a", {"b", "c"}, ())
+    assert (first.leader, set(first.sure), first.open) == ("a", {"b", "c"}, ())
     told = answer.headline()
     must_be_one_plain_sentence(told)
     assert told.startswith("Over all steps of all 4 tasks, a is ahead of both others")

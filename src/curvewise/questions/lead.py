@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from curvewise.metrics import Metric
 from curvewise.questions.sentences import all_others, some
 from curvewise.text import joined
 
@@ -132,6 +133,11 @@ def lead_on(
     leader = max(scores, key=scores.__getitem__)
     level = [n for n in scores if scores[n] == scores[leader] and n != leader]
     return Lead.of(leader, findings, task, level)
+
+
+def sign_of(metric: Metric) -> int:
+    """Return -1 where lower is ahead, else 1: where nobody knows, more is."""
+    return 1 if metric.direction is None else metric.sign
 
 
 def ranked(scores: Mapping[str, float]) -> tuple[str, ...]:

@@ -100,6 +100,15 @@ def share_of_trials(alpha: float) -> str:
     return f"the best {share} of its trials"
 
 
+def from_to(low: float, high: float) -> str:
+    """Return from where to where something is, with three digits.
+
+    >>> from_to(0.25, 12.345)
+    '0.250 to 12.3'
+    """
+    return f"{shown(low, 3)} to {shown(high, 3)}"
+
+
 def with_ends(interval: Interval) -> str:
     """Return an estimate with from where to where it may be.
 

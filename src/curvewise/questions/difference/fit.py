@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError, Message, listed, trials_where
 from curvewise.metrics import Floats, Metric
+from curvewise.questions.lead import Finding, sign_of
 from curvewise.questions.sampling import clusters_of, quietly, refuse_crossed
 from curvewise.stats.anova import (
     FEWEST_TO_FLIP,
@@ -252,9 +253,17 @@ class LinePair:
             is_next = bool(differs)
         return tuple(out)
 
+    def finding(self, task: str, metric: Metric) -> Finding:
+        """Return who is ahead on average over the steps; more, if none knows."""
+        ahead = None
+        if self.decisions["algorithm"] == "rejected":
+            is_first = sign_of(metric) * self.effects.difference.value > 0
+            ahead = self.one if is_first else self.other
+        return Finding.of(task, (self.one, self.other), ahead)
+
     def ahead(self, metric: Metric) -> tuple[tuple[str, float, float], ...]:
         """Return the same stretches with whoever scores better; more, if none knows."""
-        if metric.direction is None or metric.sign > 0:
+        if sign_of(metric) > 0:
             return self.above()
         turned = {self.one: self.other, self.other: self.one}
         return tuple((turned[name], first, last) for name, first, last in self.above())

@@ -1,74 +1,57 @@
 """Whose curves are better, in one sentence that claims no more than the tests show."""
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from curvewise.metrics import Metric
 from curvewise.questions.base import pair_of
 from curvewise.questions.difference.fit import LinePair, LineTask
 from curvewise.questions.difference.text import adjusted_p
+from curvewise.questions.lead import Finding, Lead, lead_on, sign_of
 from curvewise.questions.sentences import (
-    all_others,
     all_tasks,
+    at_tasks,
     confidently,
     estimate,
+    failures,
     said,
     sentence,
     some,
     some_pairs,
     span,
 )
-from curvewise.stats.anova import OverTasks
 from curvewise.stats.interval import Interval
 from curvewise.text import count, joined, short_names, step
-from curvewise.trials.trial import ONLY
 
 if TYPE_CHECKING:
     from curvewise.questions.difference import Difference
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LineLead:
-    """Who is in front on one task, or over all tasks on the whole.
-
-    Parameters
-    ----------
-    leader : str
-        Whose curves are best on average over the steps.
-    ahead_of, open : tuple of str
-        Rivals that it was shown to be ahead of; and those that it was not.
-    """
-
-    leader: str
-    ahead_of: tuple[str, ...]
-    open: tuple[str, ...]
-
-
-def lead_on(found: LineTask, metric: Metric) -> LineLead:
+def lead_of(found: LineTask, metric: Metric) -> Lead:
     """Return who is in front on a task, rivals in the order of their means."""
     height = {n: metric.sign * float(own.mean()) for n, own in found.lines.items()}
-    first, *others = sorted(height, key=lambda name: -height[name])
-    ahead = tuple(
-        name
-        for name in others
-        if between(found, first, name).decisions["algorithm"] == "rejected"
-    )
-    return LineLead(first, ahead, tuple(n for n in others if n not in ahead))
+    findings = [pair.finding(found.task, metric) for pair in found.pairs]
+    findings.sort(key=lambda one: -min(height[one.ahead], height[one.behind]))
+    return lead_on(found.task, height, findings)
 
 
-def between(found: LineTask, one: str, other: str) -> LinePair:
-    """Return what was found about two algorithms on a task."""
+def _between(found: LineTask, one: str, other: str) -> LinePair:
     return pair_of(found.pairs, found.algorithms, one, other)
 
 
-def rival_of(pair: LinePair, leader: str) -> str:
-    """Return the other one of a pair."""
-    return pair.other if leader == pair.one else pair.one
+def _nearest(
+    found: LineTask, leader: str, rivals: Sequence[str], metric: Metric
+) -> tuple[LinePair, str, Interval]:
+    """Return the pair of a leader and its nearest rival, and by how much it is better."""
+    pairs = [_between(found, leader, name) for name in rivals]
+    nearest = min(pairs, key=lambda pair: _better_by(pair, leader, metric).value)
+    rival = nearest.other if leader == nearest.one else nearest.one
+    return nearest, rival, _better_by(nearest, leader, metric)
 
 
-def better_by(pair: LinePair, leader: str, metric: Metric) -> Interval:
+def _better_by(pair: LinePair, leader: str, metric: Metric) -> Interval:
     """Return by how much the leader is better, whichever way the metric goes."""
     own = pair.effects.difference
     turn = metric.sign * (1 if leader == pair.one else -1)
@@ -76,54 +59,49 @@ def better_by(pair: LinePair, leader: str, metric: Metric) -> Interval:
     return Interval(low, high, own.estimand, own.guarantee, turn * own.value)
 
 
-def can_show_nothing(found: LineTask) -> bool:
+def _can_show_nothing(found: LineTask) -> bool:
     """Return whether so few lines could show no difference at all."""
     return all(set(p.decisions.values()) == {"cannot reject"} for p in found.pairs)
 
 
-def lines_to_show(found: LineTask) -> int:
+def _lines_to_show(found: LineTask) -> int:
     """Return how many lines of each algorithm could show a difference."""
     return max(p.tested.lines_to_reject for p in found.pairs)
 
 
-def on_one_task(answer: "Difference") -> str:
+def _on_one_task(answer: "Difference") -> str:
     """Return who is ahead on the only task of an answer, by how much and where."""
     (found,) = answer.found
-    where = (
-        "" if found.task == ONLY else f"on {short_names(answer.tasks)[found.task]}, "
-    )
-    if can_show_nothing(found):
+    where = at_tasks([found.task], short_names(answer.tasks))
+    if _can_show_nothing(found):
         verb = "is" if found.fewest == 1 else "are"
         return (
             f"{where}{count(found.fewest, 'run')} of an algorithm {verb} too few to "
-            f"show any difference, however large: it takes {lines_to_show(found)} of each"
+            f"show any difference, however large: it takes {_lines_to_show(found)} of each"
         )
-    lead = lead_on(found, answer.metric)
-    return f"{where}{_open(answer, found, lead) if lead.open else _won(answer, lead)}"
+    lead = lead_of(found, answer.metric)
+    say = _open if lead.open else _won
+    sure = confidently(1 - answer.level, sure=False)
+    return f"{where}{say(found, lead, answer.metric, sure)}"
 
 
-def _won(answer: "Difference", lead: LineLead) -> str:
+def _won(found: LineTask, lead: Lead, metric: Metric, sure: str) -> str:
     """Return that one is ahead of all others, and how far from the nearest."""
-    (found,), metric = answer.found, answer.metric
-    names, rivals = short_names(found.algorithms), lead.ahead_of
-    pairs = [between(found, lead.leader, name) for name in rivals]
-    nearest = min(pairs, key=lambda p: better_by(p, lead.leader, metric).value)
-    rival = names[rival_of(nearest, lead.leader)]
-    of, whom = rival, ""
-    if len(rivals) > 1:
-        of, whom = all_others(len(rivals)), f" of {rival}, the next,"
-    own = better_by(nearest, lead.leader, metric)
-    by = f"{whom} by {estimate(own)} in {metric.label}"
-    if not (math.isfinite(own.lower) and math.isfinite(own.upper)):
-        how = f"{by}, of which these runs cannot tell how sure it is"
-    elif own.lower <= 0:
+    names = short_names(found.algorithms)
+    nearest, rival, by = _nearest(found, lead.leader, lead.sure, metric)
+    how = f"by {estimate(by)} in {metric.label}"
+    if len(lead.sure) > 1:
+        how = f"of {names[rival]}, the next, {how}"
+    if not (math.isfinite(by.lower) and math.isfinite(by.upper)):
+        how += ", of which these runs cannot tell how sure it is"
+    elif by.lower <= 0:
         # Holm spares p what every interval has to pay for all pairs at once.
-        how = f"{by}, though how much that really is, is open"
+        how += ", though how much that really is, is open"
     else:
-        how = f"{by}, {span(own)}"
+        how += f", {span(by)}"
     return (
-        f"{names[lead.leader]} is ahead of {of} on average over the steps ({how.strip()}) "
-        f"{confidently(1 - answer.level, sure=False)}{_found(nearest, lead.leader, metric)}"
+        f"{names[lead.leader]} is ahead of {lead.whom(names)} on average over the steps "
+        f"({how}) {sure}{_found(nearest, lead.leader, metric)}"
     )
 
 
@@ -139,27 +117,25 @@ def _found(pair: LinePair, leader: str, metric: Metric) -> str:
     return f", found between steps {step(first)} and {step(last)}{gaps}"
 
 
-def _open(answer: "Difference", found: LineTask, lead: LineLead) -> str:
+def _open(found: LineTask, lead: Lead, metric: Metric, sure: str) -> str:
     """Return that nobody is ahead of all others yet, and how far off that may be."""
-    names, metric = short_names(found.algorithms), answer.metric
-    who = some([names[n] for n in (lead.leader, *lead.open)])
-    own = better_by(between(found, lead.leader, lead.open[0]), lead.leader, metric)
-    than = f" than {names[lead.open[0]]}" if len(lead.open) > 1 else ""
+    names = short_names(found.algorithms)
+    leader, first = names[lead.leader], lead.open[0]
+    who = some([leader, *(names[n] for n in lead.open)])
+    by = _better_by(_between(found, lead.leader, first), lead.leader, metric)
+    than = f" than {names[first]}" if len(lead.open) > 1 else ""
     how = ""
-    if math.isfinite(own.lower) and math.isfinite(own.upper):
-        worse = f"anything from {said(-own.lower)} worse to " if own.lower < 0 else ""
+    if math.isfinite(by.lower) and math.isfinite(by.upper):
+        worse = f"anything from {said(-by.lower)} worse to " if by.lower < 0 else ""
         how = (
-            f" ({names[lead.leader]} may be {worse}{said(own.upper)} better{than} in "
-            f"{metric.label})"
+            f" ({leader} may be {worse}{said(by.upper)} better{than} in {metric.label})"
         )
     only = ""
-    if lead.ahead_of:
-        behind = some([names[n] for n in lead.ahead_of])
-        only = f", though {names[lead.leader]} is ahead of {behind}"
+    if lead.sure:
+        only = f", though {leader} is ahead of {some([names[n] for n in lead.sure])}"
     return (
         f"there is no clear winner: {who} cannot be told apart yet on average over the "
-        f"steps{how}{only}{_shapes(found, metric, names)}, "
-        f"{confidently(1 - answer.level, sure=False)}"
+        f"steps{how}{only}{_shapes(found, metric, names)}, {sure}"
     )
 
 
@@ -185,43 +161,35 @@ def _shapes(found: LineTask, metric: Metric, names: Mapping[str, str]) -> str:
 _MOST_TASKS = 3  # for which the distance is told one by one
 
 
-def tested(answer: "Difference") -> Iterator[tuple[OverTasks, float, float, float]]:
-    """Yield each pair with its three p values over all tasks, adjusted for all pairs."""
-    adjusted = adjusted_p(answer.overall)
-    for one, (whole, somewhere, reversal) in zip(answer.overall, adjusted, strict=True):
-        yield one, whole, somewhere, reversal
-
-
-def leads_over_tasks(answer: "Difference") -> tuple[LineLead, ...]:
-    """Return of each algorithm whom it is ahead of on the whole, the best one first.
+def _findings(answer: "Difference") -> list[Finding]:
+    """Return who is ahead on the whole, over all tasks, of each pair that met on several.
 
     One p value for all tasks decides about a pair, adjusted for all pairs.
     """
-    names = dict.fromkeys(n for one in answer.overall for n in one.algorithms)
-    beats: dict[str, list[str]] = {name: [] for name in names}
-    met: dict[str, list[str]] = {name: [] for name in names}
-    total = dict.fromkeys(names, 0.0)
-    for one, whole, _, _ in tested(answer):
+    findings = []
+    for one, (whole, *_) in zip(
+        answer.overall, adjusted_p(answer.overall), strict=True
+    ):
+        pair = one.algorithms
+        ahead = pair[sign_of(answer.metric) * float(one.z.sum()) < 0]
+        findings.append(Finding.of("", pair, ahead if whole <= answer.level else None))
+    return findings
+
+
+def leads_over_tasks(answer: "Difference") -> tuple[Lead, ...]:
+    """Return of each algorithm whom it is ahead of on the whole, the best one first."""
+    total: defaultdict[str, float] = defaultdict(float)
+    for one in answer.overall:
         z = answer.metric.sign * float(one.z.sum())
-        first, second = one.algorithms if z >= 0 else one.algorithms[::-1]
-        met[first].append(second)
-        met[second].append(first)
-        total[first] += abs(z)
-        total[second] -= abs(z)
-        if whole <= answer.level:
-            beats[first].append(second)
-    order = sorted(names, key=lambda name: (-len(beats[name]), -total[name]))
-    return tuple(
-        LineLead(
-            name,
-            tuple(beats[name]),
-            tuple(n for n in met[name] if n not in beats[name]),
-        )
-        for name in order
-    )
+        first, second = one.algorithms
+        total[first] += z
+        total[second] -= z
+    findings = _findings(answer)
+    leads = [Lead.of(name, findings) for name in total]
+    return tuple(sorted(leads, key=lambda lead: (-len(lead.sure), -total[lead.leader])))
 
 
-def over_tasks(answer: "Difference") -> str:
+def _over_tasks(answer: "Difference") -> str:
     """Return who is ahead on the whole, over all tasks."""
     leads, n = leads_over_tasks(answer), len(answer.found)
     names = short_names([lead.leader for lead in leads])
@@ -231,24 +199,35 @@ def over_tasks(answer: "Difference") -> str:
     if all(o.whole.cannot_reject and o.somewhere.cannot_reject for o in answer.overall):
         return f"{over}, there are too few runs to show any difference, however large"
     first = leads[0]
+    leader = names[first.leader]
+    # Whom p values say to be the other way round, or to differ, on some task.
+    adjusted = adjusted_p(answer.overall)
     if not first.open:
-        rivals = len(first.ahead_of)
-        of = names[first.ahead_of[0]] if rivals == 1 else all_others(rivals)
-        return (
-            f"{over}, {names[first.leader]} is ahead of {of} on the whole"
-            f"{_turned(answer, first)}, {sure}{_by_task(answer, first.leader)}"
+        is_turned = any(
+            first.leader in one.algorithms and reversal <= answer.level
+            for one, (*_, reversal) in zip(answer.overall, adjusted, strict=True)
         )
-    shown = sum(len(lead.ahead_of) for lead in leads)
+        turned = ", though behind on some task" if is_turned else ""
+        return (
+            f"{over}, {leader} is ahead of {first.whom(names)} on the whole{turned}, "
+            f"{sure}{_by_task(answer, first.leader)}"
+        )
+    shown = sum(len(lead.sure) for lead in leads)
     if not shown:
+        somewhere = ""
+        if differ := sum(p <= answer.level for _, p, _ in adjusted):
+            who = f"{differ} pair{'s differ' if differ > 1 else ' differs'}"
+            who = "they differ" if len(answer.overall) == 1 else who
+            somewhere = f"; but {who} on some task"
         return (
             f"{over}, there is no winner: {some([names[x.leader] for x in leads])} cannot "
-            f"be told apart yet on the whole, {sure}{_somewhere(answer)}"
+            f"be told apart yet on the whole, {sure}{somewhere}"
         )
-    behind, rest = ([names[x] for x in own] for own in (first.ahead_of, first.open))
+    behind, rest = ([names[x] for x in own] for own in (first.sure, first.open))
     return (
         f"{over}, there is no clear winner: {shown} of {len(answer.overall)} pairs are "
-        f"told apart on the whole, {sure}, and {names[first.leader]} is ahead of "
-        f"{some(behind)}, but not yet of {some(rest)}"
+        f"told apart on the whole, {sure}, and {leader} is ahead of {some(behind)}, but "
+        f"not yet of {some(rest)}"
     )
 
 
@@ -257,55 +236,35 @@ def _by_task(answer: "Difference", leader: str) -> str:
     if len(answer.found) > _MOST_TASKS:
         return ""
     parts, nearest = [], []
-    tasks = short_names(answer.tasks)
+    tasks, metric = short_names(answer.tasks), answer.metric
     for found in answer.found:
-        rivals = [name for name in found.algorithms if name != leader]
         if leader not in found.algorithms:
             return ""
-        pair = min(
-            (between(found, leader, name) for name in rivals),
-            key=lambda own: better_by(own, leader, answer.metric).value,
-        )
-        own = better_by(pair, leader, answer.metric)
-        nearest.append(rival_of(pair, leader))
-        parts.append(f"{estimate(own)} on {tasks[found.task]} ({span(own)})")
+        rivals = [name for name in found.algorithms if name != leader]
+        _, rival, by = _nearest(found, leader, rivals, metric)
+        nearest.append(rival)
+        parts.append(f"{estimate(by)} on {tasks[found.task]} ({span(by)})")
     is_one = len(set(nearest)) == 1
     whom = short_names(nearest)[nearest[0]] if is_one else "the next best"
     over = f" over {whom}" if any(len(f.pairs) > 1 for f in answer.found) else ""
-    label = answer.metric.label
-    return f"; each task taken alone, its lead{over} in {label} is {joined(parts)}"
-
-
-def _turned(answer: "Difference", lead: LineLead) -> str:
-    """Return whether the order was shown to be the other way round on some task."""
-    for one, _, _, reversal in tested(answer):
-        if lead.leader in one.algorithms and reversal <= answer.level:
-            return ", though behind on some task"
-    return ""
-
-
-def _somewhere(answer: "Difference") -> str:
-    n = sum(somewhere <= answer.level for _, _, somewhere, _ in tested(answer))
-    if not n:
-        return ""
-    if len(answer.overall) == 1:
-        return "; but they differ on some task"
-    return f"; but {n} pair{'s differ' if n > 1 else ' differs'} on some task"
-
-
-def task_by_task(answer: "Difference") -> str:
-    """Return on how many tasks somebody is ahead, where no pair met on two of them."""
-    n = len(answer.found)
-    # All tasks at once: each pair pays for all of them.
-    shown = sum(
-        any(n * p.tested.adjusted_p("algorithm") <= answer.level for p in found.pairs)
-        for found in answer.found
-    )
-    verb = "have" if shown > 1 else "has"
     return (
-        f"of {n} tasks, which have no pair of algorithms in common, {shown or 'none'} "
-        f"{verb} an algorithm that is shown to be ahead of another, "
-        f"{confidently(1 - answer.level, sure=False)} for all of them at once"
+        f"; each task taken alone, its lead{over} in {metric.label} is {joined(parts)}"
+    )
+
+
+def _is_shown(answer: "Difference", pair: LinePair) -> bool:
+    """Return whether a pair differs in height, all tasks at once: each pays for all."""
+    p = pair.tested.adjusted_p("algorithm")
+    return len(answer.found) * p <= answer.level
+
+
+def _task_by_task(answer: "Difference", sure: str) -> str:
+    """Return on how many tasks somebody is ahead, where no pair met on two of them."""
+    shown = sum(any(_is_shown(answer, p) for p in one.pairs) for one in answer.found)
+    return (
+        f"of {len(answer.found)} tasks, which have no pair of algorithms in common, "
+        f"{shown or 'none'} {'have' if shown > 1 else 'has'} an algorithm that is shown to "
+        f"be ahead of another, {sure} for all of them at once"
     )
 
 
@@ -315,29 +274,27 @@ def task_by_task(answer: "Difference") -> str:
 
 def headline(answer: "Difference") -> str:
     """Return in one sentence whose curves are better, by how much, and how sure that is."""
+    sure = confidently(1 - answer.level, sure=False)
     if answer.metric.direction is None:
-        told = _without_direction(answer)
+        told = _without_direction(answer, sure)
     elif len(answer.found) == 1:
-        told = on_one_task(answer)
+        told = _on_one_task(answer)
     elif answer.overall:
-        told = over_tasks(answer)
+        told = _over_tasks(answer)
     else:
-        told = task_by_task(answer)
+        told = _task_by_task(answer, sure)
     return sentence(f"{told}.")
 
 
-def _without_direction(answer: "Difference") -> str:
+def _without_direction(answer: "Difference", sure: str) -> str:
     """Return how many pairs differ, and nothing about who is better."""
     pairs = [pair for found in answer.found for pair in found.pairs]
-    # All tasks at once: each pair pays for all of them.
-    n = len(answer.found)
-    shown = sum(n * p.tested.adjusted_p("algorithm") <= answer.level for p in pairs)
-    verb = "differs" if shown == 1 else "differ"
+    shown = sum(_is_shown(answer, pair) for pair in pairs)
     why = "differs by task" if answer.metric.is_directed else "is not known"
     return (
-        f"{shown or 'none'} of {count(len(pairs), 'pair')} {verb} in height, "
-        f"{confidently(1 - answer.level, sure=False)}; which way {answer.metric.label} is "
-        f"better {why}"
+        f"{shown or 'none'} of {count(len(pairs), 'pair')} "
+        f"{'differs' if shown == 1 else 'differ'} in height, {sure}; which way "
+        f"{answer.metric.label} is better {why}"
     )
 
 
@@ -348,11 +305,10 @@ def would_change(answer: "Difference") -> str:
         "Every step counts the same: another range of steps is another question.",
     ]
     if answer.failed:
-        verb = "counts" if answer.failed == 1 else "count"
+        where = " where there is no value"
+        score, noun = answer.failed_score, "failed run"
         parts.append(
-            f"{count(answer.failed, 'failed run')} {verb} with score "
-            f"{answer.failed_score} where there is no value; another score would move "
-            f"the curves."
+            failures(answer.failed, score, "the curves", noun=noun, where=where)
         )
     return " ".join(parts)
 
@@ -363,32 +319,28 @@ def _more_runs(answer: "Difference") -> str:
     now = (
         f"{least} of each algorithm" if least == most else f"{least} to {most} of each"
     )
-    if few := [found for found in answer.found if can_show_nothing(found)]:
-        could = max(map(lines_to_show, few))
+    if few := [found for found in answer.found if _can_show_nothing(found)]:
+        could = max(map(_lines_to_show, few))
         where = "" if len(answer.found) == 1 else f" on {count(len(few), 'task')}"
         return (
             f"More runs would: with {now} no difference can be shown{where}, however "
             f"large; {could} of each could show one."
         )
     longer = f"there are {now}, and about 4 times as many make intervals half as long"
-    if open_ones := _open_pairs(answer):
-        between = some_pairs(open_ones)
-        return f"More runs may: who is ahead is open between {between}; {longer}."
-    return f"More runs would sharpen the numbers: {longer}."
-
-
-def _open_pairs(answer: "Difference") -> list[str]:
-    """Return the pairs of which nobody was shown to be ahead."""
-    names = short_names(n for found in answer.found for n in found.algorithms)
     if len(answer.found) > 1 and answer.overall:
-        return [
-            " and ".join(names[n] for n in one.algorithms)
-            for one, whole, _, _ in tested(answer)
-            if whole > answer.level
+        findings = _findings(answer)
+    else:
+        findings = [
+            pair.finding(found.task, answer.metric)
+            for found in answer.found
+            for pair in found.pairs
         ]
-    return [
-        f"{names[pair.one]} and {names[pair.other]}"
-        for found in answer.found
-        for pair in found.pairs
-        if pair.decisions["algorithm"] != "rejected"
+    names = short_names(n for found in answer.found for n in found.algorithms)
+    pairs = [
+        f"{names[one.ahead]} and {names[one.behind]}"
+        for one in findings
+        if one.surety == "open"
     ]
+    if pairs:
+        return f"More runs may: who is ahead is open between {some_pairs(pairs)}; {longer}."
+    return f"More runs would sharpen the numbers: {longer}."

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from curvewise.errors import listed
 from curvewise.metrics import Metric
 from curvewise.questions.difference.fit import LinePair, LineTask
-from curvewise.questions.sentences import interval_cell
+from curvewise.questions.lead import sign_of
+from curvewise.questions.sentences import from_to, interval_cell
 from curvewise.stats.anova import FEWEST_TO_FLIP, OverTasks, RandomizedAnova
 from curvewise.stats.comparison import holm
 from curvewise.text import Cell, count, joined, percent, shown, step
@@ -318,28 +319,24 @@ def _leads(pair: LinePair, metric: Metric) -> str:
 
 
 def _ahead(pair: LinePair, metric: Metric) -> str:
-    found, p = pair.effects.difference, p_in_words(pair.tested.adjusted_p("algorithm"))
-    low, high = found.lower, found.upper
+    effect, p = pair.effects.difference, p_in_words(pair.tested.adjusted_p("algorithm"))
+    low, high = effect.lower, effect.upper
     is_known = math.isfinite(low) and math.isfinite(high)
-    span = f"{shown(low, 3)} to {shown(high, 3)}"
-    decision = pair.decisions["algorithm"]
-    if decision == "rejected":
+    found = pair.finding("", metric)
+    if found.surety == "sure":
         word = "above" if metric.direction is None else "ahead of"
-        leads = found.value * (1 if metric.direction is None else metric.sign) > 0
-        first, second = (pair.one, pair.other) if leads else (pair.other, pair.one)
-        if found.value < 0:
-            span = f"{shown(-high, 3)} to {shown(-low, 3)}"
-        by = shown(abs(found.value), 3)
+        span = from_to(low, high) if effect.value >= 0 else from_to(-high, -low)
+        by = shown(abs(effect.value), 3)
         if is_known and low <= 0 <= high:
             # Holm spares p what every interval has to pay for all pairs at once.
             return (
-                f"{first} is {word} {second} on average ({p}); by how much is open: "
-                f"{by}, from {span}, for all pairs at once."
+                f"{found.ahead} is {word} {found.behind} on average ({p}); by how much is "
+                f"open: {by}, from {span}, for all pairs at once."
             )
         told = f"{span}, {p}" if is_known else p
-        return f"{first} is {word} {second} by {by} on average ({told})."
-    who = f"{pair.one} and {pair.other}"
-    if decision == "undecided":
+        return f"{found.ahead} is {word} {found.behind} by {by} on average ({told})."
+    who, span = f"{pair.one} and {pair.other}", from_to(low, high)
+    if pair.decisions["algorithm"] == "undecided":
         return f"{who}: whether they differ in height is undecided ({p})."
     may = f"; it may be from {span}" if is_known else ""
     if is_known and (low > 0 or high < 0):
@@ -368,7 +365,7 @@ def tasks_verdict(
             f"{len(one.tasks)} tasks; the smallest p is {least}."
         )
     word = lead_word(metric)
-    if float(one.z.sum()) * (1 if metric.direction is None else metric.sign) < 0:
+    if float(one.z.sum()) * sign_of(metric) < 0:
         first, second = second, first
     whole, somewhere, reversal = adjusted
     if whole <= level:

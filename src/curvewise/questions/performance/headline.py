@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from curvewise.questions.lead import Finding, Lead, lead_on
+from curvewise.questions.lead import Finding, Lead, lead_on, sign_of
 from curvewise.questions.performance.fit import Distribution
 from curvewise.questions.sentences import (
     at_tasks,
@@ -96,7 +96,7 @@ def _one_by_one(answer: "Performance", found: Sequence[Lead]) -> str:
     alike: dict[Lead, list[Lead]] = {}
     for lead in found:
         alike.setdefault(replace(lead, task=""), []).append(lead)
-    parts = []
+    parts: list[str] = []
     for lead, own in alike.items():
         clause = _clause(lead, names, _how_much(answer, own, is_first=not parts))
         where = at_tasks([one.task for one in own], tasks)
@@ -237,7 +237,7 @@ def _how_good(answer: "Performance", own: Sequence[Distribution]) -> str:
             f"({_span(d, d.mean_interval)}) and {estimate(d.best_interval)} over {best} "
             f"({_span(d, d.best_interval)}), {sure}"
         )
-    up = 1 if answer.metric.direction is None else answer.metric.sign
+    up = sign_of(answer.metric)
     ordered = sorted(own, key=lambda d: up * d.best_interval.value)
     low, high = (
         f"{estimate(d.best_interval)} (on {tasks[d.task]}, {_span(d, d.best_interval)})"

@@ -13,11 +13,16 @@ from curvewise.questions.performance.fit import (
     Overall,
     Stretch,
 )
-from curvewise.questions.sentences import capital, failed_notes, interval_cell, some_pairs
+from curvewise.questions.sentences import (
+    capital,
+    failed_notes,
+    interval_cell,
+    some_pairs,
+)
 from curvewise.stats.bands import NAMES
 from curvewise.stats.bootstrap import FEW
 from curvewise.stats.interval import CurveBand, Interval
-from curvewise.text import Cell, count, joined, percent, shown
+from curvewise.text import Cell, joined, percent, shown
 
 if TYPE_CHECKING:
     from curvewise.questions.performance import Performance

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from curvewise.errors import listed
 from curvewise.questions.performance.text import WORTH_A_WORD, length, where
 from curvewise.questions.robustness.fit import Gap
-from curvewise.questions.sentences import confidently, estimate, said, some, span
+from curvewise.questions.sentences import (
+    confidently,
+    estimate,
+    failures,
+    from_to,
+    said,
+    some,
+    span,
+)
 from curvewise.stats.interval import Interval
 from curvewise.text import count, joined, short_names, shown
 from curvewise.trials.trial import ONLY
@@ -129,11 +137,7 @@ def would_change(answer: "Robustness") -> str:
         "Another way to tune, or other ranges of hyperparameters, is another question."
     )
     if failed := sum(g.failed + g.tuned_failed for g in answer.gaps):
-        verb = "counts" if failed == 1 else "count"
-        parts.append(
-            f"{count(failed, 'failed trial')} {verb} with score {answer.failed_score}; "
-            f"another score would move the numbers."
-        )
+        parts.append(failures(failed, answer.failed_score, "the numbers"))
     return " ".join(parts)
 
 
@@ -153,7 +157,7 @@ def verdict_of(g: Gap, margin: float | None) -> str:
     """Return what tuning gains, in a sentence."""
     one = g.gain("mean")
     sure, seen = one.believed, one.interval
-    name, span = g.algorithm, f"({_ends(seen)})"
+    name, span = g.algorithm, f"({from_to(seen.lower, seen.upper)})"
     kind, is_sure = kind_of(g, margin)
     word = "" if is_sure else "probably "
     if kind == "one trial":
@@ -164,20 +168,13 @@ def verdict_of(g: Gap, margin: float | None) -> str:
             f"average {span}."
         )
     if kind == "gains":
-        gained = f"{shown(seen.value)} on average {span}{_where(g)}"
+        stretches = ""
+        if length(g.shift.better) >= WORTH_A_WORD:
+            stretches = f"; quantile by quantile, that is sure {where(g.shift.better)}"
+        gained = f"{shown(seen.value)} on average {span}{stretches}"
         return f"{name} {word}profits from tuning: {gained}."
     if kind == "loses":
         lost = f"{shown(-seen.value)} on average {span}"
         return f"{name} {word}loses by tuning: {lost}."
     most = shown(sure.upper)
     return f"{name}: no gain of the mean is shown; it is {most} at most."
-
-
-def _where(g: Gap) -> str:
-    if length(g.shift.better) < WORTH_A_WORD:
-        return ""
-    return f"; quantile by quantile, that is sure {where(g.shift.better)}"
-
-
-def _ends(interval: Interval) -> str:
-    return f"{shown(interval.lower, 3)} to {shown(interval.upper, 3)}"

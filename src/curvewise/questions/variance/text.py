@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from curvewise.questions.sentences import capital, confidently, some
+from curvewise.questions.sentences import capital, confidently, failures, some
 from curvewise.questions.variance.fit import ROLES, Decomposition, Share
 from curvewise.stats.interval import Interval
 from curvewise.text import count, joined, short_names
@@ -102,11 +102,7 @@ def would_change(answer: "VarianceShares") -> str:
         parts.append(f"Which share is largest is open for {some(names)}.")
     parts.append("Other ranges of hyperparameters would give other shares.")
     if failed := sum(own.failed for own in answer.decompositions):
-        verb = "counts" if failed == 1 else "count"
-        parts.append(
-            f"{count(failed, 'failed trial')} {verb} with score {answer.failed_score}; "
-            f"another score would move the shares."
-        )
+        parts.append(failures(failed, answer.failed_score, "the shares"))
     return " ".join(parts)
 
 

@@ -10,6 +10,7 @@ from curvewise.errors import Message, Verbatim
 from curvewise.questions.sentences import (
     digits_for,
     digits_of,
+    failed_notes,
     interval_cell,
     on,
     said,
@@ -321,10 +322,8 @@ def _left_out(answer: "Versions") -> list[str]:
     told = []
     if lost := sum(c.base.left_out + c.new.left_out for c in answer.changes):
         told.append(f"{count(lost, 'trial')} without a partner left out.")
-    if failed := sum(c.base.failed + c.new.failed for c in answer.changes):
-        told.append(
-            f"{count(failed, 'failed trial')} counted with score {answer.failed_score}."
-        )
+    failed = sum(c.base.failed + c.new.failed for c in answer.changes)
+    told += failed_notes(failed, answer.failed_score)
     if answer.removed:
         told.append(f"In BASE only, not compared: {_many(answer.removed)}.")
     if answer.added:
