@@ -8,7 +8,8 @@ from support import assert_at_most
 
 import curvewise as cw
 from curvewise import Metric, Trial, Trials
-from curvewise.questions.confusion.text import gain_of, leader_of
+from curvewise.questions.confusion.text import gain_of
+from curvewise.questions.confusion.text import leads as leads_by_rates
 from curvewise.questions.difference.headline import lead_of, leads_over_tasks
 from curvewise.questions.learning.text import leads, with_more_data
 
@@ -224,7 +225,7 @@ def test_errors_that_are_alike_have_no_winner():
     told = answer.headline()
     must_be_one_plain_sentence(told)
     assert "there is no clear winner" in told
-    kind = with_more_data(lead.leader, 0.95)[1]
+    kind = with_more_data(answer.curve(lead.leader), 0.95)[1]
     assert ("which may be no gain at all" in told) == (kind == "perhaps")
     assert "More runs at each size may tell apart" in answer.would_change()
 
@@ -268,7 +269,8 @@ def test_equal_errors_seldom_have_a_winner():
 @pytest.mark.parametrize("metric", ["f1", "error"])
 def test_rates_are_told_without_a_claim_that_nobody_tested(metric):
     answer = cw.confusion(cw.example("counts"), metric)
-    fit = leader_of(answer, answer.of())
+    (lead,) = leads_by_rates(answer)
+    fit = answer.curve(lead.leader)
     other = next(o for o in answer.of().fits if o is not fit)
     up = 1 if metric == "f1" else -1
     assert up * fit.told[metric].value[0] > up * other.told[metric].value[0]

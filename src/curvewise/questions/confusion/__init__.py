@@ -26,9 +26,8 @@ from curvewise.questions.confusion.fit import (
 )
 from curvewise.questions.confusion.text import label, target
 from curvewise.questions.learning.fit import asked_sizes, point_of
-from curvewise.questions.learning.text import number_cell, size_cell
 from curvewise.questions.sampling import plain_setting
-from curvewise.questions.sentences import interval_cell, titled
+from curvewise.questions.sentences import interval_cell, number_cell, size_cell, titled
 from curvewise.review.check import gate
 from curvewise.stats.confusion import METHODS, METRICS, TARGETS, Method, Target
 from curvewise.stats.interval import Interval

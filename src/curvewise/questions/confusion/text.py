@@ -3,7 +3,8 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,19 +16,25 @@ from curvewise.questions.confusion.fit import (
     CountFit,
     CountTask,
 )
+from curvewise.questions.lead import Finding, Lead, lead_on
 from curvewise.questions.learning.fit import point_of
-from curvewise.questions.learning.text import number_cell
+from curvewise.questions.learning.text import MOST_NAMED
 from curvewise.questions.sentences import (
+    Gain,
+    at_tasks,
+    capital,
     confidently,
     estimate,
     interval_cell,
+    number_cell,
     sentence,
     some,
     span,
+    with_ends,
+    would_bring,
 )
 from curvewise.stats.interval import Interval
 from curvewise.text import Cell, count, joined, percent, short_names, step
-from curvewise.trials.trial import ONLY
 
 if TYPE_CHECKING:
     from curvewise.questions.confusion import Confusion
@@ -191,7 +198,6 @@ _LABELS = {"f1": "F1", "f_beta": "F-beta", "mcc": "MCC", "jaccard": "Jaccard"}
 
 
 _APART = 0.01  # precision and recall this close are the same to anybody
-_MOST_NAMED = 5  # algorithms that share a concern
 
 _TARGETS = {
     "mean": "averaged over training sets of that size, on all that could be tested",
@@ -226,9 +232,9 @@ def verdict(task: CountTask, fit: CountFit, asked: CountAsked) -> str:
     own = fit.counted
     last = float(fit.curve.metric(name, own.largest, **asked.metrics[name]))
     return (
-        f"{fit.algorithm}: {label(name)} {_with_ends(now)} at {step(task.size)} examples"
+        f"{fit.algorithm}: {label(name)} {with_ends(now)} at {step(task.size)} examples"
         f"{_first(fit, name)}. Twice the data that it had, {step(2 * own.largest)}, would "
-        f"bring {_with_ends(twice)}: {_gain(name, last, twice)}.{_balance(fit, asked)}"
+        f"bring {with_ends(twice)}: {_gain(name, last, twice)}.{_balance(fit, asked)}"
     )
 
 
@@ -246,16 +252,14 @@ def _first(fit: CountFit, name: str) -> str:
     return f", {number_cell(float(value))} at {step(float(n))}"
 
 
-def gain_of(fit: CountFit, asked: CountAsked) -> Literal["gain", "perhaps", "none"]:
+def gain_of(fit: CountFit, asked: CountAsked) -> Gain:
     """Return whether twice the data would better the leading metric."""
     name = leading(asked)
     now = float(fit.curve.metric(name, fit.counted.largest, **asked.metrics[name]))
     return _gain_and_kind(name, now, point_of(fit.told[name], 1))[1]
 
 
-def _gain_and_kind(
-    name: str, now: float, then: Interval
-) -> tuple[float, Literal["gain", "perhaps", "none"]]:
+def _gain_and_kind(name: str, now: float, then: Interval) -> tuple[float, Gain]:
     """Return how much better a metric will be, and whether that is a gain."""
     meant = find(name)
     sign = -1 if meant is not None and meant.direction == "lower" else 1
@@ -303,7 +307,9 @@ def concern_lines(task: CountTask, sizes: Floats | None = None) -> list[str]:
     for fit in task.fits:
         for text in (*fit.curve.concerns_at(asked), *_below(fit, float(asked.min()))):
             by_concern.setdefault(text, []).append(fit.algorithm)
-    return [f"{named(names)}: {text}" for text, names in by_concern.items()]
+    return [
+        f"{some(names, most=MOST_NAMED)}: {text}" for text, names in by_concern.items()
+    ]
 
 
 def _below(fit: CountFit, size: float) -> list[str]:
@@ -314,24 +320,6 @@ def _below(fit: CountFit, size: float) -> list[str]:
         f"The question goes down to a size of {step(size)}, and the smallest that was "
         f"tried is {step(smallest)}: what happens below, these counts cannot say."
     ]
-
-
-def named(names: Sequence[str]) -> str:
-    """Return names in a sentence, the first of them if there are many.
-
-    >>> named(["a", "b"]), named(list("abcdefg"))
-    ('a and b', 'a, b, c, d, e and 2 more')
-    """
-    if len(names) <= _MOST_NAMED:
-        return joined(names)
-    return joined([*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} more"])
-
-
-def _with_ends(told: Interval) -> str:
-    return (
-        f"{number_cell(told.value)} ({number_cell(told.lower)} to "
-        f"{number_cell(told.upper)})"
-    )
 
 
 def class_heading(task: CountTask) -> str:
@@ -404,7 +392,11 @@ def _failures(tasks: tuple[CountTask, ...]) -> list[str]:
 def _left_out(tasks: tuple[CountTask, ...], whole: tuple[str, ...]) -> list[str]:
     names = [f"{name} on {task.task}" for task in tasks for name in task.left_out]
     names += [f"task {task}" for task in whole]
-    return [f"Left out, with counts at one size only: {named(names)}."] if names else []
+    return (
+        [f"Left out, with counts at one size only: {some(names, most=MOST_NAMED)}."]
+        if names
+        else []
+    )
 
 
 def _convention(
@@ -414,8 +406,8 @@ def _convention(
     names = [name for name in asked.metrics if name in AVERAGED]
     if not names:
         return []
-    what = joined([label(name) for name in names])
-    what = f"{what[0].upper()}{what[1:]} {'is' if len(names) == 1 else 'are'}"
+    what = capital(joined([label(name) for name in names]))
+    what += " is" if len(names) == 1 else " are"
     how = asked.metrics[names[0]]
     of_two = f"of class {classes[1] if len(classes) == 2 else 1}, the positive one"
     of_more = "means over classes (macro averages)"
@@ -438,12 +430,25 @@ def _convention(
 _MOST_TASKS = 3  # that are told one by one
 
 
-def leader_of(answer: "Confusion", found: CountTask) -> CountFit:
-    """Return the curve that is best in the leading metric at the common size."""
+def leads(answer: "Confusion") -> tuple[Lead, ...]:
+    """Return whose curve is best in the leading metric at the common size of each task.
+
+    Nothing here tests one algorithm against another.
+    """
     name = leading(answer.asked)
     meant = find(name)
     up = meant.sign if meant is not None else 1
-    return max(found.fits, key=lambda fit: up * float(fit.told[name].value[0]))
+    return tuple(
+        lead_on(
+            one.task,
+            {fit.algorithm: up * float(fit.told[name].value[0]) for fit in one.fits},
+            [
+                Finding.of(one.task, pair, None)
+                for pair in combinations(one.algorithms, 2)
+            ],
+        )
+        for one in answer.found
+    )
 
 
 def headline(answer: "Confusion") -> str:
@@ -451,50 +456,39 @@ def headline(answer: "Confusion") -> str:
     if len(answer.found) > _MOST_TASKS:
         return _counted(answer)
     tasks = short_names(answer.tasks)
-    parts = []
-    for i, found in enumerate(answer.found):
-        is_only = len(answer.found) == 1 and found.task == ONLY
-        where = "" if is_only else f"on {tasks[found.task]}, "
-        parts.append(f"{where}{_clause(answer, found, is_first=i == 0)}")
+    parts = [
+        f"{at_tasks([lead.task], tasks)}{_clause(answer, lead, is_first=i == 0)}"
+        for i, lead in enumerate(leads(answer))
+    ]
     return sentence(f"{'; '.join(parts)}.")
 
 
-def _clause(answer: "Confusion", found: CountTask, *, is_first: bool) -> str:
-    asked, name = answer.asked, leading(answer.asked)
-    names, fit = short_names(found.algorithms), leader_of(answer, found)
-    now, twice = point_of(fit.told[name]), point_of(fit.told[name], 1)
+def _clause(answer: "Confusion", lead: Lead, *, is_first: bool) -> str:
+    asked, task = answer.asked, answer.of(lead.task)
+    name, names = leading(asked), short_names(task.algorithms)
+    rates = {fit.algorithm: point_of(fit.told[name]) for fit in task.fits}
+    values = {n: f"{estimate(rate)}, {span(rate)}" for n, rate in rates.items()}
     sure = f" {confidently(asked.confidence, sure=False)}" if is_first else ""
-    how = f"{label(name)} {estimate(now)}, {span(now)}{sure}"
-    at = f"with {step(found.size)} examples"
-    told = f"twice the data would probably bring it to {estimate(twice)}"
-    told += f" ({span(twice)}){_gained(answer, fit)}"
-    who = names[fit.algorithm]
-    if len(found.fits) == 1:
-        return f"{who} has {how}, {at}; {told}"
-    # Nothing here tests one algorithm against another.
-    rest = some([_beside(o, name, names) for o in found.fits if o is not fit])
-    return f"{who} comes out in front {at} ({how}) before {rest}; {told}"
-
-
-def _beside(fit: CountFit, name: str, names: dict[str, str]) -> str:
-    own = point_of(fit.told[name])
-    return f"{names[fit.algorithm]} ({estimate(own)}, {span(own)})"
-
-
-def _gained(answer: "Confusion", fit: CountFit) -> str:
-    words = {"gain": "", "perhaps": ", which may be no gain at all"}
-    return words.get(
-        gain_of(fit, answer.asked), ", no gain as far as these runs can tell"
-    )
+    how = f"{label(name)} {values[lead.leader]}{sure}"
+    at = f"with {step(task.size)} examples"
+    fit = answer.curve(lead.leader, lead.task)
+    then = point_of(fit.told[name], 1)
+    twice = would_bring("twice the data", then, gain_of(fit, asked))
+    who = names[lead.leader]
+    if not lead.open:
+        return f"{who} has {how}, {at}; {twice}"
+    rest = some([f"{names[n]} ({values[n]})" for n in lead.open])
+    return f"{who} comes out in front {at} ({how}) before {rest}; {twice}"
 
 
 def _counted(answer: "Confusion") -> str:
-    name, found = leading(answer.asked), answer.found
-    first = [leader_of(answer, one) for one in found]
-    names = short_names(fit.algorithm for fit in first)
-    most, times = Counter(fit.algorithm for fit in first).most_common(1)[0]
-    gains = sum(gain_of(fit, answer.asked) == "gain" for fit in first)
-    low, high = _ends(first, name)
+    name, found = leading(answer.asked), leads(answer)
+    names = short_names(lead.leader for lead in found)
+    most, times = Counter(lead.leader for lead in found).most_common(1)[0]
+    fits = [answer.curve(lead.leader, lead.task) for lead in found]
+    gains = sum(gain_of(fit, answer.asked) == "gain" for fit in fits)
+    rates = sorted((point_of(fit.told[name]) for fit in fits), key=lambda x: x.value)
+    low, high = (f"{estimate(x)} ({span(x)})" for x in (rates[0], rates[-1]))
     more = "on none is it sure that twice the data would better it"
     if gains:
         more = (
@@ -505,12 +499,6 @@ def _counted(answer: "Confusion") -> str:
         f"{times}, by {label(name)}, which goes from {low} to {high} for whoever is in "
         f"front, {confidently(answer.asked.confidence, sure=False)} each; {more}."
     )
-
-
-def _ends(fits: Sequence[CountFit], name: str) -> tuple[str, str]:
-    own = sorted((point_of(fit.told[name]) for fit in fits), key=lambda one: one.value)
-    low, high = (f"{estimate(x)} ({span(x)})" for x in (own[0], own[-1]))
-    return low, high
 
 
 def would_change(answer: "Confusion") -> str:

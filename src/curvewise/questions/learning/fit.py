@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Floats, Metric
+from curvewise.questions.lead import Finding
 from curvewise.questions.sampling import are_numbered, clusters_of, refuse_crossed
 from curvewise.stats.comparison import shared_confidence
 from curvewise.stats.interval import CurveBand, Interval
@@ -361,6 +362,13 @@ class CurvePair:
     multiplier: Multiplier
     correlation: float
 
+    def finding(self, task: str) -> Finding:
+        """Return whose error is lower at the reference size, all pairs at once."""
+        ahead = self.one if self.error.upper < 0 else None
+        if self.error.lower > 0:
+            ahead = self.other
+        return Finding.of(task, (self.one, self.other), ahead)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CurveTask:
@@ -387,6 +395,11 @@ class CurveTask:
     def algorithms(self) -> tuple[str, ...]:
         """The algorithms, in the order of the trials."""
         return tuple(fit.algorithm for fit in self.fits)
+
+    @property
+    def first(self) -> CurveFit:
+        """The curve with the lowest error at that size."""
+        return min(self.fits, key=lambda fit: fit.law.e_N)
 
 
 def has_curves(measured: Sequence[Measured]) -> bool:

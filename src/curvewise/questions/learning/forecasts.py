@@ -5,8 +5,12 @@ from dataclasses import dataclass
 from curvewise.answer import Provenance
 from curvewise.questions.base import TaskTables, of_task
 from curvewise.questions.learning.fit import Advice, Needed, Predicted
-from curvewise.questions.learning.text import chance_cell, number_cell, size_cell
-from curvewise.questions.sentences import interval_cell
+from curvewise.questions.sentences import (
+    chance_cell,
+    interval_cell,
+    number_cell,
+    size_cell,
+)
 from curvewise.text import Cell, percent, step
 
 

@@ -2,13 +2,13 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from curvewise.errors import CurvewiseError, listed
+from curvewise.questions.lead import Lead, lead_on
 from curvewise.questions.learning.fit import (
     MOST_IN_PAIRS,
     Advice,
@@ -20,20 +20,27 @@ from curvewise.questions.learning.fit import (
     point_of,
 )
 from curvewise.questions.sentences import (
-    all_others,
+    Gain,
+    at_tasks,
+    chance_cell,
     confidently,
     estimate,
+    failed_notes,
+    failures,
     interval_cell,
+    number_cell,
     said,
     sentence,
+    size_cell,
     some,
     some_pairs,
     span,
+    with_ends,
+    would_bring,
 )
 from curvewise.stats.interval import CurveBand, Interval
 from curvewise.stats.learning import Crossing
-from curvewise.text import Cell, count, joined, percent, short_names, shown, step
-from curvewise.trials.trial import ONLY
+from curvewise.text import Cell, count, joined, percent, short_names, step
 
 if TYPE_CHECKING:
     from curvewise.questions.learning import Learning
@@ -255,15 +262,6 @@ def _times(factor: float) -> str:
     return f"{factor:.3g}" if factor < _MANY_TIMES else f"over {_MANY_TIMES:,}"
 
 
-def size_cell(n: float) -> str:
-    """Return a size that was computed, with three digits that matter.
-
-    >>> size_cell(12345.6), size_cell(math.inf)
-    ('12,300', 'never')
-    """
-    return step(float(f"{n:.3g}")) if math.isfinite(n) else "never"
-
-
 def _end(n: float) -> str:
     return size_cell(n) if 0 < n < math.inf else "?"
 
@@ -275,31 +273,10 @@ def tables_heading(label: str, confidence: float) -> str:
     )
 
 
-def chance_cell(p: float) -> str:
-    """Return a probability, never rounded to certainty.
-
-    >>> chance_cell(0.5), chance_cell(0.9999), chance_cell(0.0001)
-    ('50 %', 'over 99 %', 'under 1 %')
-    """
-    if p > 0.99:
-        return "over 99 %"
-    return "under 1 %" if p < 0.01 else f"{100 * p:.0f} %"
-
-
-def number_cell(value: float, beside: float = 0.0) -> str:
-    """Return a number of a sentence, beside one next to which it may be noise.
-
-    >>> number_cell(0.00012345), number_cell(0.00012345, beside=0.02), number_cell(1e-18)
-    ('0.0001234', '0.0001', '0.0000')
-    """
-    is_noise = abs(value) < (1e-3 if abs(beside) >= 1e-3 else _NOTHING)
-    return f"{value:.4f}" if is_noise else shown(float(value))
-
-
 # --- What curves of error against data say, in words -----------------------------------
 
 
-_MOST_NAMED = 5  # algorithms that share a concern
+MOST_NAMED = 6  # algorithms that share a concern
 _APART = 0.25  # of what is gained: so far apart may two ways to know the error be
 _NO_GAIN = 5e-4  # of the error itself: nobody would write it down
 
@@ -311,10 +288,10 @@ def fit_verdict(found: CurveTask, fit: CurveFit, confidence: float) -> str:
     now, beyond, surely = _ahead(fit, confidence)
     when = _when(found, fit, now.value, now.value - beyond.value)
     return (
-        f"{fit.algorithm}: error {_with_ends(told['e_N'])} at {step(found.size)} examples"
+        f"{fit.algorithm}: error {with_ends(told['e_N'])} at {step(found.size)} examples"
         f"{_but_observed(fit, told['e_N'])}. "
         f"Four times the data that it had, {step(law.extrapolation_limit)}, would bring "
-        f"{_with_ends(beyond)}: {_gain(now, beyond, when, surely)}."
+        f"{with_ends(beyond)}: {_gain(now, beyond, when, surely)}."
     )
 
 
@@ -328,9 +305,7 @@ def _ahead(fit: CurveFit, confidence: float) -> tuple[Interval, Interval, bool]:
     return now, beyond, beyond.upper < min(now.lower, known)
 
 
-def with_more_data(
-    fit: CurveFit, confidence: float
-) -> tuple[Interval, Literal["gain", "perhaps", "none"]]:
+def with_more_data(fit: CurveFit, confidence: float) -> tuple[Interval, Gain]:
     """Return the error with four times the data, and whether that is a gain."""
     now, beyond, surely = _ahead(fit, confidence)
     gain = now.value - beyond.value
@@ -377,15 +352,13 @@ def pair_verdict(found: CurveTask, pair: CurvePair) -> str:
     return f"{_who(found, pair)} {_crosses(pair)}"
 
 
-def _who(found: CurveTask, pair: CurvePair) -> str:
-    size, error = step(found.size), pair.error
-    if error.upper < 0 or error.lower > 0:
-        better, other = (
-            (pair.one, pair.other) if error.upper < 0 else (pair.other, pair.one)
-        )
+def _who(task: CurveTask, pair: CurvePair) -> str:
+    size, error = step(task.size), pair.error
+    found = pair.finding(task.task)
+    if found.surety == "sure":
         ends = sorted(abs(end) for end in (error.lower, error.upper))
         return (
-            f"{better} is better than {other} at {size} examples, by "
+            f"{found.ahead} is better than {found.behind} at {size} examples, by "
             f"{number_cell(abs(error.value))} ({number_cell(ends[0])} to "
             f"{number_cell(ends[1])})."
         )
@@ -432,28 +405,13 @@ def _place(places: str, low: float, high: float) -> str:
     return f"{places} ({ends})"
 
 
-def _with_ends(interval: Interval) -> str:
-    low, middle, high = (
-        number_cell(x, interval.upper)
-        for x in (interval.lower, interval.value, interval.upper)
-    )
-    return f"{middle} ({low} to {high})"
-
-
 def concern_lines(found: CurveTask) -> list[str]:
     """Return what may be wrong with the curves of a task, each with whose curves."""
     whose: dict[str, list[str]] = {}
     for fit in found.fits:
         for concern in fit.concerns:
             whose.setdefault(concern, []).append(fit.algorithm)
-    return [f"{_named(names)}: {concern}" for concern, names in whose.items()]
-
-
-def _named(names: list[str]) -> str:
-    """Return whose it is, the first few of many."""
-    if len(names) <= _MOST_NAMED + 1:
-        return joined(names)
-    return joined([*names[:_MOST_NAMED], f"{len(names) - _MOST_NAMED} more"])
+    return [f"{some(names, most=MOST_NAMED)}: {text}" for text, names in whose.items()]
 
 
 # --- What a reader must know to read the tables of `Learning` --------------------------
@@ -474,11 +432,7 @@ def notes_of(answer: "Learning") -> list[str]:
         _many(answer),
         *_left_out(answer),
     ]
-    if answer.failed:
-        told.append(
-            f"{count(answer.failed, 'failed trial')} counted with score "
-            f"{answer.failed_score}."
-        )
+    told += failed_notes(answer.failed, answer.failed_score)
     return [note for note in told if note]
 
 
@@ -552,77 +506,46 @@ def _left_out(answer: "Learning") -> list[str]:
 _MOST_TASKS = 3  # that are told one by one
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ErrorLead:
-    """Whose error is lowest on a task at the size at which curves are compared.
-
-    Parameters
-    ----------
-    found : CurveTask
-    leader : CurveFit
-    ahead_of, open : tuple of str
-        Rivals that it was told apart from, all pairs of the task at once; and the others.
-    """
-
-    found: CurveTask
-    leader: CurveFit
-    ahead_of: tuple[str, ...]
-    open: tuple[str, ...]
-
-
-def leads(answer: "Learning") -> tuple[ErrorLead, ...]:
+def leads(answer: "Learning") -> tuple[Lead, ...]:
     """Return whose error is lowest on each task."""
-    return tuple(_lead(found) for found in answer.found)
-
-
-def _lead(found: CurveTask) -> ErrorLead:
-    first = min(found.fits, key=lambda fit: fit.law.e_N)
-    name = first.algorithm
-    ahead = []
-    for pair in found.pairs:
-        if name == pair.one and pair.error.upper < 0:
-            ahead.append(pair.other)
-        elif name == pair.other and pair.error.lower > 0:
-            ahead.append(pair.one)
-    rivals = [n for n in found.algorithms if n not in (name, *ahead)]
-    return ErrorLead(found, first, tuple(ahead), tuple(rivals))
+    return tuple(
+        lead_on(
+            one.task,
+            {fit.algorithm: -fit.law.e_N for fit in one.fits},
+            [pair.finding(one.task) for pair in one.pairs],
+        )
+        for one in answer.found
+    )
 
 
 def headline(answer: "Learning") -> str:
     """Return in one sentence whose error is lowest, and what more data would buy."""
-    found = leads(answer)
-    if len(found) > _MOST_TASKS:
-        return _counted(answer, found)
-    tasks = short_names([one.found.task for one in found])
-    parts = []
-    for i, one in enumerate(found):
-        name = one.found.task
-        where = "" if len(found) == 1 and name == ONLY else f"on {tasks[name]}, "
-        parts.append(f"{where}{_clause(answer, one, is_first=i == 0)}")
+    if len(answer.found) > _MOST_TASKS:
+        return _counted(answer)
+    tasks = short_names(answer.tasks)
+    parts = [
+        f"{at_tasks([lead.task], tasks)}{_clause(answer, lead, is_first=i == 0)}"
+        for i, lead in enumerate(leads(answer))
+    ]
     return sentence(f"{'; '.join(parts)}.")
 
 
-def _clause(answer: "Learning", one: ErrorLead, *, is_first: bool) -> str:
-    names = short_names(one.found.algorithms)
-    own = one.leader.law.parameters(answer.confidence)["e_N"]
+def _clause(answer: "Learning", lead: Lead, *, is_first: bool) -> str:
+    task = answer.of(lead.task)
+    names, fit = short_names(task.algorithms), task.first
+    error = fit.law.parameters(answer.confidence)["e_N"]
     sure = f" {confidently(answer.confidence, sure=False)}" if is_first else ""
-    how = f"{_error(answer)} {estimate(own)}, {span(own)}{sure}"
-    at = f"with {step(one.found.size)} examples"
-    who = names[one.leader.algorithm]
-    beyond = _beyond(answer, one.leader)
-    if len(one.found.fits) == 1:
+    how = f"{_error(answer)} {estimate(error)}, {span(error)}{sure}"
+    at = f"with {step(task.size)} examples"
+    who = names[lead.leader]
+    beyond = would_bring("four times the data", *with_more_data(fit, answer.confidence))
+    if lead.standing == "alone":
         return f"{who} has {how}, {at}; {beyond}"
-    if not one.open:
-        rivals = len(one.ahead_of)
-        of = names[one.ahead_of[0]] if rivals == 1 else all_others(rivals)
-        return f"{who} is better than {of} {at} ({how}); {beyond}"
-    rest = some([names[n] for n in one.open])
-    only = ""
-    if one.ahead_of:
-        only = f", only from {some([names[n] for n in one.ahead_of])}"
+    if not lead.open:
+        return f"{who} is better than {lead.whom(names)} {at} ({how}); {beyond}"
     return (
-        f"there is no clear winner: {who} is in front {at} ({how}), but cannot be told "
-        f"apart yet from {rest}{only}; {beyond}"
+        f"there is no clear winner: {who} is in front {at} ({how}), but "
+        f"{lead.not_from(names)}; {beyond}"
     )
 
 
@@ -631,27 +554,16 @@ def _error(answer: "Learning") -> str:
     return label if label == answer.metric.label else f"error ({label})"
 
 
-def _beyond(answer: "Learning", fit: CurveFit) -> str:
-    """Return what four times the data would bring, with how sure that is."""
-    beyond, gain = with_more_data(fit, answer.confidence)
-    told = f"four times the data would probably bring it to {estimate(beyond)}"
-    told += f" ({span(beyond)})"
-    if gain == "gain":
-        return told
-    if gain == "perhaps":
-        return f"{told}, which may be no gain at all"
-    return f"{told}, no gain as far as these runs can tell"
-
-
-def _counted(answer: "Learning", found: Sequence[ErrorLead]) -> str:
+def _counted(answer: "Learning") -> str:
     """Return on how many tasks somebody is better, and where more data would help."""
-    n = len(found)
-    names = short_names(one.leader.algorithm for one in found)
-    first, times = Counter(one.leader.algorithm for one in found).most_common(1)[0]
-    contested = [one for one in found if len(one.found.fits) > 1]
-    told = sum(not one.open for one in contested)
+    found = leads(answer)
+    names = short_names(lead.leader for lead in found)
+    first, times = Counter(lead.leader for lead in found).most_common(1)[0]
+    contested = [lead for lead in found if lead.standing != "alone"]
+    told = sum(not lead.open for lead in contested)
     gains = sum(
-        with_more_data(one.leader, answer.confidence)[1] == "gain" for one in found
+        with_more_data(one.first, answer.confidence)[1] == "gain"
+        for one in answer.found
     )
     parts = [f"{names[first]} has the lowest {_error(answer)} most often, on {times}"]
     if contested:
@@ -668,29 +580,49 @@ def _counted(answer: "Learning", found: Sequence[ErrorLead]) -> str:
         if gains
         else "on none is it sure that four times the data would lower it"
     )
-    return f"Of {count(n, 'task')}, {'; '.join(parts)}."
+    return f"Of {count(len(found), 'task')}, {'; '.join(parts)}."
 
 
-# --- what would change it ----------------------------------------------------------------
+# --- What would change it --------------------------------------------------------------
 
 
 def would_change(answer: "Learning") -> str:
     """Return which run would tell most about more data, and what the answer rests on."""
-    return " ".join(filter(None, [_next(answer), _open(answer), _rests_on(answer)]))
+    parts = [_next(answer)]
+    tasks, several = short_names(answer.tasks), len(answer.found) > 1
+    pairs = []
+    for one, lead in zip(answer.found, leads(answer), strict=True):
+        names = short_names(one.algorithms)
+        where = f" on {tasks[one.task]}" if several else ""
+        pairs += [f"{names[lead.leader]} and {names[n]}{where}" for n in lead.open]
+    if pairs:
+        parts.append(f"More runs at each size may tell apart {some_pairs(pairs)}.")
+    parts.append(
+        "A forecast takes it that the curve goes on as it began: a turn that has not begun "
+        "cannot be foreseen."
+    )
+    if answer.failed:
+        parts.append(failures(answer.failed, answer.failed_score, "the curves"))
+    return " ".join(filter(None, parts))
 
 
 def most_telling(
     found: Sequence[CurveTask], unit: Literal["fraction", "loss"], confidence: float
 ) -> Advice | None:
     """Return the run that tells most of what four times the data would bring."""
-    one = max(map(_lead, found), key=lambda lead: _width(lead, confidence))
-    to = float(one.leader.law.extrapolation_limit)
+
+    def width(one: CurveTask) -> float:
+        to = one.first.law.extrapolation_limit
+        return point_of(one.first.forecast.interval(to, confidence)).half_width
+
+    widest = max(found, key=width)
+    to = float(widest.first.law.extrapolation_limit)
     try:
         # Examples are counted: how long they take is not known of all.
-        advice = advised(one.found, to, None, None, unit, is_known=False)
+        advice = advised(widest, to, None, None, unit, is_known=False)
     except CurvewiseError:  # so few runs that nothing is known of their noise
         return None
-    return next(own for own in advice if own.algorithm == one.leader.algorithm)
+    return next(one for one in advice if one.algorithm == widest.first.algorithm)
 
 
 def _next(answer: "Learning") -> str:
@@ -706,37 +638,4 @@ def _next(answer: "Learning") -> str:
         f"{name}{on} with {size_cell(run.best.size)} examples would tell most: the "
         f"error with {step(to)} would be known to within {said(run.best.half_width)} "
         f"instead of {said(run.half_width)}, were the curve a power law."
-    )
-
-
-def _width(one: ErrorLead, confidence: float) -> float:
-    to = one.leader.law.extrapolation_limit
-    return point_of(one.leader.forecast.interval(to, confidence)).half_width
-
-
-def _open(answer: "Learning") -> str:
-    several = len(answer.found) > 1
-    tasks = short_names(answer.tasks)
-    pairs: list[str] = []
-    for one in leads(answer):
-        names: Mapping[str, str] = short_names(one.found.algorithms)
-        where = f" on {tasks[one.found.task]}" if several else ""
-        who = names[one.leader.algorithm]
-        pairs += [f"{joined([who, names[n]])}{where}" for n in one.open]
-    if not pairs:
-        return ""
-    return f"More runs at each size may tell apart {some_pairs(pairs)}."
-
-
-def _rests_on(answer: "Learning") -> str:
-    failed = ""
-    if answer.failed:
-        verb = "counts" if answer.failed == 1 else "count"
-        failed = (
-            f" {count(answer.failed, 'failed trial')} {verb} with score "
-            f"{answer.failed_score}; another score would move the curves."
-        )
-    return (
-        f"A forecast takes it that the curve goes on as it began: a turn that has not "
-        f"begun cannot be foreseen.{failed}"
     )
