@@ -334,7 +334,7 @@ def test_what_is_no_score_is_refused(scores):
 
 
 def test_the_constant_is_the_published_one():
-    assert bands._anytime_constant(0.05) == pytest.approx(8.1227, abs=5e-5)
+    assert bands.anytime_constant(0.05) == pytest.approx(8.1227, abs=5e-5)
 
 
 @pytest.mark.parametrize(
@@ -348,7 +348,7 @@ def test_radii_are_the_tabulated_ones(n, radius):
 @pytest.mark.parametrize("delta", [0.99, 0.5, 0.05, 1e-4, 1e-9])
 def test_no_other_free_parameter_needs_a_smaller_constant(delta):
     """The bound on a miss, on a grid that knows nothing of how we minimise it."""
-    c = bands._anytime_constant(delta)
+    c = bands.anytime_constant(delta)
     eta = np.linspace(1, 2, 200_001)[1:]
     square = 2 / eta * (0.85 - np.sqrt(2 * (eta - 1) / c)) ** 2
     valid = (square > 1) & (np.sqrt(2 * (eta - 1) / c) < 0.85)

@@ -13,11 +13,11 @@ from scipy.stats import binomtest
 from curvewise import CurvewiseError
 from curvewise.errors import CurvewiseWarning
 from curvewise.stats.variance import (
-    _effective_degrees,
-    _mean_squares,
-    _variances,
     components,
+    effective_degrees,
+    mean_squares,
     share_intervals,
+    unbiased_variances,
 )
 
 AB = ("params", "seed")
@@ -106,9 +106,9 @@ def test_components_are_unbiased_whatever_the_effects(n, shares, effect):
     names = "abc"[: len(n)]
     first = components(y[0], names)
     axes = [tuple(names.index(f) for f in source) for source in first.sources]
-    squares = _mean_squares(y, axes)
+    squares = mean_squares(y, axes)
     np.testing.assert_allclose(squares[0], first.mean_squares, rtol=1e-9)
-    variances = _variances(squares, axes, n)
+    variances = unbiased_variances(squares, axes, n)
     error = variances.std(axis=0) / np.sqrt(len(y))
     assert (np.abs(variances.mean(axis=0) - shares) < 5 * error).all()
 
@@ -176,7 +176,7 @@ def test_normal_theory_would_miss_skewed_effects(monkeypatch):
     """The negative control: without the jackknife, misses are three times as frequent."""
     ours = missed((20, 10), (0.9, 0.05, 0.05), exponential, 200, 5)[0]
     monkeypatch.setattr(
-        "curvewise.stats.variance._effective_degrees",
+        "curvewise.stats.variance.effective_degrees",
         lambda y, squares, axes: np.array([19.0, 9.0, 171.0]),
     )
     theirs = missed((20, 10), (0.9, 0.05, 0.05), exponential, 200, 5)[0]
@@ -189,7 +189,7 @@ def test_degrees_of_freedom_fall_for_skewed_effects_and_never_rise():
     axes = [(0,), (1,), (0, 1)]
     for effect, most in ((normal, 150), (exponential, 60)):
         y = design(rng, (100, 10), (0.9, 0.05, 0.05), effect)[0]
-        degrees = _effective_degrees(y, _mean_squares(y[None], axes)[0], axes)
+        degrees = effective_degrees(y, mean_squares(y[None], axes)[0], axes)
         assert (degrees <= [99, 9, 891]).all()
         assert 1 <= degrees[0] < most
 

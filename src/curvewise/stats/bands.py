@@ -378,12 +378,12 @@ def _anytime_half_width(n: int, confidence: float, start: int) -> float:
             f"An anytime band that starts at {m} trials says nothing about {n}. Pass a "
             f"smaller start, chosen before you look."
         )
-    c = _anytime_constant(1 - confidence)
+    c = anytime_constant(1 - confidence)
     return min(1.0, _A * math.sqrt((math.log1p(math.log(n / m)) + c) / n))
 
 
 @functools.cache
-def _anytime_constant(delta: float) -> float:
+def anytime_constant(delta: float) -> float:
     """Return the smallest C for which the band misses with probability delta at most."""
     from scipy.optimize import brentq
 

@@ -41,7 +41,7 @@ def local_level(n: int, confidence: float) -> float:
         )
     if n <= EXACT_UP_TO:
         return exact(n, confidence)
-    return _interpolated(n, confidence)
+    return interpolated(n, confidence)
 
 
 def coverage(n: int, level: float) -> float:
@@ -90,7 +90,8 @@ def _guess(n: int, aim: float) -> float:
     return min(n, 1 + 1.3 * math.pow(math.log(n), 1.85) * math.exp(-0.08 * (aim + 3)))
 
 
-def _interpolated(n: int, confidence: float) -> float:
+def interpolated(n: int, confidence: float) -> float:
+    """Return the local level that the table has for so many trials, on the safe side."""
     least, most = table.CONFIDENCES[0], table.CONFIDENCES[-1]
     if n > table.SIZES[-1] or not least <= confidence <= most:
         raise CurvewiseError(

@@ -103,12 +103,12 @@ def components(scores: ArrayLike, factors: Sequence[str]) -> Components:
     y, names = _checked(scores, factors)
     sources = _sources(names)
     axes = _axes(sources, names)
-    squares = _mean_squares(y[None], axes)[0]
+    squares = mean_squares(y[None], axes)[0]
     return Components(
         names,
         sources,
         squares,
-        _variances(squares, axes, y.shape),
+        unbiased_variances(squares, axes, y.shape),
         _degrees(axes, y.shape),
     )
 
@@ -280,7 +280,7 @@ def _degrees(axes: Sequence[tuple[int, ...]], shape: tuple[int, ...]) -> Floats:
     return np.array([math.prod(shape[i] - 1 for i in own) for own in axes], np.float64)
 
 
-def _mean_squares(y: Floats, axes: Sequence[tuple[int, ...]]) -> Floats:
+def mean_squares(y: Floats, axes: Sequence[tuple[int, ...]]) -> Floats:
     """Return the mean square of each source, for each of the designs along axis 0."""
     shape = y.shape[1:]
     every = tuple(range(1, y.ndim))
@@ -300,7 +300,7 @@ def _mean_squares(y: Floats, axes: Sequence[tuple[int, ...]]) -> Floats:
     return np.where(out > dust, out, 0.0) / _degrees(axes, shape)
 
 
-def _variances(
+def unbiased_variances(
     squares: Floats, axes: Sequence[tuple[int, ...]], shape: tuple[int, ...]
 ) -> Floats:
     """Return unbiased variances from mean squares, along the last axis."""
@@ -326,12 +326,12 @@ def _drawn_shares(
     y: Floats, found: Components, draws: int, rng: np.random.Generator
 ) -> Floats:
     axes = _axes(found.sources, found.factors)
-    degrees = _effective_degrees(y, found.mean_squares, axes)
+    degrees = effective_degrees(y, found.mean_squares, axes)
     chance = degrees / rng.chisquare(degrees, (draws, len(degrees)))
-    return _shares(_variances(found.mean_squares * chance, axes, y.shape))
+    return _shares(unbiased_variances(found.mean_squares * chance, axes, y.shape))
 
 
-def _effective_degrees(
+def effective_degrees(
     y: Floats, squares: Floats, axes: Sequence[tuple[int, ...]]
 ) -> Floats:
     """Return degrees of freedom that fit how much each mean square really varies."""
@@ -357,7 +357,7 @@ def _squares_without_a_level(
     for start in range(0, y.shape[axis], at_once):
         levels = range(start, min(start + at_once, y.shape[axis]))
         less = np.stack([np.delete(y, level, axis) for level in levels])
-        parts.append(_mean_squares(less, axes))
+        parts.append(mean_squares(less, axes))
     return np.concatenate(parts)
 
 

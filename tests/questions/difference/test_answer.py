@@ -158,6 +158,27 @@ def test_what_was_not_found_is_not_called_gone():
     assert "the difference is gone" in cw.difference(trials, margin=9.0).verdict("t")
 
 
+def test_where_nothing_was_found_a_band_says_what_remains_possible():
+    trials = trials_of({"t": two(seed=4)})
+    verdict = cw.difference(trials).verdict("t")
+    assert (
+        "At none of 8 tested steps was a difference found. Differences up to" in verdict
+    )
+    # A band says no more than that: whether there is a difference at all it cannot know.
+    verdict = cw.difference(trials, margin=9.0).verdict("t")
+    assert "At no tested step is a difference larger than 9." in verdict
+
+
+def test_few_lines_and_many_steps_come_with_a_caution():
+    steps = np.arange(100)
+    noise = np.random.default_rng(1).normal(size=(2, 5, 100))
+    trials = trials_of({"t": dict(zip("ab", noise, strict=True))}, steps=steps)
+    assert (
+        "t: With 5 lines of an algorithm and 100 tested steps, false findings may be more "
+        "frequent than 0.05: test 8 to 30 windows instead."
+    ) in cw.difference(trials, windows=100).notes()
+
+
 def test_curves_that_cross_say_who_is_ahead_where():
     own = two(seed=4)
     own["b"] = own["b"] + np.where(STEPS < 400, 4.0, -4.0)

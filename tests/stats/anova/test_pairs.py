@@ -9,7 +9,7 @@ from noisy_lines import lines
 from support import assert_at_least, assert_at_most, assert_rate
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.anova.contrasts import _partitions, all_pairs
+from curvewise.stats.anova.contrasts import all_pairs, partitions
 from curvewise.stats.anova.randomized import randomized_anova
 from curvewise.stats.comparison import holm
 
@@ -98,7 +98,7 @@ def test_of_four_it_asks_every_way_for_some_to_be_equal(monkeypatch):
 
 @pytest.mark.parametrize(("n", "bell"), [(1, 1), (3, 5), (4, 15), (6, 203)])
 def test_partitions_are_as_many_as_bell_says(n, bell):
-    every = [tuple(sorted(groups)) for groups in _partitions(tuple(range(n)))]
+    every = [tuple(sorted(groups)) for groups in partitions(tuple(range(n)))]
     assert len(set(every)) == len(every) == bell
 
 

@@ -19,7 +19,7 @@ from curvewise.stats.anova.pilots import (
     population,
 )
 from curvewise.stats.anova.planning import lines_for_power
-from curvewise.stats.anova.power import _crossing, _fitted, _tested, rejections
+from curvewise.stats.anova.power import crossing, detections, never_falling, rejections
 from curvewise.stats.anova.randomized import randomized_anova
 from curvewise.stats.deals import lines_to_reach
 
@@ -79,7 +79,7 @@ def test_pooled_noise_is_that_of_all():
 def test_simulated_experiments_are_tested_as_randomized_anova_does(guarded):
     source = known(shift=0.9, ramp=0.9)
     lines = source.drawn(40, (7, 7), rng_of(3))
-    fast = _tested(lines, (0.05, 0.05), guarded, rng_of(4))
+    fast = detections(lines, (0.05, 0.05), guarded, rng_of(4))
     whole = lines.means[:, :, None] / np.sqrt(8) + lines.shapes.transpose(0, 2, 1)
     agree = 0
     for one, mine in zip(whole, fast.T, strict=True):
@@ -183,15 +183,15 @@ def test_effects_are_median_unbiased_and_their_ends_hold():
 
 
 def test_fits_never_fall_and_cross_where_they_should():
-    powers, times = _fitted({4: (0.5, 100), 5: (0.3, 300), 6: (0.9, 100)})
+    powers, times = never_falling({4: (0.5, 100), 5: (0.3, 300), 6: (0.9, 100)})
     assert powers.tolist() == [0.35, 0.35, 0.9]
     assert times == [100, 300, 100]
     sizes = np.array([9, 16, 25])
     along = stats.norm.cdf(np.sqrt(sizes) - 3.2)
     target = float(stats.norm.cdf(np.sqrt(20) - 3.2))
-    assert _crossing(sizes, along, target) == pytest.approx(20)
-    assert _crossing(sizes, along, 0.99) is None
-    assert _crossing(sizes, along, 0.1) == 9
+    assert crossing(sizes, along, target) == pytest.approx(20)
+    assert crossing(sizes, along, 0.99) is None
+    assert crossing(sizes, along, 0.1) == 9
 
 
 # --- the plan ----------------------------------------------------------------------------

@@ -92,17 +92,13 @@ def test_stretches_are_never_bridged():
     assert (found.first_different, found.last_different) == (1, 7)
     assert found.algorithms == ("A", "B")
     assert found.sizes == (10, 10)
-    assert found.sentence() == (
-        "'A' and 'B' differ at every tested step from 1 to 2, at step 5 and at step 7. "
-        "They still differ at step 7 or later."
-    )
+    assert not found.has_windows
 
 
 def test_steps_are_called_what_they_are():
     steps = np.arange(8) * 250_000
     found = where_different(differing([1, 2]), steps=steps, rng=chances())
     assert found.stretches == ((250_000, 500_000),)
-    assert "from 250,000 to 500,000" in found.sentence()
 
 
 def test_windows_promise_no_single_step():
@@ -113,41 +109,22 @@ def test_windows_promise_no_single_step():
     assert found.stretches == ((2, 5),)
     # The means of steps 4 and 5 differ, and that may be due to step 4 alone.
     assert (found.first_different, found.last_different) == (3, 4)
-    assert found.sentence() == (
-        "'A' and 'B' differ in every tested window from step 2 to 5. "
-        "They still differ at step 4 or later."
-    )
-    one = where_different(differing([2, 3], steps=12), windows=6, rng=chances())
-    assert "differ in the window from step 2 to 3." in one.sentence()
+    assert found.has_windows
 
 
-def test_nothing_found_is_nothing_said():
+def test_nothing_found_has_no_stretch():
     found = where_different(differing([]), rng=chances())
     assert found.stretches == ()
     assert found.first_different is None
     assert found.last_different is None
-    assert found.sentence() == (
-        "No difference between 'A' and 'B' was found at 8 tested steps."
-    )
-    wide = where_different(differing([]), windows=4, rng=chances())
-    assert wide.sentence().endswith("was found at 4 tested windows.")
 
 
-def test_what_remains_possible_is_said_with_a_band():
+def test_what_remains_possible_is_read_off_a_band():
     lines = differing([0, 1, 2])
     found = where_different(lines, rng=chances())
     band = difference_band(lines["A"], lines["B"], rng=chances())
     most = max(np.abs(band.lower[3:]).max(), np.abs(band.upper[3:]).max())
     assert found.still_possible_after(band) == most
-    assert found.sentence(band).endswith(
-        f"After step 2 no difference was found; differences up to {most:.4g} remain "
-        f"possible."
-    )
-    assert "gone" not in found.sentence(band, margin=most / 2)
-    assert found.sentence(band, margin=2 * most).endswith(
-        f"After step 2 the difference is gone: at no tested step is it larger than "
-        f"{2 * most:g}."
-    )
 
 
 def test_what_remains_possible_where_nothing_was_found():
@@ -156,21 +133,13 @@ def test_what_remains_possible_where_nothing_was_found():
     band = difference_band(lines["A"], lines["B"], rng=chances())
     most = found.still_possible_after(band)
     assert most == max(np.abs(band.lower).max(), np.abs(band.upper).max())
-    assert found.sentence(band).endswith(
-        f"Differences up to {most:.4g} remain possible."
-    )
-    # A band says no more than that: whether there is a difference at all it cannot know.
-    assert found.sentence(band, margin=9).endswith(
-        "At no tested step is a difference larger than 9."
-    )
 
 
-def test_what_differs_to_the_end_leaves_nothing_to_say():
+def test_what_differs_to_the_end_has_no_later_step():
     lines = differing([6, 7])
     found = where_different(lines, rng=chances())
     band = difference_band(lines["A"], lines["B"], rng=chances())
     assert found.still_possible_after(band) is None
-    assert found.sentence(band, margin=1) == found.sentence()
 
 
 def test_gone_is_from_where_the_band_stays_inside():
@@ -363,10 +332,6 @@ def test_lines_that_hang_on_one_are_marked():
     groups[1][0, 2] += 40
     found = where_different({"A": groups[0], "B": groups[1]}, rng=chances())
     assert found.hangs_on_one_line.tolist() == [[False] * 3, [False, False, True]]
-    assert found.notes == (
-        "One line of 'B' makes nearly all of its noise in 1 of 3 tests: what is found "
-        "there, or not, hangs on one run.",
-    )
 
 
 def test_the_mark_is_put_at_nine_tenths_of_what_is_possible():
@@ -387,10 +352,6 @@ def test_few_lines_and_many_steps_are_said_to_be_weak():
     rng = chances()
     weak = where_different(rng.normal(size=(2, 5, 100)), flips=100, rng=rng)
     assert weak.is_weak
-    assert weak.notes[0] == (
-        "With 5 lines of an algorithm and 100 tested steps, false findings may be more "
-        "frequent than 0.05: test 8 to 30 windows instead."
-    )
     assert not where_different(rng.normal(size=(2, 6, 100)), flips=100, rng=rng).is_weak
     lines = rng.normal(size=(2, 5, 100))
     assert not where_different(lines, windows=20, flips=100, rng=rng).is_weak
@@ -434,9 +395,7 @@ def test_bands_and_margins_that_do_not_fit_are_refused():
     with pytest.raises(CurvewiseError, match=r"margin is -1\. Pass the largest diff"):
         found.gone_after(band, -1)
     with pytest.raises(CurvewiseError, match=r"margin is 'x'\. Pass the largest diff"):
-        found.sentence(band, margin="x")
-    with pytest.raises(CurvewiseError, match=r"margin is 1 and band is None\. Pass a"):
-        found.sentence(margin=1)
+        found.gone_after(band, "x")
     with pytest.raises(CurvewiseError, match=r"ends at step 5\.5, and algorithms were"):
         found.still_possible_after(wide)
     three = where_different([*lines.values(), lines["A"]], flips=100, rng=chances())

@@ -14,7 +14,7 @@ from curvewise.stats.comparison import (
     probability_of_improvement,
 )
 from curvewise.stats.comparison.improvement import (
-    _binomial_cvar,
+    binomial_cvar,
     convex,
     signs,
     two_binomials,
@@ -146,7 +146,7 @@ def test_the_cvar_of_a_binomial_is_its_cvar(n, theta):
     pmf = binom.pmf(x, n, theta)
     copies = np.repeat(x, np.rint(1e6 * pmf).astype(int))
     expected = cvar(copies, 0.975)
-    assert _binomial_cvar(n, theta, 0.025) == pytest.approx(expected, abs=0.01)
+    assert binomial_cvar(n, theta, 0.025) == pytest.approx(expected, abs=0.01)
 
 
 def test_the_guaranteed_interval_is_narrower_than_hoeffdings():

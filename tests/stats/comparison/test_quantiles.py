@@ -17,7 +17,7 @@ from curvewise.stats.comparison import (
     shared_confidence,
     where_better,
 )
-from curvewise.stats.comparison.quantiles import _resampled, _Steps
+from curvewise.stats.comparison.quantiles import JointSteps, resampled_violations
 from curvewise.stats.distribution import quantile
 from curvewise.stats.interval import CurveBand
 
@@ -32,7 +32,7 @@ def rng(seed=0):
 
 def violation(a, b):
     a, b = np.sort(np.array(a, dtype=float)), np.sort(np.array(b, dtype=float))
-    return float(_Steps.of(len(a), len(b)).violation(a, b))
+    return float(JointSteps.of(len(a), len(b)).violation(a, b))
 
 
 @given(samples, samples)
@@ -64,7 +64,7 @@ def test_known_values():
 def test_resamples_are_what_a_loop_would_draw():
     """Their mean and spread, against draws one by one."""
     a, b = np.sort(rng(1).normal(0.3, 2, 30)), np.sort(rng(2).normal(0, 1, 20))
-    batched = _resampled(_Steps.of(30, 20), a, b, 4000, rng(3))
+    batched = resampled_violations(JointSteps.of(30, 20), a, b, 4000, rng(3))
     loop = rng(4)
     slow = [violation(loop.choice(a, 30), loop.choice(b, 20)) for _ in range(4000)]
     error = np.hypot(batched.std(), np.std(slow)) / np.sqrt(4000)
@@ -157,7 +157,7 @@ def coverage(case, n, reps):
     for _ in range(reps):
         x, y = np.sort(a(source.random(n))), np.sort(b(source.random(n)))
         ours += dominance(x, y, resamples=300, rng=source).upper >= true
-        ratios = _resampled(_Steps.of(n, n), x, y, 300, source)
+        ratios = resampled_violations(JointSteps.of(n, n), x, y, 300, source)
         papers += violation(x, y) + 1.6449 * ratios.std() >= true
     return ours, papers
 

@@ -8,8 +8,9 @@ from curvewise.metrics import Metric
 from curvewise.questions.difference.fit import LinePair, LineTask
 from curvewise.questions.lead import sign_of
 from curvewise.questions.sentences import from_to, interval_cell
-from curvewise.stats.anova import FEWEST_TO_FLIP, OverTasks, RandomizedAnova
+from curvewise.stats.anova import FEWEST_TO_FLIP, OverTasks, RandomizedAnova, Where
 from curvewise.stats.comparison import holm
+from curvewise.stats.interval import CurveBand
 from curvewise.text import Cell, count, joined, percent, shown, step
 
 _NEAR = (0.01, 0.1)  # where a level is likely to be
@@ -297,7 +298,7 @@ def _pair_verdict(pair: LinePair, metric: Metric, margin: float | None) -> str:
     """Return who is ahead, by how much, and at which steps they differ."""
     parts = [_ahead(pair, metric), _shape(pair)]
     if pair.where is not None:
-        parts += [_leads(pair, metric), pair.where.afterwards(pair.band, margin=margin)]
+        parts += [_leads(pair, metric), *_afterwards(pair.where, pair.band, margin)]
     return " ".join(part for part in parts if part)
 
 
@@ -308,14 +309,50 @@ def _leads(pair: LinePair, metric: Metric) -> str:
         return ""
     ahead = pair.ahead(metric)
     if not ahead:
-        unit = "windows" if (where.first != where.last).any() else "steps"
+        unit = "windows" if where.has_windows else "steps"
         return f"At none of {len(where.p)} tested {unit} was a difference found."
     by_name: dict[str, list[str]] = {}
     for name, first, last in ahead:
-        by_name.setdefault(name, []).append(where.at_steps(first, last))
+        by_name.setdefault(name, []).append(_stretch(where, first, last))
     word = lead_word(metric)
     parts = [f"{name} is {word} {joined(at)}" for name, at in by_name.items()]
     return f"{'; '.join(parts)}."
+
+
+def _stretch(where: Where, first: float, last: float) -> str:
+    """Return from which tested step to which, without a word about others."""
+    if where.has_windows:
+        is_one = ((where.first == first) & (where.last == last)).any()
+        which = "in the window" if is_one else "in every tested window"
+        return f"{which} from step {step(first)} to {step(last)}"
+    if first == last:
+        return f"at step {step(first)}"
+    return f"at every tested step from {step(first)} to {step(last)}"
+
+
+def _afterwards(
+    where: Where, band: CurveBand | None, margin: float | None
+) -> list[str]:
+    """Return how long two differ at least, and with a band what may have been missed."""
+    last = where.last_different
+    parts = (
+        [] if last is None else [f"They still differ at step {step(last)} or later."]
+    )
+    most = None if band is None else where.still_possible_after(band)
+    if most is None:  # they differ to the end
+        return parts
+    begin = ""
+    if where.different.any():
+        begin = f"After step {step(where.last[where.different][-1])} "
+    if margin is not None and most <= margin:
+        gone = (
+            f"the difference is gone: at no tested step is it larger than {margin:g}."
+            if begin
+            else f"At no tested step is a difference larger than {margin:g}."
+        )
+        return [*parts, f"{begin}{gone}"]
+    none = "no difference was found; differences" if begin else "Differences"
+    return [*parts, f"{begin}{none} up to {shown(most)} remain possible."]
 
 
 def _ahead(pair: LinePair, metric: Metric) -> str:
@@ -533,8 +570,30 @@ def _how(anova: RandomizedAnova) -> str:
 
 def _where_notes(found: LineTask) -> list[str]:
     """Return what to beware of in what was found step by step."""
-    notes = [note for pair in found.pairs if pair.where for note in pair.where.notes]
+    notes = [
+        note
+        for pair in found.pairs
+        if pair.where
+        for note in _where_cautions(pair.where)
+    ]
     return [f"{found.task}: {note}" for note in dict.fromkeys(notes)]
+
+
+def _where_cautions(where: Where) -> list[str]:
+    notes = []
+    if where.is_weak:
+        notes.append(
+            f"With {min(where.sizes)} lines of an algorithm and {len(where.steps)} tested "
+            f"steps, false findings may be more frequent than {where.level:g}: test "
+            f"8 to 30 windows instead."
+        )
+    for name, hangs in zip(where.algorithms, where.hangs_on_one_line, strict=True):
+        if hangs.any():
+            notes.append(
+                f"One line of '{name}' makes nearly all of its noise in {hangs.sum()} of "
+                f"{len(hangs)} tests: what is found there, or not, hangs on one run."
+            )
+    return notes
 
 
 def _scope(level: float) -> str:

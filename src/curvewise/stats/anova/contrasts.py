@@ -279,7 +279,7 @@ def _adjusted(
     if method == "holm":
         return holm([p[pair] for pair in pairs])
     found = dict.fromkeys(pairs, 0.0)
-    for blocks in _partitions(tuple(range(m))):
+    for blocks in partitions(tuple(range(m))):
         together = [own for own in blocks if len(own) > 1]
         if not together:
             continue
@@ -296,7 +296,7 @@ def _sets(m: int) -> Iterator[_Set]:
         yield from combinations(range(m), size)
 
 
-def _partitions(items: _Set) -> Iterator[list[_Set]]:
+def partitions(items: _Set) -> Iterator[list[_Set]]:
     """Yield all ways to divide items into groups."""
     if not items:
         yield []
@@ -305,7 +305,7 @@ def _partitions(items: _Set) -> Iterator[list[_Set]]:
     for size in range(len(rest) + 1):
         for others in combinations(rest, size):
             left = tuple(item for item in rest if item not in others)
-            for groups in _partitions(left):
+            for groups in partitions(left):
                 yield [(first, *others), *groups]
 
 

@@ -454,9 +454,9 @@ def power_curve(
         if not waiting and tried is None:
             waiting = _beyond(found, asked)
     sizes = np.array(sorted(found))
-    powers, times_each = _fitted(found)
+    powers, times_each = never_falling(found)
     errors, lower, upper = _left_open(powers, np.array(times_each))
-    lines = _crossing(sizes, powers, asked.power)
+    lines = crossing(sizes, powers, asked.power)
     is_inside = lines is not None and bool(lines > sizes[0] or sizes[0] <= asked.least)
     reached = lines if lines is not None and is_inside else guess
     error = _error(asked.power, asked.simulations) / slope
@@ -476,7 +476,7 @@ def _around(guess: float, least: int, points: int = 0) -> NDArray[np.int64]:
 def _beyond(found: dict[int, tuple[float, int]], asked: Asked) -> list[int]:
     """Return where to go on, if power is not yet reached, or everywhere."""
     sizes = sorted(found)
-    powers, _ = _fitted(found)
+    powers, _ = never_falling(found)
     if powers[-1] < asked.power:
         return [math.ceil(1.5 * sizes[-1])]
     if powers[0] >= asked.power and sizes[0] > asked.least:
@@ -484,7 +484,7 @@ def _beyond(found: dict[int, tuple[float, int]], asked: Asked) -> list[int]:
     return []
 
 
-def _fitted(found: dict[int, tuple[float, int]]) -> tuple[Floats, list[int]]:
+def never_falling(found: dict[int, tuple[float, int]]) -> tuple[Floats, list[int]]:
     """Return powers that never fall, nearest to those found, and how often each was."""
     blocks: list[tuple[float, int, int]] = []
     times_each = [found[n][1] for n in sorted(found)]
@@ -499,7 +499,7 @@ def _fitted(found: dict[int, tuple[float, int]]) -> tuple[Floats, list[int]]:
     return np.repeat([b[0] for b in blocks], [b[2] for b in blocks]), times_each
 
 
-def _crossing(sizes: NDArray[np.int64], powers: Floats, power: float) -> float | None:
+def crossing(sizes: NDArray[np.int64], powers: Floats, power: float) -> float | None:
     """Return where power is reached: the normal deviate of power runs like a root."""
     from scipy.special import ndtri
 
@@ -571,7 +571,7 @@ def rejections(
     width = max(_draws(np.array(levels))[0], _MORE) * (source.middles.shape[1] + 4)
     most = int(np.clip(_CELLS // width, 1, _BLOCK))
     found = [
-        _tested(
+        detections(
             source.drawn(min(most, simulations - begin), sizes, rng),
             levels,
             guarded,
@@ -582,9 +582,10 @@ def rejections(
     return np.concatenate(found, axis=1)
 
 
-def _tested(
+def detections(
     lines: Split, levels: Sequence[float], guarded: bool, rng: np.random.Generator
 ) -> NDArray[np.bool_]:
+    """Return whether tests find each effect, shape (effect, experiment)."""
     asked = np.array(levels)[:, None]
     found = np.tile(asked > 0, len(lines.means))
     tests: list[_Test] = [_shuffled(guarded)]

@@ -120,36 +120,6 @@ class OverTasks:
         """
         return self.reversal.is_rejected and not self.whole.is_rejected
 
-    @property
-    def verdict(self) -> str:
-        """What may be said, in words."""
-        first, second = self.algorithms
-        if self.z.sum() < 0:
-            first, second = second, first
-        n = len(self.tasks)
-        tasks = f"{n} tasks" if n > 1 else "1 task"
-        if self.whole.cannot_reject and self.somewhere.cannot_reject:
-            least = min(self.whole.smallest_p, self.somewhere.smallest_p)
-            said = (
-                f"So few lines can show no difference over {tasks}; the smallest p is "
-                f"{least:.2g}"
-            )
-        elif self.whole.is_rejected:
-            turned = self.reversal.is_rejected
-            but = ", though each is above the other on some task" if turned else ""
-            said = f"'{first}' is above '{second}' on the whole{but}"
-        elif self.depends_on_task:
-            said = "It depends on the task: each is above the other on some task"
-        elif self.somewhere.is_rejected:
-            said = (
-                "They differ on some task, and neither is above the other on the whole for "
-                "sure"
-            )
-        else:
-            said = f"No difference was shown over {tasks}"
-        free = "" if self.is_guarded else " (unequal noise not guarded)"
-        return f"{said}{free}."
-
 
 def over_tasks(
     tasks: Mapping[str, LinesLike] | Sequence[LinesLike],
@@ -222,8 +192,8 @@ def over_tasks(
     >>> found = over_tasks({"walk": task(4), "run": task(-4)}, rng=rng)
     >>> found.z.round(1).tolist()
     [4.9, -4.4]
-    >>> found.verdict
-    'It depends on the task: each is above the other on some task.'
+    >>> found.depends_on_task
+    True
     """
     draws = checked_chance(shuffles, rng, 99, "shuffles")
     checked_level(level)

@@ -1,4 +1,4 @@
-"""Where in training do algorithms differ? Told for all steps at once."""
+"""Where in training do algorithms differ? For all steps at once."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +12,6 @@ from curvewise.stats.anova.draws import as_large, is_within
 from curvewise.stats.anova.lines import LinesLike, WindowsLike
 from curvewise.stats.interval import CurveBand
 from curvewise.stats.validation import Floats, checked_chance, checked_level, is_number
-from curvewise.text import joined, shown, step
 
 __all__ = [
     "Where",
@@ -98,31 +97,14 @@ class Where:
         return float(self.last[found[0]]) if len(found) else None
 
     @property
+    def has_windows(self) -> bool:
+        """Whether means in windows were tested, and not each step by itself."""
+        return bool((self.first != self.last).any())
+
+    @property
     def is_weak(self) -> bool:
         """Whether lines are so few, and windows so many, that the level may not hold."""
         return min(self.sizes) <= _FEW_LINES and len(self.steps) >= _MANY_WINDOWS
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader should be warned of, a sentence each."""
-        return _told_notes(self)
-
-    def at_steps(self, first: float, last: float) -> str:
-        """Return a stretch of tested steps in words, without a word about others.
-
-        Parameters
-        ----------
-        first, last : float
-            Where the stretch begins and ends.
-
-        Examples
-        --------
-        >>> rng = np.random.default_rng(1)
-        >>> found = where_different(rng.normal(size=(2, 10, 6)), rng=rng)
-        >>> found.at_steps(2, 5), found.at_steps(3, 3)
-        ('at every tested step from 2 to 5', 'at step 3')
-        """
-        return _told_stretch(self, first, last)
 
     def still_possible_after(self, band: CurveBand) -> float | None:
         """Return how large a difference may be after the last window that differs.
@@ -180,66 +162,6 @@ class Where:
         outside = np.flatnonzero((band.lower < -margin) | (band.upper > margin))
         begin = int(outside[-1]) + 1 if len(outside) else 0
         return float(band.at[begin]) if begin < len(band.at) else None
-
-    def sentence(
-        self,
-        band: CurveBand | None = None,
-        *,
-        margin: float | None = None,
-    ) -> str:
-        r"""Return what was found, in words that claim no more than that.
-
-        Parameters
-        ----------
-        band : CurveBand, optional
-            Of two algorithms, to say what remains possible where nothing was found.
-        margin : float, optional
-            The largest difference that does not matter. "Gone" is said only if the band
-            lies inside it.
-
-        Examples
-        --------
-        >>> rng = np.random.default_rng(1)
-        >>> lines = rng.normal(size=(2, 10, 6))
-        >>> lines[0, :, :3] += 4
-        >>> found = where_different(dict(zip("AB", lines)), rng=rng)
-        >>> print(found.sentence().replace(". ", ".\n"))
-        'A' and 'B' differ at every tested step from 0 to 2.
-        They still differ at step 2 or later.
-        """
-        later = self.afterwards(band, margin=margin)
-        return " ".join(part for part in (_told_where(self), later) if part)
-
-    def afterwards(
-        self, band: CurveBand | None = None, *, margin: float | None = None
-    ) -> str:
-        """Return what is known about later steps than the last at which they differ.
-
-        Parameters
-        ----------
-        band : CurveBand, optional
-            Of two algorithms, to say what remains possible where nothing was found.
-        margin : float, optional
-            The largest difference that does not matter.
-
-        Examples
-        --------
-        >>> rng = np.random.default_rng(1)
-        >>> lines = rng.normal(size=(2, 10, 6))
-        >>> lines[0, :, :3] += 4
-        >>> where_different(lines, rng=rng).afterwards()
-        'They still differ at step 2 or later.'
-        """
-        if margin is not None:
-            _checked_margin(margin)
-            if band is None:
-                raise CurvewiseError(
-                    f"margin is {margin:g} and band is None. Pass a band too: nothing "
-                    f"else says that a difference is gone.",
-                    argument="margin",
-                    value=margin,
-                )
-        return _told_afterwards(self, band, margin)
 
     def _later(self, band: CurveBand) -> NDArray[np.bool_]:
         """Return which points of a band come after the last window that differs."""
@@ -399,79 +321,3 @@ def _checked_margin(margin: Any) -> None:
             argument="margin",
             value=margin,
         )
-
-
-# --- Where algorithms differ, in words that claim no more than was found ---------------
-
-
-def _told_where(found: Where) -> str:
-    """Return at which steps algorithms were found to differ."""
-    who = joined([f"'{name}'" for name in found.algorithms])
-    if not found.different.any():
-        unit = "windows" if _are_wide(found) else "steps"
-        n = len(found.different)
-        return f"No difference between {who} was found at {n} tested {unit}."
-    told = joined([_told_stretch(found, a, b) for a, b in found.stretches])
-    return f"{who} differ {told}."
-
-
-def _told_afterwards(found: Where, band: CurveBand | None, margin: float | None) -> str:
-    """Return how long they differ at least, and with a band what may have been missed."""
-    parts = []
-    if found.last_different is not None:
-        parts.append(
-            f"They still differ at step {step(found.last_different)} or later."
-        )
-    if band is not None:
-        parts += _still_possible(found, band, margin)
-    return " ".join(parts)
-
-
-def _told_notes(found: Where) -> tuple[str, ...]:
-    """Return what a reader should be warned of."""
-    out = []
-    if found.is_weak:
-        out.append(
-            f"With {min(found.sizes)} lines of an algorithm and {len(found.steps)} tested "
-            f"steps, false findings may be more frequent than {found.level:g}: test "
-            f"8 to 30 windows instead."
-        )
-    for name, hangs in zip(found.algorithms, found.hangs_on_one_line, strict=True):
-        if hangs.any():
-            out.append(
-                f"One line of '{name}' makes nearly all of its noise in {hangs.sum()} of "
-                f"{len(hangs)} tests: what is found there, or not, hangs on one run."
-            )
-    return tuple(out)
-
-
-def _still_possible(found: Where, band: CurveBand, margin: float | None) -> list[str]:
-    most = found.still_possible_after(band)
-    if most is None:  # they differ to the end
-        return []
-    at = np.flatnonzero(found.different)
-    begin = f"After step {step(found.last[at[-1]])} " if len(at) else ""
-    if margin is not None and most <= margin:
-        if not begin:
-            return [f"At no tested step is a difference larger than {margin:g}."]
-        gone = (
-            f"the difference is gone: at no tested step is it larger than {margin:g}."
-        )
-        return [f"{begin}{gone}"]
-    none = "no difference was found; differences" if begin else "Differences"
-    return [f"{begin}{none} up to {shown(most)} remain possible."]
-
-
-def _are_wide(found: Where) -> bool:
-    return bool((found.first != found.last).any())
-
-
-def _told_stretch(found: Where, a: float, b: float) -> str:
-    """Return from which tested step to which, in words."""
-    if _are_wide(found):
-        is_one = ((found.first == a) & (found.last == b)).any()
-        which = "in the window" if is_one else "in every tested window"
-        return f"{which} from step {step(a)} to {step(b)}"
-    if a == b:
-        return f"at step {step(a)}"
-    return f"at every tested step from {step(a)} to {step(b)}"

@@ -5,9 +5,9 @@ from itertools import combinations
 
 import numpy as np
 
-from curvewise.stats.asymptotics import is_constant, standard_error
+from curvewise.stats.asymptotics import is_constant, is_few, standard_error
 from curvewise.stats.bands import ANYWHERE, Support
-from curvewise.stats.comparison.differences import ROUNDING, difference
+from curvewise.stats.comparison.differences import difference
 from curvewise.stats.comparison.improvement import (
     placements,
     probability_of_improvement,
@@ -55,7 +55,7 @@ def all_differences(
     level = checked_confidence(confidence)
     least, most = checked_support(support, *samples)
     sizes = functional.mass * np.array([len(z) for z in samples])
-    have_errors = sizes >= 2 - ROUNDING
+    have_errors = [not is_few(n, 2) for n in sizes.tolist()]
     parts = [functional.contributions(z) for z in samples]
     values = [functional.value(z) for z in samples]
     errors, df = (_paired if paired else _apart)(samples, parts, sizes)

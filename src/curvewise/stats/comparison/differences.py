@@ -45,8 +45,6 @@ from curvewise.stats.validation import (
 
 __all__ = ["difference", "has_few"]
 
-ROUNDING = 1e-9
-
 
 def difference(
     a: ArrayLike,
@@ -219,7 +217,7 @@ def _studentised(asked: _Asked, a: Floats, b: Floats) -> Interval:
     f = asked.functional
     x, y = f.contributions(a), f.contributions(b)
     n, m = f.mass * len(a), f.mass * len(b)
-    if min(n, m) < 2 - ROUNDING:
+    if is_few(min(n, m), 2):
         why = f"{n:g} and {m:g} trials in the tail have no standard error"
         return _instead(asked, a, b, why)
     if asked.paired:

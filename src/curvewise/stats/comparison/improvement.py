@@ -356,7 +356,7 @@ def _least(value: float, pairs: int, level: float) -> float:
         return float(level ** (1 / pairs))
     return float(
         brentq(
-            lambda theta: _binomial_cvar(pairs, theta, level) - pairs * value,
+            lambda theta: binomial_cvar(pairs, theta, level) - pairs * value,
             0.0,
             value,
             xtol=1e-12,
@@ -364,7 +364,7 @@ def _least(value: float, pairs: int, level: float) -> float:
     )
 
 
-def _binomial_cvar(n: int, theta: float, level: float) -> float:
+def binomial_cvar(n: int, theta: float, level: float) -> float:
     """Return the mean of the largest share `level` of a binomial variable.
 
     It is the minimum of cut + E(X - cut)+ / level over all cuts; any cut gives an upper

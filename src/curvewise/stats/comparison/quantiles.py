@@ -239,7 +239,7 @@ def dominance(
     one, other = one / unit, other / unit
     n, m = len(one), len(other)
     checked_chance(resamples, rng)
-    steps = _Steps.of(n, m)
+    steps = JointSteps.of(n, m)
     value = float(steps.violation(one, other))
     estimand = "violation ratio of A dominating B stochastically"
     if min(n, m) == 1:
@@ -248,7 +248,7 @@ def dominance(
         why = cannot_tell("the samples do not differ")
         return Interval(0.0, 1.0, estimand, why, value)
     warn_if_few(min(n, m), "dominance", "The bound")
-    ratios = _resampled(steps, one, other, resamples, rng)
+    ratios = resampled_violations(steps, one, other, resamples, rng)
     upper, error = _upper(value, ratios, level, min(n, m))
     name = f"one-sided bootstrap, {resamples} resamples"
     guarantee = asymptotic(level, name, APART)
@@ -256,7 +256,7 @@ def dominance(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Steps:
+class JointSteps:
     """The joint steps of two quantile functions: whose value holds where, how long."""
 
     first: NDArray[np.int64]
@@ -264,7 +264,8 @@ class _Steps:
     length: Floats
 
     @classmethod
-    def of(cls, n: int, m: int) -> "_Steps":
+    def of(cls, n: int, m: int) -> "JointSteps":
+        """Return those of samples of two sizes."""
         # In units of 1/(nm) the breakpoints i/n and j/m are integers, hence exact.
         ends = np.union1d(np.arange(1, n + 1) * m, np.arange(1, m + 1) * n)
         return cls((ends - 1) // m, (ends - 1) // n, np.diff(ends, prepend=0) / (n * m))
@@ -281,9 +282,10 @@ class _Steps:
         return ratio
 
 
-def _resampled(
-    steps: _Steps, a: Floats, b: Floats, resamples: int, rng: np.random.Generator
+def resampled_violations(
+    steps: JointSteps, a: Floats, b: Floats, resamples: int, rng: np.random.Generator
 ) -> Floats:
+    """Return the violation ratios of resamples of two sorted samples."""
     batch = max(1, _BATCH // (len(a) + len(b)))
     found = []
     for done in range(0, resamples, batch):
