@@ -14,6 +14,7 @@ from curvewise.stats.distribution import quantile
 from curvewise.stats.interval import Interval, estimand, looks, percent
 from curvewise.stats.validation import (
     Floats,
+    bad_value,
     checked_confidence,
     checked_scores,
     checked_size,
@@ -191,11 +192,7 @@ def _refuse_one_side(kind: str, confidence: float) -> None:
             ".",
         )
     if confidence < 0.5:
-        raise CurvewiseError(
-            f"confidence is {confidence!r}. On one side pass at least 0.5.",
-            argument="confidence",
-            value=confidence,
-        )
+        raise bad_value("confidence", confidence, "On one side pass at least 0.5.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,11 +15,12 @@ from curvewise.stats.distribution import quantile
 from curvewise.stats.interval import TAILS, Interval, Tail, estimand
 from curvewise.stats.validation import (
     Floats,
+    bad_value,
     checked_alpha,
     checked_chance,
     checked_confidence,
     one_of,
-    sorted_scores,
+    spread_scores,
 )
 
 __all__ = ["bootstrap_interval"]
@@ -119,13 +120,11 @@ def bootstrap_interval(
     >>> round(found.monte_carlo_error, 3)
     0.004
     """
-    z = sorted_scores(scores)
+    z = spread_scores(scores)
     level = checked_confidence(confidence)
     # With fewer, no resample is beyond the ends.
     draws = checked_chance(resamples, rng, math.ceil(round(2 / (1 - level), 9)) - 1)
     asked = _resolved(statistic)
-    if len(z) == 1:
-        raise CurvewiseError("One score says nothing about spread. Pass two or more.")
     _warn_of_little(z, asked)
     value, influence = float(asked.of(z[None])[0]), asked.influence(z)
     if len(z) > MANY and isinstance(asked, _Weighted):
@@ -223,11 +222,11 @@ def _resolved(statistic: Any) -> _Weighted | _Own:
             return _cvar(checked_alpha(alpha), "upper")
         case ("cvar", alpha, tail):
             return _cvar(checked_alpha(alpha), tail)
-    raise CurvewiseError(
-        f"statistic is {statistic!r}. Pass 'mean', ('cvar', alpha), ('cvar', alpha, tail) "
-        f"or a function of scores and axis.",
-        argument="statistic",
-        value=statistic,
+    raise bad_value(
+        "statistic",
+        statistic,
+        "Pass 'mean', ('cvar', alpha), ('cvar', alpha, tail) or a function of scores "
+        "and axis.",
     )
 
 

@@ -28,6 +28,7 @@ from curvewise.stats.interval import (
 from curvewise.stats.interval import estimand as words_for
 from curvewise.stats.validation import (
     Floats,
+    bad_value,
     checked_alpha,
     checked_alphas,
     checked_confidence,
@@ -35,6 +36,7 @@ from curvewise.stats.validation import (
     one_of,
     shares,
     sorted_scores,
+    spread_scores,
 )
 
 __all__ = [
@@ -204,10 +206,8 @@ def student_interval(
     >>> print(student_interval([.2, .4, .5, .6, .7], support=(0, 1)))
     [0.2412, 0.7188]
     """
-    z, level = sorted_scores(scores), checked_confidence(confidence)
+    z, level = spread_scores(scores), checked_confidence(confidence)
     low, high = checked_support(support, z)
-    if len(z) == 1:
-        raise CurvewiseError("One score says nothing about spread. Pass two or more.")
     value = float(z.mean())
     reach = t_quantile(level, len(z) - 1) * standard_error(z)
     return Interval(
@@ -355,11 +355,7 @@ def quantile_interval(
     """
     z = sorted_scores(scores)
     if np.ndim(p) != 0:
-        raise CurvewiseError(
-            f"p is {p!r}. Pass one share, or take all from a band.",
-            argument="p",
-            value=p,
-        )
+        raise bad_value("p", p, "Pass one share, or take all from a band.")
     share = float(shares(p))
     level = checked_confidence(confidence)
     low, high = checked_support(support, z)

@@ -11,7 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.validation import checked_chance, checked_level, checked_size
+from curvewise.stats.validation import (
+    bad_value,
+    checked_chance,
+    checked_level,
+    checked_size,
+)
 
 __all__ = [
     "all_deals",
@@ -212,11 +217,10 @@ def _checked(sizes: Any) -> tuple[int, ...]:
     except TypeError:
         every = ()
     if not 1 <= len(every) <= 65_536:
-        raise CurvewiseError(
-            f"sizes is {sizes!r}. Pass how many lines each algorithm has, such as "
-            f"[10, 10].",
-            argument="sizes",
-            value=sizes,
+        raise bad_value(
+            "sizes",
+            sizes,
+            "Pass how many lines each algorithm has, such as [10, 10].",
         )
     return tuple(checked_size(size, "a size") for size in every)
 

@@ -11,10 +11,11 @@ from typing import Literal, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise.errors import CurvewiseError
 from curvewise.stats.interval import TAILS, Tail
 from curvewise.stats.validation import (
     Floats,
+    as_floats,
+    bad_value,
     checked_alphas,
     checked_scores,
     one_of,
@@ -60,14 +61,9 @@ def ecdf(scores: ArrayLike, at: ArrayLike) -> Floats:
     [0.0, 0.75, 0.75]
     """
     z = sorted_scores(scores)
-    try:
-        values = np.asarray(at, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.array(np.nan)
-    if np.isnan(values).any():
-        raise CurvewiseError(
-            f"at is {at!r}. Pass scores to look at.", argument="at", value=at
-        )
+    values = as_floats(at)
+    if values is None or np.isnan(values).any():
+        raise bad_value("at", at, "Pass scores to look at.")
     return np.searchsorted(z, values, side="right") / len(z)
 
 
@@ -295,11 +291,7 @@ def threshold(scores: ArrayLike, z: float) -> Threshold:
     """
     values = sorted_scores(scores)
     if not isinstance(z, int | float | np.number) or not math.isfinite(z):
-        raise CurvewiseError(
-            f"z is {z!r}. Pass a finite score, one worth reaching.",
-            argument="z",
-            value=z,
-        )
+        raise bad_value("z", z, "Pass a finite score, one worth reaching.")
     reached = values >= z
     return Threshold(
         probability=float(reached.mean()),

@@ -12,8 +12,9 @@ from curvewise.stats.asymptotics import is_constant, unit_of, welch_df
 from curvewise.stats.interval import APART, Interval, cannot_tell, few, percent
 from curvewise.stats.validation import (
     Floats,
+    bad_value,
     checked_confidence,
-    checked_power,
+    checked_probability,
     checked_size,
     is_number,
     two_samples,
@@ -204,11 +205,7 @@ def _weighted(
     a: ArrayLike, b: ArrayLike, weight: float, paired: bool
 ) -> tuple[Floats, Floats]:
     if not is_number(weight):
-        raise CurvewiseError(
-            f"weight is {weight!r}. Pass a number, such as 0.95.",
-            argument="weight",
-            value=weight,
-        )
+        raise bad_value("weight", weight, "Pass a number, such as 0.95.")
     x, y = two_samples(a, b, paired)
     return x, weight * y
 
@@ -302,11 +299,9 @@ def more_trials(
     >>> more_trials(a, b, 0.0) is None
     True
     """
-    level, wanted = checked_confidence(confidence), checked_power(power)
+    level, wanted = checked_confidence(confidence), checked_probability("power", power)
     if not is_number(room):
-        raise CurvewiseError(
-            f"room is {room!r}. Pass a difference.", argument="room", value=room
-        )
+        raise bad_value("room", room, "Pass a difference.")
     x, y = _weighted(a, b, weight, paired)
     if min(len(x), len(y)) < 2:
         raise CurvewiseError("One trial has no spread. Pass two or more of each.")

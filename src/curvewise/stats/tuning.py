@@ -11,7 +11,12 @@ from curvewise.stats import distribution
 from curvewise.stats.bands import ANYWHERE, Kind, Support, cdf_band
 from curvewise.stats.bounds import simultaneous
 from curvewise.stats.interval import CurveBand
-from curvewise.stats.validation import Floats, sorted_scores
+from curvewise.stats.validation import (
+    Floats,
+    as_floats,
+    bad_value,
+    sorted_scores,
+)
 
 __all__ = ["best_of", "tuning_curve"]
 
@@ -156,31 +161,20 @@ def tuning_curve(
 
 
 def _checked_budgets(k: Any) -> Floats:
-    try:
-        budget = np.asarray(k)
-    except ValueError:  # lists of different lengths
-        budget = np.array(None)
-    if budget.dtype.kind not in "iuf":
-        raise CurvewiseError(
-            f"k is {k!r}. Pass whole numbers of trials, from 1 on.",
-            argument="k",
-            value=k,
-        )
+    budget = as_floats(k, "iuf", copy=True)
+    if budget is None:
+        raise bad_value("k", k, "Pass whole numbers of trials, from 1 on.")
     is_whole = (budget >= 1) & (budget == np.floor(budget)) & np.isfinite(budget)
     if not is_whole.all():
         odd = budget[~is_whole].flat[0]
         raise CurvewiseError(f"k is {odd:g}. Pass whole numbers of trials, from 1 on.")
-    return budget.astype(np.float64)
+    return budget
 
 
 def _share(q: Any, budget: Floats) -> Floats:
     """Return the share of single trials that the best of k reaches in a share q."""
     if isinstance(q, bool) or not isinstance(q, int | float) or not 0 < q < 1:
-        raise CurvewiseError(
-            f"quantile is {q!r}. Pass a share between 0 and 1.",
-            argument="quantile",
-            value=q,
-        )
+        raise bad_value("quantile", q, "Pass a share between 0 and 1.")
     share: Floats = np.exp(np.log(q) / budget)
     return share
 

@@ -7,24 +7,37 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, is_whole
 
 Floats: TypeAlias = NDArray[np.float64]
 
 LARGEST = 1e290  # a score, so that sums and tail means of millions are finite
+NUMBERS = "biufO"  # kinds of arrays that may hold them; not texts, dates, complex ones
+
+
+def bad_value(name: str, value: Any, advice: str) -> CurvewiseError:
+    """Return the error that says what an argument is, and what to pass instead."""
+    return CurvewiseError(f"{name} is {value!r}. {advice}", argument=name, value=value)
+
+
+def as_floats(values: Any, kinds: str = "", *, copy: bool = False) -> Floats | None:
+    """Return values as an array of floats, None where they are none (of these kinds)."""
+    try:
+        if not kinds:
+            return np.asarray(values, dtype=np.float64)
+        raw = np.asarray(values)
+        return raw.astype(np.float64, copy=copy) if raw.dtype.kind in kinds else None
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def checked_scores(scores: ArrayLike, what: str = "Scores") -> Floats:
     """Return scores as an array, in their order; refuse what is no sample."""
     if isinstance(scores, np.ma.MaskedArray):
         raise CurvewiseError(f"{what} are masked. Pass those that count, unmasked.")
-    try:
-        raw = np.asarray(scores)
-        if raw.dtype.kind not in "biufO":  # texts, dates, complex numbers
-            raise TypeError
-        z = raw.astype(np.float64, copy=False)
-    except (TypeError, ValueError, OverflowError):
-        raise CurvewiseError(f"{what} are no numbers. Pass one per trial.") from None
+    z = as_floats(scores, NUMBERS)
+    if z is None:
+        raise CurvewiseError(f"{what} are no numbers. Pass one per trial.")
     if z.ndim != 1 or len(z) == 0:
         raise CurvewiseError(f"{what} have shape {z.shape}. Pass one score per trial.")
     with np.errstate(over="ignore", invalid="ignore"):
@@ -48,6 +61,14 @@ def sorted_scores(scores: ArrayLike) -> Floats:
     return z if (z[1:] >= z[:-1]).all() else np.sort(z)
 
 
+def spread_scores(scores: ArrayLike) -> Floats:
+    """Return two scores or more in ascending order."""
+    z = sorted_scores(scores)
+    if len(z) == 1:
+        raise CurvewiseError("One score says nothing about spread. Pass two or more.")
+    return z
+
+
 def two_samples(a: ArrayLike, b: ArrayLike, paired: bool) -> tuple[Floats, Floats]:
     """Return both samples as arrays; refuse pairs that do not match."""
     one, other = checked_scores(a, "Scores a"), checked_scores(b, "Scores b")
@@ -63,14 +84,9 @@ def two_samples(a: ArrayLike, b: ArrayLike, paired: bool) -> tuple[Floats, Float
 
 def shares(p: ArrayLike) -> Floats:
     """Return shares of the trials as an array; refuse what is not between 0 and 1."""
-    try:
-        share = np.asarray(p, dtype=np.float64)
-    except (TypeError, ValueError):
-        share = np.array(np.nan)
-    if not ((share >= 0) & (share <= 1)).all():
-        raise CurvewiseError(
-            f"p is {p!r}. Pass shares between 0 and 1.", argument="p", value=p
-        )
+    share = as_floats(p)
+    if share is None or not ((share >= 0) & (share <= 1)).all():
+        raise bad_value("p", p, "Pass shares between 0 and 1.")
     return share
 
 
@@ -92,55 +108,31 @@ def checked_alphas(alpha: Any) -> Floats:
 def checked_alpha(alpha: Any) -> float:
     """Return where a distribution is cut; refuse what leaves a tail empty."""
     if not is_number(alpha) or not 0 < alpha < 1:
-        raise CurvewiseError(
-            f"alpha is {alpha!r}. Pass a share strictly between 0 and 1.",
-            argument="alpha",
-            value=alpha,
-        )
+        raise bad_value("alpha", alpha, "Pass a share strictly between 0 and 1.")
     return float(alpha)
+
+
+def checked_probability(name: str, value: Any) -> float:
+    """Return a confidence, a level, a power or a share; refuse what is none."""
+    if not is_number(value) or not 0 < value < 1:
+        raise bad_value(name, value, "Pass one between 0 and 1.")
+    return float(value)
 
 
 def checked_confidence(confidence: Any) -> float:
     """Return a confidence; refuse what is none."""
-    if not is_number(confidence) or not 0 < confidence < 1:
-        raise CurvewiseError(
-            f"confidence is {confidence!r}. Pass one between 0 and 1.",
-            argument="confidence",
-            value=confidence,
-        )
-    return float(confidence)
+    return checked_probability("confidence", confidence)
 
 
 def checked_level(level: Any) -> float:
     """Return the level of a test; refuse what is none."""
-    if not is_number(level) or not 0 < level < 1:
-        raise CurvewiseError(
-            f"level is {level!r}. Pass one between 0 and 1.",
-            argument="level",
-            value=level,
-        )
-    return float(level)
-
-
-def checked_power(power: Any) -> float:
-    """Return the chance to find a difference; refuse what is none."""
-    if not is_number(power) or not 0 < power < 1:
-        raise CurvewiseError(
-            f"power is {power!r}. Pass one between 0 and 1.",
-            argument="power",
-            value=power,
-        )
-    return float(power)
+    return checked_probability("level", level)
 
 
 def checked_half_width(half_width: Any) -> float:
     """Return a half-width; refuse what is none."""
     if not is_number(half_width) or half_width <= 0:
-        raise CurvewiseError(
-            f"half_width is {half_width!r}. Pass one above 0.",
-            argument="half_width",
-            value=half_width,
-        )
+        raise bad_value("half_width", half_width, "Pass one above 0.")
     return float(half_width)
 
 
@@ -151,12 +143,10 @@ def checked_support(support: Any, *samples: Floats) -> tuple[float, float]:
     except (TypeError, ValueError):
         low = high = math.nan
     if not low < high:
-        raise CurvewiseError(
-            f"support is {support!r}. Pass the least and the largest score that are "
-            f"possible, such as (0, 1).",
-            argument="support",
-            value=support,
+        advice = (
+            "Pass the least and the largest score that are possible, such as (0, 1)."
         )
+        raise bad_value("support", support, advice)
     least = min((float(z.min()) for z in samples), default=low)
     most = max((float(z.max()) for z in samples), default=high)
     if least < low or most > high:
@@ -169,24 +159,15 @@ def checked_support(support: Any, *samples: Floats) -> tuple[float, float]:
 
 def checked_size(n: Any, name: str = "n") -> int:
     """Return a number of trials; refuse what is none."""
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise CurvewiseError(
-            f"{name} is {n!r}. Pass a number of trials, at least 1.",
-            argument=name,
-            value=n,
-        )
+    if not is_whole(n):
+        raise bad_value(name, n, "Pass a number of trials, at least 1.")
     return int(n)
 
 
 def checked_count(name: str, value: Any) -> int:
     """Return a number of looks, steps or windows; refuse what is none."""
-    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_whole or value < 1:
-        raise CurvewiseError(
-            f"{name} is {value!r}. Pass how many, at least 1.",
-            argument=name,
-            value=value,
-        )
+    if not is_whole(value):
+        raise bad_value(name, value, "Pass how many, at least 1.")
     return int(value)
 
 
@@ -195,31 +176,17 @@ def checked_chance(
 ) -> int:
     """Return a number of resamples; refuse too few, and what is no generator."""
     if not isinstance(rng, np.random.Generator):
-        raise CurvewiseError(
-            f"rng is {rng!r}. Pass a numpy Generator, such as np.random.default_rng(1).",
-            argument="rng",
-            value=rng,
-        )
-    is_whole = isinstance(resamples, int | np.integer) and not isinstance(
-        resamples, bool
-    )
-    if not is_whole or resamples < least:
-        raise CurvewiseError(
-            f"{name} is {resamples!r}. Pass at least {least}.",
-            argument=name,
-            value=resamples,
-        )
+        advice = "Pass a numpy Generator, such as np.random.default_rng(1)."
+        raise bad_value("rng", rng, advice)
+    if not is_whole(resamples, least):
+        raise bad_value(name, resamples, f"Pass at least {least}.")
     return int(resamples)
 
 
 def one_of(name: str, value: Any, known: Sequence[str]) -> None:
     """Refuse a word that is not known."""
     if value not in known:
-        raise CurvewiseError(
-            f"{name} is {value!r}. Pass one of {', '.join(known)}.",
-            argument=name,
-            value=value,
-        )
+        raise bad_value(name, value, f"Pass one of {', '.join(known)}.")
 
 
 def is_number(value: Any) -> bool:
@@ -237,19 +204,10 @@ def checked_sizes(sizes: Any, name: str = "sizes") -> Floats:
     """Return sizes as they come, as an array; refuse what is no size."""
     if isinstance(sizes, np.ma.MaskedArray):
         raise CurvewiseError(f"{name} are masked. Pass those that count, unmasked.")
-    try:
-        n = np.asarray(sizes)
-        if n.dtype.kind not in "iuf":
-            raise TypeError
-        n = np.atleast_1d(n.astype(np.float64))
-    except (TypeError, ValueError):
-        n = np.array([[np.nan]])
-    if n.ndim != 1 or len(n) == 0:
-        raise CurvewiseError(
-            f"{name} is {sizes!r}. Pass numbers of training examples.",
-            argument=name,
-            value=sizes,
-        )
+    n = as_floats(sizes, "iuf", copy=True)
+    if n is None or n.ndim > 1 or n.size == 0:
+        raise bad_value(name, sizes, "Pass numbers of training examples.")
+    n = np.atleast_1d(n)
     if not (np.isfinite(n) & (n > 0)).all():
         bad = n[~(np.isfinite(n) & (n > 0))][0]
         raise CurvewiseError(
@@ -268,11 +226,7 @@ def checked_one_size(size: Any, name: str) -> float:
     """Return one size; refuse several."""
     n = checked_sizes(size, name)
     if len(n) > 1:
-        raise CurvewiseError(
-            f"{name} is {size!r}. Pass one number of examples.",
-            argument=name,
-            value=size,
-        )
+        raise bad_value(name, size, "Pass one number of examples.")
     return float(n[0])
 
 
@@ -290,16 +244,12 @@ def checked_table(values: Any, name: str, sizes: int) -> Floats:
     """Return one row of numbers for each curve; refuse another shape, not what is NaN."""
     if isinstance(values, np.ma.MaskedArray):
         raise CurvewiseError(f"{name} are masked. Pass NaN where there is no number.")
-    try:
-        raw = np.asarray(values)
-        if raw.dtype.kind not in "biufO":
-            raise TypeError
-        table = raw.astype(np.float64)
-    except (TypeError, ValueError):
+    table = as_floats(values, NUMBERS, copy=True)
+    if table is None:
         raise CurvewiseError(
             f"{name} are no table of numbers. Pass one row for each curve, one number for "
             f"each size."
-        ) from None
+        )
     if table.ndim != 2 or table.shape[1] != sizes:
         raise CurvewiseError(
             f"{name} have shape {table.shape} and there are {sizes} sizes. Pass one row "

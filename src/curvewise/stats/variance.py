@@ -13,7 +13,12 @@ from numpy.typing import ArrayLike
 from curvewise.errors import CurvewiseError, CurvewiseWarning, unknown
 from curvewise.stats.asymptotics import enough
 from curvewise.stats.interval import Interval
-from curvewise.stats.validation import Floats, checked_chance, checked_confidence
+from curvewise.stats.validation import (
+    Floats,
+    as_floats,
+    checked_chance,
+    checked_confidence,
+)
 
 __all__ = ["Components", "components", "share_intervals"]
 
@@ -229,12 +234,11 @@ def _warn_of_few(shape: tuple[int, ...], factors: tuple[str, ...]) -> None:
 def _checked(
     scores: ArrayLike, factors: Sequence[str]
 ) -> tuple[Floats, tuple[str, ...]]:
-    try:
-        y = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError):
+    y = as_floats(scores)
+    if y is None:
         raise CurvewiseError(
             "Scores are no table of numbers. Pass one score for each cell."
-        ) from None
+        )
     names = tuple(factors)
     if y.ndim != len(names) or len(names) < 2 or len(set(names)) < len(names):
         raise CurvewiseError(

@@ -30,7 +30,13 @@ from curvewise.stats.anova.lines import (
     step_units,
 )
 from curvewise.stats.interval import CurveBand, percent
-from curvewise.stats.validation import Floats, checked_chance, checked_confidence
+from curvewise.stats.validation import (
+    Floats,
+    as_floats,
+    bad_value,
+    checked_chance,
+    checked_confidence,
+)
 
 __all__ = [
     "difference_band",
@@ -350,17 +356,13 @@ def checked_steps(steps: ArrayLike | None, k: int) -> Floats:
     """Return the training behind each step; places where nothing is given."""
     if steps is None:
         return np.arange(k, dtype=np.float64)
-    try:
-        at = np.asarray(steps)
-        at = at.astype(np.float64) if at.dtype.kind in "iufO" else np.array(np.nan)
-    except (TypeError, ValueError):
-        at = np.array(np.nan)
-    if at.shape != (k,) or not np.isfinite(at).all() or not (np.diff(at) > 0).all():
-        raise CurvewiseError(
-            f"steps is {steps!r}. Pass {k} ascending numbers, one for each step of the "
-            f"lines.",
-            argument="steps",
-            value=steps,
+    at = as_floats(steps, "iufO", copy=True)
+    is_fine = at is not None and at.shape == (k,) and bool(np.isfinite(at).all())
+    if at is None or not is_fine or not (np.diff(at) > 0).all():
+        raise bad_value(
+            "steps",
+            steps,
+            f"Pass {k} ascending numbers, one for each step of the lines.",
         )
     return at
 

@@ -10,7 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError, Phrase, listed
 from curvewise.stats.asymptotics import unit_of
-from curvewise.stats.validation import Floats, checked_count
+from curvewise.stats.validation import (
+    NUMBERS,
+    Floats,
+    as_floats,
+    bad_value,
+    checked_count,
+)
 
 __all__ = [
     "greenhouse_geisser",
@@ -136,16 +142,12 @@ def _named(lines: Any) -> tuple[tuple[str, ...], list[Any]]:
 
 def checked_table(name: str, values: Any) -> Floats:
     """Return the lines of one algorithm; refuse what is no table of finite numbers."""
-    try:
-        raw = np.asarray(values)
-        if isinstance(values, np.ma.MaskedArray) or raw.dtype.kind not in "biufO":
-            raise TypeError
-        table = raw.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
+    table = as_floats(values, NUMBERS, copy=True)
+    if table is None or isinstance(values, np.ma.MaskedArray):
         raise CurvewiseError(
             f"The lines of '{name}' are no table of numbers. Pass an array of shape "
             f"(line, step), every line on the same steps."
-        ) from None
+        )
     if table.ndim != 2 or 0 in table.shape:
         raise CurvewiseError(
             f"The lines of '{name}' have shape {table.shape}. Pass (line, step)."
@@ -243,12 +245,12 @@ def checked_edges(steps: int, windows: WindowsLike) -> Edges:
         or edges[0] < 0
         or edges[-1] > steps
     ):
-        raise CurvewiseError(
-            f"windows is {windows!r}. Pass how many, or two or more ascending edges that "
-            f"are places of steps, from 0 to {steps}: the first step of each window, and "
-            f"where the last ends.",
-            argument="windows",
-            value=windows,
+        raise bad_value(
+            "windows",
+            windows,
+            f"Pass how many, or two or more ascending edges that are places of steps, "
+            f"from 0 to {steps}: the first step of each window, and where the last "
+            f"ends.",
         )
     return edges.astype(np.int64)
 

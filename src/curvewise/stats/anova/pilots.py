@@ -11,7 +11,11 @@ from curvewise.errors import CurvewiseError
 from curvewise.stats.anova.draws import Split, batches, floored, welch_f
 from curvewise.stats.anova.lines import Design, LinesLike, checked_lines, compact
 from curvewise.stats.asymptotics import unit_of
-from curvewise.stats.validation import Floats, is_number
+from curvewise.stats.validation import (
+    Floats,
+    bad_value,
+    is_number,
+)
 
 FEWEST_TO_PLAN = 4  # lines of each algorithm
 
@@ -67,11 +71,11 @@ def checked_effect(shift: Any, stretch: Any, effect: str) -> bool:
         raise CurvewiseError("Both shift and stretch are given. Pass one of them.")
     if shift is not None:
         if not is_number(shift) or shift <= 0:
-            raise CurvewiseError(
-                f"shift is {shift!r}. Pass the size of a difference in units of the "
-                f"scores, above 0; it is planned for in either direction.",
-                argument="shift",
-                value=shift,
+            raise bad_value(
+                "shift",
+                shift,
+                "Pass the size of a difference in units of the scores, above 0; it is "
+                "planned for in either direction.",
             )
         if effect == "interaction":
             raise CurvewiseError(
@@ -83,11 +87,10 @@ def checked_effect(shift: Any, stretch: Any, effect: str) -> bool:
                 ".",
             )
     elif not is_number(stretch) or stretch <= 0 or stretch == 1:
-        raise CurvewiseError(
-            f"stretch is {stretch!r}. Pass what scores are multiplied by, above 0 and "
-            f"not 1, such as 1.1.",
-            argument="stretch",
-            value=stretch,
+        raise bad_value(
+            "stretch",
+            stretch,
+            "Pass what scores are multiplied by, above 0 and not 1, such as 1.1.",
         )
     return True
 
@@ -98,11 +101,7 @@ def checked_sizes(sizes: Any, least: int) -> list[int] | None:
         return None
     tried = np.unique(np.atleast_1d(np.asarray(sizes)))
     if tried.dtype.kind not in "iu" or tried.size == 0 or tried[0] < 2:
-        raise CurvewiseError(
-            f"sizes is {sizes!r}. Pass numbers of lines, each at least 2.",
-            argument="sizes",
-            value=sizes,
-        )
+        raise bad_value("sizes", sizes, "Pass numbers of lines, each at least 2.")
     if tried[-1] < least:
         raise CurvewiseError(
             f"sizes go up to {tried[-1]} lines, with which no result is significant. "

@@ -31,7 +31,7 @@ from curvewise.stats.validation import (
     checked_chance,
     checked_confidence,
     checked_level,
-    checked_power,
+    checked_probability,
     one_of,
 )
 
@@ -300,7 +300,7 @@ def refuse_pilot(lines: LinesLike) -> None:
 
 
 def _check_power(power: Any, level: float) -> None:
-    if checked_power(power) <= level:
+    if checked_probability("power", power) <= level:
         raise CurvewiseError(
             f"power is {power:g} and level {level:g}: chance alone finds as much. Pass a "
             f"power above the level.",

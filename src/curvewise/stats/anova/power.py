@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise.errors import CurvewiseError
+from curvewise.errors import CurvewiseError, is_whole
 from curvewise.stats.anova.draws import (
     FEWEST_TO_FLIP,
     Split,
@@ -33,7 +33,13 @@ from curvewise.stats.deals import (
     number_of_deals,
     random_labels,
 )
-from curvewise.stats.validation import Floats, checked_chance, checked_level, is_number
+from curvewise.stats.validation import (
+    Floats,
+    bad_value,
+    checked_chance,
+    checked_level,
+    is_number,
+)
 
 __all__ = [
     "StretchPower",
@@ -264,20 +270,15 @@ def _points(stretch: Any, size: Any, pool: Pool) -> tuple[Floats, Indices]:
         ) from None
     for value in stretches.ravel().tolist():
         if not is_number(value) or not 1e-6 <= value <= 1e6:
-            raise CurvewiseError(
-                f"stretch is {value!r}. Pass what scores are multiplied by, above 0, such "
-                f"as 1.1.",
-                argument="stretch",
-                value=value,
+            raise bad_value(
+                "stretch",
+                value,
+                "Pass what scores are multiplied by, above 0, such as 1.1.",
             )
     most = pool.lines // 2 if pool.disjoint else pool.lines
     for value in sizes.ravel().tolist():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 2:
-            raise CurvewiseError(
-                f"size is {value!r}. Pass a number of lines, at least 2.",
-                argument="size",
-                value=value,
-            )
+        if not is_whole(value, 2):
+            raise bad_value("size", value, "Pass a number of lines, at least 2.")
         if value > most:
             of_each = "different lines for both" if pool.disjoint else "lines"
             raise CurvewiseError(

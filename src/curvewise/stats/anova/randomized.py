@@ -51,6 +51,7 @@ from curvewise.stats.deals import (
 )
 from curvewise.stats.validation import (
     Floats,
+    bad_value,
     checked_chance,
     checked_level,
     checked_size,
@@ -567,11 +568,7 @@ def is_exact(exact: Any, deals: float, most: int = MOST_ENUMERATED) -> bool:
     if exact is None:
         return deals <= ENUMERATED * (1 + 1e-9)  # some are counted by logarithms
     if not isinstance(exact, bool):
-        raise CurvewiseError(
-            f"exact is {exact!r}. Pass True, False or None.",
-            argument="exact",
-            value=exact,
-        )
+        raise bad_value("exact", exact, "Pass True, False or None.")
     if exact and deals > most * (1 + 1e-9):
         # Beyond a few thousand digits an integer cannot even be written.
         many = f"{deals:,.0f}" if deals < 1e15 else f"about 1e{math.log10(deals):.0f}"

@@ -11,7 +11,13 @@ from curvewise.stats.anova.bands import AtSteps, flipped_f, lines_at, observed_f
 from curvewise.stats.anova.draws import as_large, is_within
 from curvewise.stats.anova.lines import LinesLike, WindowsLike
 from curvewise.stats.interval import CurveBand
-from curvewise.stats.validation import Floats, checked_chance, checked_level, is_number
+from curvewise.stats.validation import (
+    Floats,
+    bad_value,
+    checked_chance,
+    checked_level,
+    is_number,
+)
 
 __all__ = [
     "Where",
@@ -315,9 +321,8 @@ def _checked_level(asked: Any, flips: int) -> float:
 
 def _checked_margin(margin: Any) -> None:
     if not is_number(margin) or margin <= 0:
-        raise CurvewiseError(
-            f"margin is {margin!r}. Pass the largest difference that does not matter, "
-            f"above 0.",
-            argument="margin",
-            value=margin,
+        raise bad_value(
+            "margin",
+            margin,
+            "Pass the largest difference that does not matter, above 0.",
         )

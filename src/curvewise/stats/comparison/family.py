@@ -4,7 +4,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.validation import Floats, checked_confidence, checked_size
+from curvewise.stats.validation import (
+    Floats,
+    as_floats,
+    bad_value,
+    checked_confidence,
+    checked_size,
+)
 
 __all__ = ["holm", "shared_confidence"]
 
@@ -61,16 +67,11 @@ def holm(p: ArrayLike) -> Floats:
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     """
-    try:
-        values = np.asarray(p, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise CurvewiseError("p are no numbers. Pass one p-value per test.") from None
+    values = as_floats(p)
+    if values is None:
+        raise CurvewiseError("p are no numbers. Pass one p-value per test.")
     if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
-        raise CurvewiseError(
-            f"p is {p!r}. Pass one p-value between 0 and 1 per test.",
-            argument="p",
-            value=p,
-        )
+        raise bad_value("p", p, "Pass one p-value between 0 and 1 per test.")
     order = np.argsort(values, kind="stable")
     steps = values[order] * np.arange(len(values), 0, -1)
     adjusted = np.empty_like(values)

@@ -21,6 +21,8 @@ from curvewise.stats.interval import (
 )
 from curvewise.stats.validation import (
     Floats,
+    as_floats,
+    bad_value,
     checked_chance,
     checked_confidence,
     one_of,
@@ -209,15 +211,12 @@ def _warn(pool: Pool, what: What) -> None:
 
 
 def _thresholds(at: ArrayLike) -> Floats:
-    try:
-        thresholds = np.atleast_1d(np.asarray(at, dtype=np.float64))
-    except (TypeError, ValueError):
-        raise CurvewiseError("at are no numbers. Pass thresholds.") from None
-    if thresholds.ndim != 1 or len(thresholds) == 0 or np.isnan(thresholds).any():
-        raise CurvewiseError(
-            f"at is {at!r}. Pass thresholds, one or more.", argument="at", value=at
-        )
-    return thresholds
+    thresholds = as_floats(at)
+    if thresholds is None:
+        raise CurvewiseError("at are no numbers. Pass thresholds.")
+    if thresholds.ndim > 1 or thresholds.size == 0 or np.isnan(thresholds).any():
+        raise bad_value("at", at, "Pass thresholds, one or more.")
+    return np.atleast_1d(thresholds)
 
 
 def _shares(pool: Pool, thresholds: Floats) -> tuple[Floats, Floats]:

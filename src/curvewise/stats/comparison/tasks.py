@@ -27,6 +27,7 @@ from curvewise.stats.asymptotics import (
 from curvewise.stats.interval import Interval, asymptotic, cannot_tell
 from curvewise.stats.validation import (
     Floats,
+    bad_value,
     checked_chance,
     checked_confidence,
     checked_scores,
@@ -411,11 +412,7 @@ def _mean() -> _Statistic:
 
 def _gap(target: float) -> _Statistic:
     if not is_number(target):
-        raise CurvewiseError(
-            f"target is {target!r}. Pass a score worth reaching.",
-            argument="target",
-            value=target,
-        )
+        raise bad_value("target", target, "Pass a score worth reaching.")
     return _Statistic(
         f"mean shortfall from {target:g}, tasks weighing the same (optimality gap)",
         lambda z, weights: weights @ np.maximum(target - z, 0),

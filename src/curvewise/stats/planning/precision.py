@@ -21,6 +21,7 @@ from curvewise.stats.planning.widths import (
 )
 from curvewise.stats.validation import (
     Floats,
+    bad_value,
     checked_confidence,
     checked_half_width,
     checked_scores,
@@ -239,9 +240,7 @@ def trials_for_quantile(
     44
     """
     if not is_number(p) or not 0 < p < 1:
-        raise CurvewiseError(
-            f"p is {p!r}. Pass a share strictly between 0 and 1.", argument="p", value=p
-        )
+        raise bad_value("p", p, "Pass a share strictly between 0 and 1.")
     return trials_for(
         Functional("quantile", p), half_width, pilot=pilot, confidence=confidence
     )
@@ -271,10 +270,10 @@ def trials_for(
     731
     """
     if not isinstance(functional, Functional):
-        raise CurvewiseError(
-            f"functional is {functional!r}. Pass one, such as Functional('mean').",
-            argument="functional",
-            value=functional,
+        raise bad_value(
+            "functional",
+            functional,
+            "Pass one, such as Functional('mean').",
         )
     h = checked_half_width(half_width)
     level = checked_confidence(confidence)
@@ -475,11 +474,10 @@ def trials_for_top(share: float, *, confidence: float = 0.95) -> int:
     (59, 459)
     """
     if not is_number(share) or not 0 < share < 1:
-        raise CurvewiseError(
-            f"share is {share!r}. Pass one strictly between 0 and 1, such as 0.05 for the "
-            f"top 5 %.",
-            argument="share",
-            value=share,
+        raise bad_value(
+            "share",
+            share,
+            "Pass one strictly between 0 and 1, such as 0.05 for the top 5 %.",
         )
     level = checked_confidence(confidence)
     # log1p: a share of 1e-9 is not lost in 1 - share. Up to rounding, met is met.
