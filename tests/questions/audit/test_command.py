@@ -9,6 +9,7 @@ import curvewise as cw
 from curvewise.cli import main
 from curvewise.cli import results as cli_results
 from curvewise.examples import example_text
+from curvewise.flow import progress
 from curvewise.questions import audit
 from curvewise.questions import audit as analysis
 
@@ -60,7 +61,7 @@ def test_the_command_has_the_numbers_of_the_api():
 
 def test_lines_come_after_a_second_and_then_rarely(monkeypatch):
     clock = iter([0.0, 0.5, 1.2, 2.0, 11.1, 12.0, 21.5])
-    monkeypatch.setattr(cli_results.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
     said = []
     show = cli_results._shown(said.append, every=10.0)
     for done in range(1, 8):
