@@ -5,6 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
+import curvewise as cw
+from curvewise import figures
 from curvewise.errors import CurvewiseError
 from curvewise.figures.chart import Chart, Series, no_band
 from curvewise.figures.draw import draw_panels
@@ -54,8 +56,17 @@ def test_one_chart_keeps_its_legend_inside():
 
 
 def test_no_chart_is_refused():
-    with pytest.raises(CurvewiseError, match="There is no chart to draw"):
+    with pytest.raises(CurvewiseError):
         draw_panels([])
+
+
+@pytest.mark.parametrize("name", [name for name in dir(figures) if name != "style"])
+def test_a_figure_needs_an_answer_of_its_kind(name):
+    trials = cw.example("counts")
+    others = ("trees", "bayes") if name == "plot_shift" else ()
+    with pytest.raises(CurvewiseError) as problem:
+        getattr(figures, name)(trials, *others)
+    assert (problem.value.argument, problem.value.value) == ("answer", trials)
 
 
 @pytest.mark.parametrize("n", [3, 9])

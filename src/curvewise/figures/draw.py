@@ -1,7 +1,7 @@
 """The matplotlib drawer: charts in, axes out. Nothing else imports matplotlib."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from curvewise.figures.chart import (
     y_ticks,
 )
 from curvewise.figures.labels import (
+    Axes,
+    Figure,
     apart,
     draw_legend,
     legend_above,
@@ -32,10 +34,6 @@ from curvewise.figures.labels import (
 from curvewise.figures.styles import current
 from curvewise.metrics import Floats
 from curvewise.text import step
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # As `DASHES` names them; longer ones in widths of the line.
 _DASHES: dict[str, Any] = {
@@ -75,14 +73,9 @@ def new_axes(columns: int = 1, rows: int = 1) -> "Axes":
     return first
 
 
-def starts_row(ax: "Axes") -> bool:
-    """Return whether axes are the first of their row of panels."""
-    place = ax.get_subplotspec()
-    return place is None or place.is_first_col()
-
-
-def draw(chart: Chart, ax: "Axes") -> "Axes":
-    """Draw a chart's curves and bands."""
+def draw(chart: Chart, ax: "Axes | None" = None) -> "Axes":
+    """Draw a chart's curves and bands, on new axes if on none."""
+    ax = new_axes() if ax is None else ax
     names = legend_names(series.name for series in chart.named)
     for series, colour, dash in looks(chart):
         # matplotlib leaves names that begin with "_" out of the legend.
@@ -248,27 +241,43 @@ def draw_panels(charts: Sequence[Chart], columns: int = 4) -> "Axes":
     """
     if not charts:
         raise CurvewiseError("There is no chart to draw. Pass at least one.")
-    across = min(columns, len(charts))
-    first = new_axes(across, -(-len(charts) // across))
-    axes = list(first.figure.axes)
-    for ax, chart in zip(axes, charts, strict=False):
-        draw(chart, ax)
-    for ax in axes[len(charts) :]:
-        ax.remove()
+    _, axes = draw_grid(charts, min(columns, len(charts)))
     if len(charts) > 1:
         _name_curves(charts, axes)
-    return first
+    return axes[0]
 
 
-def _name_curves(charts: Sequence[Chart], axes: "Sequence[Axes]") -> None:
+def draw_grid(
+    charts: Sequence[Chart], columns: int, *, is_one_scale: bool = False
+) -> tuple["Figure", list["Axes"]]:
+    """Draw charts row by row in a new figure; panels of one scale name it once a row."""
+    first = new_axes(columns, -(-len(charts) // columns))
+    figure: Figure = first.figure  # type: ignore[assignment]  # never a SubFigure
+    axes = list(figure.axes)
+    for ax, chart in zip(axes, charts, strict=False):
+        draw(chart, ax)
+        if is_one_scale and not starts_row(ax):
+            ax.set_ylabel("")
+    for ax in axes[len(charts) :]:
+        ax.remove()
+    return figure, axes[: len(charts)]
+
+
+def starts_row(ax: "Axes") -> bool:
+    """Return whether axes are the first of their row of panels."""
+    place = ax.get_subplotspec()
+    return place is None or place.is_first_col()
+
+
+def _name_curves(charts: Sequence[Chart], axes: Sequence["Axes"]) -> None:
     """Put legends where they cover nothing: one above all panels, or one below each."""
     most = max(({s.name for s in chart.named} for chart in charts), key=len)
     if _are_alike(charts) and all(s.name in most for c in charts for s in c.named):
-        legend_above(axes[: len(charts)])
+        legend_above(axes)
         return
     below = [
         ax
-        for ax, chart in zip(axes, charts, strict=False)
+        for ax, chart in zip(axes, charts, strict=True)
         if len(chart.named) > _INSIDE and ax.get_legend() is not None
     ]
     if below:

@@ -2,15 +2,19 @@
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from curvewise.figures.chart import LABEL, Chart, legend_names
 from curvewise.figures.styles import LEAST, current
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
+    import matplotlib.artist
+    import matplotlib.axes
+    import matplotlib.figure
 
+# By name: charts are made, and commands begin, without matplotlib.
+Axes: TypeAlias = "matplotlib.axes.Axes"
+Figure: TypeAlias = "matplotlib.figure.Figure"
 
 _TITLE = 42  # letters in a line of a title
 WIDE = 0.55  # of a letter, for its height
@@ -131,7 +135,7 @@ def legend_above(axes: Sequence["Axes"]) -> None:
     """Name the curves of several axes once, above all of them."""
     import matplotlib as mpl
 
-    named: dict[str, Artist] = {}
+    named: dict[str, matplotlib.artist.Artist] = {}
     for ax in axes:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
             named.setdefault(name, handle)

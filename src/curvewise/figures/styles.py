@@ -168,7 +168,11 @@ def _look(name: Name, columns: int) -> Look:
     if name != "paper":
         if columns != 1:
             raise CurvewiseError(
-                "Columns are those of a paper. Leave ", Keyword("columns"), " out."
+                "Columns are those of a paper. Leave ",
+                Keyword("columns"),
+                " out.",
+                argument="columns",
+                value=columns,
             )
         return SCREEN if name == "screen" else _slides()
     return _paper(columns)

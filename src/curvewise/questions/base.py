@@ -32,14 +32,36 @@ _Fit = TypeVar("_Fit", bound=_OfAlgorithm)
 _Two = TypeVar("_Two", bound=_Pair)
 
 
+def must_be(answer: object, kind: type, function: str) -> None:
+    """Refuse to draw what is not the answer that a function of curvewise returns."""
+    if not isinstance(answer, kind):
+        raise CurvewiseError(
+            f"A figure shows an answer, and {type(answer).__name__} came. "
+            f"Pass what curvewise.{function} returns.",
+            argument="answer",
+            value=answer,
+        )
+
+
+def one_task(tasks: Sequence[str], task: str | None, instead: str = "") -> str:
+    """Return the task that is asked about, which may be left out where there is one."""
+    if task is not None:
+        return task
+    if len(tasks) > 1:
+        raise CurvewiseError(
+            f"Which task? The answer has {listed(tasks)}. Pass ",
+            {"task": ...},
+            f", or use {instead}." if instead else ".",
+            argument="task",
+        )
+    return tasks[0]
+
+
 def of_task(found: Sequence[_Found], task: str | None) -> tuple[_Found, ...]:
     """Return what was found on a task, which may be left out where there is one."""
     tasks = tuple(dict.fromkeys(one.task for one in found))
-    if task is None and len(tasks) > 1:
-        raise CurvewiseError(
-            f"Which task? The answer has {listed(tasks)}. Pass ", {"task": ...}, "."
-        )
-    own = tuple(one for one in found if task in (None, one.task))
+    task = one_task(tasks, task)
+    own = tuple(one for one in found if one.task == task)
     if not own:
         raise unknown("task", task, tasks)
     return own

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import curvewise as cw
-from curvewise import CurvewiseError
 from curvewise.questions.audit.charts import audit_chart, plot_audit
 from curvewise.report.plotly import plotly_figure
 
@@ -48,8 +47,3 @@ def test_the_page_draws_it_too(answer):
     lines, dots = plotly_figure(audit_chart(answer))["data"]
     assert (lines["mode"], dots["mode"]) == ("lines", "markers")
     assert lines["name"] == "performance"
-
-
-def test_a_figure_needs_an_answer():
-    with pytest.raises(CurvewiseError, match=r"shows an answer, and Trials came"):
-        plot_audit(cw.example("search"))

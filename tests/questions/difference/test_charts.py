@@ -249,13 +249,15 @@ def test_pairs_may_be_chosen_and_turned_round(many):
 
 @pytest.mark.parametrize("pairs", [("a0", "a1"), [], "ab", [("a0",)], 5])
 def test_pairs_that_are_none_are_named(many, pairs):
-    with pytest.raises(CurvewiseError, match=r"pairs is .* Pass pairs of names, such"):
+    with pytest.raises(CurvewiseError) as problem:
         where_chart(many, pairs=pairs)
+    assert (problem.value.argument, problem.value.value) == ("pairs", pairs)
 
 
 def test_a_chosen_pair_must_be_there(many):
-    with pytest.raises(CurvewiseError, match=r"no algorithm 'b9'"):
+    with pytest.raises(CurvewiseError) as problem:
         where_chart(many, pairs=[("a8", "b9")])
+    assert (problem.value.argument, problem.value.value) == ("algorithm", "b9")
 
 
 def test_of_very_many_lines_some_are_drawn():
@@ -295,11 +297,9 @@ def test_it_draws_on_the_axes_it_is_given(answer):
 
 
 def test_bad_input_is_named(answer):
-    with pytest.raises(CurvewiseError, match=r"Which task\? The answer has 'hill'"):
+    with pytest.raises(CurvewiseError) as problem:
         cw.figures.plot_lines(answer)
-    with pytest.raises(CurvewiseError, match=r"A str came\. Pass an answer of"):
-        cw.figures.plot_where("answer")
-    with pytest.raises(
-        CurvewiseError, match=r"effect is 'training'\. Pass 'algorithm'"
-    ):
+    assert problem.value.message.fixes == ({"task": ...},)
+    with pytest.raises(CurvewiseError) as problem:
         null_chart(answer, "training", "hill")
+    assert (problem.value.argument, problem.value.value) == ("effect", "training")

@@ -92,8 +92,9 @@ def test_both_axes_may_be_logarithmic(answer):
     assert ax.get_xscale() == ax.get_yscale() == "log"
     layout = plotly_figure(learning_chart(answer, scale="log"))["layout"]
     assert layout["yaxis"]["type"] == layout["xaxis"]["type"] == "log"
-    with pytest.raises(CurvewiseError, match="scale is 'cube'"):
+    with pytest.raises(CurvewiseError) as problem:
         cw.figures.plot_learning(answer, scale="cube")
+    assert (problem.value.argument, problem.value.value) == ("scale", "cube")
 
 
 def test_a_forecast_begins_where_observations_end(answer):
@@ -102,8 +103,9 @@ def test_a_forecast_begins_where_observations_end(answer):
     assert (curve.x[0], curve.x[-1]) == (pytest.approx(1280), pytest.approx(50_000))
     told = answer.at(50_000).rows()[0]
     assert curve.upper[-1] == pytest.approx(told["error_upper"], rel=1e-9)
-    with pytest.raises(CurvewiseError, match="beyond the largest observed one, 1,280"):
+    with pytest.raises(CurvewiseError) as problem:
         cw.figures.plot_forecast(answer, to=100)
+    assert (problem.value.argument, problem.value.value) == ("to", 100)
 
 
 def test_marks_are_at_their_size_on_a_logarithmic_page(answer):
@@ -133,16 +135,11 @@ def test_the_chance_to_reach_an_error_is_that_of_the_answer(answer):
     assert "at most 0.0900" in ax.get_ylabel().replace("\n", " ")
 
 
-def test_other_answers_are_refused(answer):
-    search = cw.performance(cw.example("search"), failed="worst")
-    for plot in (cw.figures.plot_learning, cw.figures.plot_forecast):
-        with pytest.raises(CurvewiseError, match=r"curvewise.learning\(...\)"):
-            plot(search)
-    with pytest.raises(CurvewiseError, match="size_for"):
-        cw.figures.plot_size_for(answer)
+def test_one_algorithm_crosses_nothing():
     alone = cw.learning(cw.example("counts").where(algorithm="trees"), "error")
-    with pytest.raises(CurvewiseError, match="has one algorithm"):
+    with pytest.raises(CurvewiseError) as problem:
         cw.figures.plot_crossing(alone)
+    assert (problem.value.argument, problem.value.value) == ("task", "all")
 
 
 def made(*errors, steps=(40, 80, 160, 320), runs=1):
@@ -161,8 +158,9 @@ def test_curves_that_come_to_zero_are_drawn_as_far_as_logarithms_go():
     low, high = plotly_figure(chart)["layout"]["yaxis"]["range"]
     assert (low, high) == pytest.approx(np.log10(chart.y_range))
     assert draw(chart, new_axes()).get_ylim() == pytest.approx(chart.y_range)
-    with pytest.raises(CurvewiseError, match="All errors on 't' are 0"):
+    with pytest.raises(CurvewiseError) as problem:
         learning_chart(made(0, 0, 0, 0), scale="log")
+    assert problem.value.message.fixes == ({"scale": "root"},)
     assert "error 0," in learning_chart(made(0, 0, 0, 0)).named[0].name
 
 

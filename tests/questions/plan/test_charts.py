@@ -33,11 +33,6 @@ def test_it_falls_to_what_was_asked_for_where_the_answer_says():
     assert len(ax.lines) == len(chart.series) + 1  # what was asked for is a line too
 
 
-def test_it_draws_plans_only():
-    with pytest.raises(CurvewiseError, match=r"int came\. Pass what curvewise\.plan"):
-        cw.figures.plot_plan(3)
-
-
 HILL = cw.example("curves").where(task="hill", algorithm=["slow", "fast"])
 NEAR = cw.plan.lines(HILL, shift=50)
 
@@ -68,11 +63,7 @@ def test_curves_far_apart_have_a_logarithmic_axis():
     assert power_chart(both).axis == "log"
 
 
-def test_power_is_drawn_of_plans_for_lines_only():
-    with pytest.raises(
-        CurvewiseError, match=r"int came\. Pass what curvewise\.plan\.lin"
-    ):
-        plot_power(3)
+def test_power_that_nobody_knows_is_not_drawn():
     rng = np.random.default_rng(1)
     line = rng.normal(size=(8, 5))
     nothing = cw.Trials(
@@ -81,13 +72,13 @@ def test_power_is_drawn_of_plans_for_lines_only():
         for i in range(8)
     )
     answer = cw.plan.lines(nothing)
-    with pytest.raises(CurvewiseError, match=r"^No pair of this pilot shows more than"):
+    with pytest.raises(CurvewiseError) as problem:
         plot_power(answer)
+    assert problem.value.message.fixes == ({"shift": ...}, {"stretch": ...})
     some = dataclasses.replace(NEAR, pairs=NEAR.pairs + answer.pairs)
     chart = power_chart(some)
     assert len(chart.series) == 1
-    assert chart.caption.endswith("1 of 2 pairs have no number of lines.")
-    with pytest.raises(
-        CurvewiseError, match=r"^So small a difference takes more lines"
-    ):
+    assert "1 of 2 pairs" in chart.caption
+    with pytest.raises(CurvewiseError) as problem:
         plot_power(cw.plan.lines(HILL, shift=1e-4))
+    assert problem.value.message.fixes == ()  # the shift was stated

@@ -53,10 +53,10 @@ def test_it_draws_on_the_axes_it_is_given_and_returns_them(answer):
 
 
 def test_several_tasks_need_a_choice_or_panels(answer, trials):
-    with pytest.raises(
-        CurvewiseError, match=r"2: 'moons', 'faces'\. Pass task=, or use"
-    ):
+    with pytest.raises(CurvewiseError) as problem:
         plot_gains(answer)
+    assert problem.value.message.fixes == ({"task": ...},)
+    assert "plot_gains_by_task" in str(problem.value)
     figure = plot_gains_by_task(answer)
     assert [ax.get_title() for ax in figure.axes] == [
         "Gain by tuning on moons",
@@ -65,9 +65,3 @@ def test_several_tasks_need_a_choice_or_panels(answer, trials):
     assert [ax.get_legend() is not None for ax in figure.axes] == [True, False]
     one = robustness(trials.where(task="faces"))
     assert plot_gains(one).get_title() == "Gain by tuning on faces"
-
-
-def test_a_figure_needs_an_answer(trials):
-    for draw in (plot_gains, plot_gains_by_task):
-        with pytest.raises(CurvewiseError, match=r"shows an answer, and Trials came"):
-            draw(trials)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from curvewise import Algorithm, CurvewiseError, Experiment, Task, run, uniform
+from curvewise import Algorithm, Experiment, Task, run, uniform
 from curvewise.flow.slices import quantile_slices
 from curvewise.questions.slices.charts import (
     curve_chart,
@@ -94,8 +94,3 @@ def test_without_curves_two_panels_are_left():
     single = sliced(steps=1)
     assert curve_chart(single) is None
     assert len(plot_slices(single).axes) == 2
-
-
-def test_a_figure_needs_an_answer(answer):
-    with pytest.raises(CurvewiseError, match=r"shows an answer, and Trials came"):
-        plot_slices(answer.trials)

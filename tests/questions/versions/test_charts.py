@@ -4,7 +4,6 @@ import pytest
 from drawn_figures import versions
 
 import curvewise as cw
-from curvewise import CurvewiseError
 from curvewise.questions.versions.charts import plot_versions, version_strips
 
 
@@ -67,8 +66,3 @@ def test_one_trial_has_no_line_and_many_rows_have_room():
     figure = plot_versions(cw.compare_versions(many, many)).figure
     figure.canvas.draw()
     assert figure.get_size_inches()[1] > 8
-
-
-def test_a_figure_needs_an_answer():
-    with pytest.raises(CurvewiseError, match="shows an answer, and Trials came"):
-        plot_versions(version([1.0]))

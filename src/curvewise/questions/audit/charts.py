@@ -1,27 +1,19 @@
 """Pictures of `Audit`: how often each promise was broken, against how often it may be."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from curvewise.errors import CurvewiseError
 from curvewise.figures.chart import Chart, Series, no_band
-from curvewise.figures.draw import draw, new_axes
+from curvewise.figures.draw import draw
+from curvewise.figures.labels import Axes
 from curvewise.questions.audit import Audit
 from curvewise.questions.audit.checks import Check
+from curvewise.questions.base import must_be
 from curvewise.text import percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def audit_chart(answer: Audit) -> Chart:
     """Return how often each check erred, with its interval, by its number in the table."""
-    if not isinstance(answer, Audit):
-        raise CurvewiseError(
-            f"A figure shows an answer, and {type(answer).__name__} came. "
-            f"Pass what curvewise.audit returns."
-        )
+    must_be(answer, Audit, "audit")
     numbered = list(enumerate(answer.checks, start=1))
     series: list[Series] = []
     for look, name in enumerate(answer.analyses):
@@ -71,7 +63,7 @@ def plot_audit(answer: Audit, ax: "Axes | None" = None) -> "Axes":
     """
     from matplotlib.ticker import MaxNLocator
 
-    ax = draw(audit_chart(answer), new_axes() if ax is None else ax)
+    ax = draw(audit_chart(answer), ax)
     ax.set_xlim(0.5, len(answer.checks) + 0.5)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     return ax

@@ -2,26 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.figures.chart import Chart, Mark, Series, no_band
-from curvewise.figures.draw import draw, new_axes
-from curvewise.figures.labels import one_legend
+from curvewise.figures.draw import draw, draw_grid
+from curvewise.figures.labels import Axes, one_legend
 from curvewise.figures.styles import current
 from curvewise.metrics import find
+from curvewise.questions.base import must_be
 from curvewise.questions.confusion import Confusion
 from curvewise.questions.confusion.fit import AVERAGED, CountTask, observed
 from curvewise.questions.confusion.text import hardest, label, leading
 from curvewise.questions.sentences import on
 from curvewise.stats.validation import is_number
 from curvewise.text import percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 _POINTS, _FEWER = 61, 25  # of a curve; of many classes each takes its time
 _BEYOND = 4.0  # times the largest size: how far curves are drawn
@@ -122,7 +118,7 @@ def plot_confusion(
     'F1 and data'
     """
     chart = confusion_chart(answer, metric, task, to, positive=positive)
-    return draw(chart, new_axes() if ax is None else ax)
+    return draw(chart, ax)
 
 
 def plot_confusion_metrics(
@@ -209,22 +205,13 @@ def _leaders(metric: str, own: Sequence[Series], size: float) -> tuple[str, ...]
 
 def _panels(charts: Sequence[Chart]) -> "Axes":
     columns = min(len(charts), _IN_A_ROW if len(charts) <= 4 else 3, current().most)
-    rows = -(-len(charts) // columns)
-    first = new_axes(columns, rows)
-    axes = first.figure.axes
-    for chart, ax in zip(charts, axes, strict=False):
-        draw(chart, ax)
-    for ax in axes[len(charts) :]:
-        ax.remove()
-    one_legend(axes[: len(charts)], first)
-    return first
+    _, axes = draw_grid(charts, columns)
+    one_legend(axes, axes[0])
+    return axes[0]
 
 
 def _of(answer: Confusion, task: str | None) -> CountTask:
-    if not isinstance(answer, Confusion):
-        raise CurvewiseError(
-            f"A {type(answer).__name__} came. Pass an answer of curvewise.confusion(...)."
-        )
+    must_be(answer, Confusion, "confusion")
     return answer.of(task)
 
 

@@ -3,24 +3,21 @@
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from curvewise.errors import CurvewiseError
 from curvewise.figures.chart import Bar, Chart, Mark, Series, no_band, without_band
-from curvewise.figures.draw import draw, new_axes
+from curvewise.figures.draw import draw, draw_grid
+from curvewise.figures.labels import Axes, Figure
 from curvewise.metrics import Floats
+from curvewise.questions.base import must_be
 from curvewise.questions.difference import Difference
 from curvewise.questions.difference.fit import LinePair, LineTask
 from curvewise.questions.sentences import on
 from curvewise.stats.interval import CurveBand
 from curvewise.text import count, percent, short_names
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 Effect: TypeAlias = Literal["algorithm", "interaction"]
 _TESTS: dict[Effect, str] = {"algorithm": "height", "interaction": "shape"}
@@ -203,7 +200,7 @@ def plot_lines(
     task : str, optional
         Needed where the answer has several.
     """
-    return draw(lines_chart(answer, task), new_axes() if ax is None else ax)
+    return draw(lines_chart(answer, task), ax)
 
 
 def plot_where(
@@ -234,7 +231,7 @@ def plot_where(
     'Differences on hill, 1 of 3 pairs'
     """
     chart = where_chart(answer, task, pairs)
-    return draw(chart, new_axes() if ax is None else ax)
+    return draw(chart, ax)
 
 
 def plot_effect_shares(
@@ -250,7 +247,7 @@ def plot_effect_shares(
     task : str, optional
         Needed where the answer has several.
     """
-    return draw(shares_chart(answer, task), new_axes() if ax is None else ax)
+    return draw(shares_chart(answer, task), ax)
 
 
 def plot_null(
@@ -276,7 +273,7 @@ def plot_null(
     --------
     plot_nulls : both effects side by side.
     """
-    return draw(null_chart(answer, effect, task), new_axes() if ax is None else ax)
+    return draw(null_chart(answer, effect, task), ax)
 
 
 def plot_nulls(answer: Difference, *, task: str | None = None) -> "Figure":
@@ -293,17 +290,11 @@ def plot_nulls(answer: Difference, *, task: str | None = None) -> "Figure":
     matplotlib.figure.Figure
     """
     charts = [null_chart(answer, effect, task) for effect in _TESTS]
-    figure: Figure = new_axes(columns=2).figure  # type: ignore[assignment]
-    for chart, ax in zip(charts, figure.axes, strict=True):
-        draw(chart, ax)
-    return figure
+    return draw_grid(charts, len(charts))[0]
 
 
 def _of(answer: Difference, task: str | None) -> LineTask:
-    if not isinstance(answer, Difference):
-        raise CurvewiseError(
-            f"A {type(answer).__name__} came. Pass an answer of curvewise.difference(...)."
-        )
+    must_be(answer, Difference, "difference")
     return answer.of(task)
 
 

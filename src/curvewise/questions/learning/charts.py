@@ -1,23 +1,21 @@
 """Pictures of `Learning`: error against data, what more of it buys, where curves cross."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from curvewise.errors import CurvewiseError
 from curvewise.figures.chart import Bar, Chart, Mark, Series, no_band
-from curvewise.figures.draw import draw, new_axes
+from curvewise.figures.draw import draw
+from curvewise.figures.labels import Axes
+from curvewise.questions.base import must_be
 from curvewise.questions.learning import Learning
 from curvewise.questions.learning.fit import CurveFit, CurvePair, CurveTask
 from curvewise.questions.learning.forecasts import SizesNeeded
 from curvewise.questions.sentences import on
 from curvewise.stats.validation import is_number, one_of
 from curvewise.text import percent, short_names, shown, step
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 Scale: TypeAlias = Literal["root", "log"]
 _POINTS = 161
@@ -110,11 +108,7 @@ def forecast_chart(
 
 def size_for_chart(answer: SizesNeeded, task: str | None = None) -> Chart:
     """Return how likely an error is reached with so much data, for each algorithm."""
-    if not isinstance(answer, SizesNeeded):
-        raise CurvewiseError(
-            f"A {type(answer).__name__} came. Pass what learning(...).size_for(error) "
-            f"returns."
-        )
+    must_be(answer, SizesNeeded, "learning(...).size_for")
     own = answer.of(task)
     series = []
     for one in own:
@@ -211,7 +205,7 @@ def plot_learning(
     >>> plot_learning(answer).get_title()
     'Error and data'
     """
-    return draw(learning_chart(answer, task, scale), new_axes() if ax is None else ax)
+    return draw(learning_chart(answer, task, scale), ax)
 
 
 def plot_forecast(
@@ -233,7 +227,7 @@ def plot_forecast(
     to : float, optional
         Up to which size; ten times the largest if left out.
     """
-    return draw(forecast_chart(answer, task, to), new_axes() if ax is None else ax)
+    return draw(forecast_chart(answer, task, to), ax)
 
 
 def plot_size_for(
@@ -250,7 +244,7 @@ def plot_size_for(
     task : str, optional
         Needed where the answer has several.
     """
-    return draw(size_for_chart(answer, task), new_axes() if ax is None else ax)
+    return draw(size_for_chart(answer, task), ax)
 
 
 def plot_crossing(
@@ -272,14 +266,11 @@ def plot_crossing(
     pairs : sequence of (str, str), optional
         Which ones; all up to ten if left out.
     """
-    return draw(crossing_chart(answer, task, pairs), new_axes() if ax is None else ax)
+    return draw(crossing_chart(answer, task, pairs), ax)
 
 
 def _of(answer: Learning, task: str | None) -> CurveTask:
-    if not isinstance(answer, Learning):
-        raise CurvewiseError(
-            f"A {type(answer).__name__} came. Pass an answer of curvewise.learning(...)."
-        )
+    must_be(answer, Learning, "learning")
     return answer.of(task)
 
 
@@ -340,7 +331,9 @@ def _pairs(
     if pairs is None:
         if not found.pairs:
             raise CurvewiseError(
-                f"Task '{found.task}' has one algorithm, and two are needed to cross."
+                f"Task '{found.task}' has one algorithm, and two are needed to cross.",
+                argument="task",
+                value=found.task,
             )
         return found.pairs[:10]
     return [answer.pair(one, other, found.task) for one, other in pairs]

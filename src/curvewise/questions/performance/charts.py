@@ -1,26 +1,21 @@
 """Pictures of `Performance`: scores, their best share, the best of k, all tasks."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from curvewise.errors import CurvewiseError, listed
 from curvewise.figures.chart import Chart, Series, finite
-from curvewise.figures.draw import draw, new_axes, starts_row
-from curvewise.figures.labels import legend_above, title_axes
+from curvewise.figures.draw import draw, draw_grid
+from curvewise.figures.labels import Axes, Figure, legend_above, title_axes
 from curvewise.figures.styles import current
+from curvewise.questions.base import must_be, one_task
 from curvewise.questions.performance import Performance
 from curvewise.questions.performance.fit import Distribution
 from curvewise.questions.robustness import tuned_pairs
 from curvewise.questions.sentences import on
 from curvewise.stats.interval import CurveBand
 from curvewise.text import percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 # Three million trials drawn one by one would make a page of 86 MB; on this grid a jump is
 # off by at most 1/1024 of the trials.
@@ -47,14 +42,16 @@ class _Curve(NamedTuple):
 
 
 def _quantiles(answer: Performance, task: str, curves: Sequence[_Curve]) -> Chart:
-    own = {d.algorithm: d for d in answer.of(task)}
-    called = {curve.algorithm: curve.name or curve.algorithm for curve in curves}
+    """Return the inverse CDF of those algorithms that ran on a task."""
+    scores = {d.algorithm: d for d in answer.of(task)}
+    called: dict[str, str] = {}
     series = []
-    for curve in curves:
-        d = own[curve.algorithm]
-        lower, upper = map(finite, d.band.quantile(_GRID))
-        name = called[curve.algorithm]
-        series.append(Series(name, _GRID, d.quantile(_GRID), lower, upper, curve.look))
+    for algorithm, alias, look in curves:
+        if algorithm in scores:
+            name = called[algorithm] = alias or algorithm
+            y = scores[algorithm].quantile(_GRID)
+            lower, upper = map(finite, scores[algorithm].band.quantile(_GRID))
+            series.append(Series(name, _GRID, y, lower, upper, look))
     return Chart(
         title=f"Scores{on(task)}",
         x_label="share of trials",
@@ -63,7 +60,7 @@ def _quantiles(answer: Performance, task: str, curves: Sequence[_Curve]) -> Char
         caption=f"Inverse CDF: a share x of the trials scores y or less; "
         f"{_better(answer, task)} is better, and a flat curve is easy to tune. Shaded: "
         f"{_level(answer)} band, all quantiles of one algorithm at once.",
-        leaders=tuple(called[n] for n in _leaders(own.values()) if n in called),
+        leaders=tuple(called[n] for n in _leaders(scores.values()) if n in called),
     )
 
 
@@ -131,7 +128,7 @@ def shift_chart(
 
 def profile_chart(answer: Performance) -> Chart:
     """Return the share of trials, all tasks counting alike, better than each score."""
-    _must_be_performance(answer)
+    must_be(answer, Performance, "performance")
     profiles, looks = answer.profiles(), _looks(answer)
     # Scores to pass lie evenly: this is the mean score, up to a constant and a factor.
     mean = {name: float(curve.value.mean()) for name, curve in profiles.items()}
@@ -155,9 +152,9 @@ def _series(name: str, curve: CurveBand, looks: dict[str, int]) -> Series:
     return Series(name, curve.at, curve.value, *ends, looks.get(name))
 
 
-def _leaders(own: Iterable[Distribution]) -> tuple[str, ...]:
+def _leaders(scores: Iterable[Distribution]) -> tuple[str, ...]:
     """Return the algorithms on a task by how good their best trials are."""
-    best = {d.algorithm: d.metric.sign * d.best_interval.value for d in own}
+    best = {d.algorithm: d.metric.sign * d.best_interval.value for d in scores}
     return tuple(sorted(best, key=lambda name: -best[name]))
 
 
@@ -173,26 +170,9 @@ def _algorithms(answer: Performance) -> list[str]:
 def _chosen(
     answer: Performance, task: str | None, panels: str = ""
 ) -> tuple[str, tuple[Distribution, ...]]:
-    _must_be_performance(answer)
-    if task is None:
-        if len(answer.tasks) > 1:
-            instead = f", or use {panels}" if panels else ""
-            raise CurvewiseError(
-                "One pair of axes shows one task, and the answer has "
-                f"{len(answer.tasks)}: {listed(answer.tasks)}. Pass ",
-                {"task": ...},
-                f"{instead}.",
-            )
-        task = answer.tasks[0]
+    must_be(answer, Performance, "performance")
+    task = one_task(answer.tasks, task, panels)
     return task, answer.of(task)
-
-
-def _must_be_performance(answer: Performance) -> None:
-    if not isinstance(answer, Performance):
-        raise CurvewiseError(
-            f"A figure shows an answer, and {type(answer).__name__} came. "
-            f"Pass what curvewise.performance returns."
-        )
 
 
 def _level(answer: Performance) -> str:
@@ -222,7 +202,7 @@ def plot_quantiles(
     >>> plot_quantiles(answer, task="rings").get_xlabel()
     'share of trials'
     """
-    return draw(quantile_chart(answer, task), new_axes() if ax is None else ax)
+    return draw(quantile_chart(answer, task), ax)
 
 
 def plot_best(
@@ -232,7 +212,7 @@ def plot_best(
 
     Parameters are those of `plot_quantiles`.
     """
-    return draw(best_chart(answer, task), new_axes() if ax is None else ax)
+    return draw(best_chart(answer, task), ax)
 
 
 def plot_tuning(
@@ -242,7 +222,7 @@ def plot_tuning(
 
     Parameters are those of `plot_quantiles`.
     """
-    return draw(tuning_chart(answer, task), new_axes() if ax is None else ax)
+    return draw(tuning_chart(answer, task), ax)
 
 
 def plot_shift(
@@ -255,12 +235,12 @@ def plot_shift(
 ) -> "Axes":
     """Draw one algorithm's quantiles minus another's, with the band of the difference."""
     chart = shift_chart(answer, one, other, task)
-    return draw(chart, new_axes() if ax is None else ax)
+    return draw(chart, ax)
 
 
 def plot_profiles(answer: Performance, ax: "Axes | None" = None) -> "Axes":
     """Draw which share of the trials passes each score, all tasks counting alike."""
-    return draw(profile_chart(answer), new_axes() if ax is None else ax)
+    return draw(profile_chart(answer), ax)
 
 
 def plot_quantiles_by_task(answer: Performance) -> "Figure":
@@ -269,21 +249,15 @@ def plot_quantiles_by_task(answer: Performance) -> "Figure":
     Where some algorithms are the tuned ones of others ("svm tuned" of "svm"), they get a
     row of their own below the untuned, in the same colours.
     """
-    _must_be_performance(answer)
+    must_be(answer, Performance, "performance")
     rows = _rows(answer)
-    first = new_axes(columns=len(answer.tasks), rows=len(rows))
-    figure: Figure = first.figure  # type: ignore[assignment]  # never a SubFigure
     cells = [(row, task) for row in rows for task in answer.tasks]
-    for ax, (row, task) in zip(figure.axes, cells, strict=True):
-        there = {d.algorithm for d in answer.of(task)}
-        curves = [curve for curve in rows[row] if curve.algorithm in there]
-        chart = _quantiles(answer, task, curves)
-        draw(chart, ax)
+    charts = [_quantiles(answer, task, rows[row]) for row, task in cells]
+    figure, axes = draw_grid(charts, len(answer.tasks), is_one_scale=True)
+    for ax, chart, (row, task) in zip(axes, charts, cells, strict=True):
         if row:
             title_axes(ax, f"{chart.title}, {row}")
-        if not starts_row(ax):
-            ax.set_ylabel("")
-        if task != answer.tasks[0] and len(curves) == len(rows[row]):
+        if task != answer.tasks[0] and len(chart.series) == len(rows[row]):
             ax.legend().remove()  # one legend, in the first panel, serves all
     if current().is_measured:
         legend_above(figure.axes)

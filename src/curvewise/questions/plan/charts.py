@@ -1,30 +1,22 @@
 """Pictures of plans: how much is known from how many trials, found with how many lines."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from curvewise.errors import CurvewiseError, Message
 from curvewise.figures.chart import Chart, Series, finite
-from curvewise.figures.draw import draw, new_axes
+from curvewise.figures.draw import draw
+from curvewise.figures.labels import Axes
+from curvewise.questions.base import must_be
 from curvewise.questions.plan.line_plan import LinesPlan
 from curvewise.questions.plan.score_plan import Plan
 from curvewise.text import percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 _FAR = 20  # times as many lines at one end, where curves need a logarithmic axis
 
 
 def plan_chart(answer: Plan) -> Chart:
     """Return the half-width of intervals over the number of trials, as numbers to draw."""
-    if not isinstance(answer, Plan):
-        raise CurvewiseError(
-            f"A figure shows an answer, and {type(answer).__name__} came. "
-            f"Pass what curvewise.plan.trials returns."
-        )
+    must_be(answer, Plan, "plan.trials")
     at = answer.sizes()
     none = np.full(len(at), np.nan)
     return Chart(
@@ -53,7 +45,7 @@ def plot_plan(answer: Plan, ax: "Axes | None" = None) -> "Axes":
     >>> plot_plan(cw.plan.trials(half_width=0.05)).get_xlabel()
     'trials'
     """
-    return draw(plan_chart(answer), new_axes() if ax is None else ax)
+    return draw(plan_chart(answer), ax)
 
 
 def power_chart(answer: LinesPlan) -> Chart:
@@ -62,11 +54,7 @@ def power_chart(answer: LinesPlan) -> Chart:
     One curve per pair of algorithms and task, with what the chance of the simulation
     leaves open.
     """
-    if not isinstance(answer, LinesPlan):
-        raise CurvewiseError(
-            f"A figure shows an answer, and {type(answer).__name__} came. "
-            f"Pass what curvewise.plan.lines returns."
-        )
+    must_be(answer, LinesPlan, "plan.lines")
     known = [pair for pair in answer.pairs if len(pair.plan.sizes)]
     if not known:
         raise CurvewiseError(
@@ -125,4 +113,4 @@ def plot_power(answer: LinesPlan, ax: "Axes | None" = None) -> "Axes":
     >>> plot_power(cw.plan.lines(pilot, shift=50)).get_ylabel()
     'power'
     """
-    return draw(power_chart(answer), new_axes() if ax is None else ax)
+    return draw(power_chart(answer), ax)

@@ -1,32 +1,18 @@
 """Pictures of `Robustness`: what tuning gains, from the worst trials to the best."""
 
-from typing import TYPE_CHECKING
-
-from curvewise.errors import CurvewiseError, listed
 from curvewise.figures.chart import Chart, Series, finite
-from curvewise.figures.draw import draw, new_axes, starts_row
-from curvewise.figures.labels import one_legend
+from curvewise.figures.draw import draw, draw_grid
+from curvewise.figures.labels import Axes, Figure, one_legend
+from curvewise.questions.base import must_be, one_task
 from curvewise.questions.robustness import Robustness
 from curvewise.questions.sentences import on
 from curvewise.text import percent
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 def gain_chart(answer: Robustness, task: str | None = None) -> Chart:
     """Return what tuning gains at each quantile, for each algorithm on one task."""
-    _must_be_robustness(answer)
-    if task is None:
-        if len(answer.tasks) > 1:
-            raise CurvewiseError(
-                "One pair of axes shows one task, and the answer has "
-                f"{len(answer.tasks)}: {listed(answer.tasks)}. Pass ",
-                {"task": ...},
-                ", or use plot_gains_by_task.",
-            )
-        task = answer.tasks[0]
+    must_be(answer, Robustness, "robustness")
+    task = one_task(answer.tasks, task, "plot_gains_by_task")
     series = []
     for gap in answer.of(task):
         band = gap.shift.shift
@@ -66,7 +52,7 @@ def plot_gains(
     --------
     plot_gains_by_task : one panel per task.
     """
-    return draw(gain_chart(answer, task), new_axes() if ax is None else ax)
+    return draw(gain_chart(answer, task), ax)
 
 
 def plot_gains_by_task(answer: Robustness) -> "Figure":
@@ -76,20 +62,8 @@ def plot_gains_by_task(answer: Robustness) -> "Figure":
     -------
     matplotlib.figure.Figure
     """
-    _must_be_robustness(answer)
-    first = new_axes(columns=len(answer.tasks))
-    figure: Figure = first.figure  # type: ignore[assignment]  # never a SubFigure
-    for ax, task in zip(figure.axes, answer.tasks, strict=True):
-        draw(gain_chart(answer, task), ax)
-        if not starts_row(ax):
-            ax.set_ylabel("")
-    one_legend(figure.axes, first)
+    must_be(answer, Robustness, "robustness")
+    charts = [gain_chart(answer, task) for task in answer.tasks]
+    figure, axes = draw_grid(charts, len(charts), is_one_scale=True)
+    one_legend(axes, axes[0])
     return figure
-
-
-def _must_be_robustness(answer: Robustness) -> None:
-    if not isinstance(answer, Robustness):
-        raise CurvewiseError(
-            f"A figure shows an answer, and {type(answer).__name__} came. "
-            f"Pass what curvewise.robustness returns."
-        )

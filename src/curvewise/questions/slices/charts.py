@@ -1,28 +1,22 @@
 """Pictures of `Slices`: where they were taken, how they learn, how they end."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from curvewise.errors import CurvewiseError
 from curvewise.figures.chart import Chart, Mark, Series, finite
-from curvewise.figures.draw import draw, new_axes, starts_row
-from curvewise.figures.labels import one_legend, title_axes
+from curvewise.figures.draw import draw_grid
+from curvewise.figures.labels import Figure, one_legend, title_axes
+from curvewise.questions.base import must_be
 from curvewise.questions.performance.charts import quantile_chart
 from curvewise.questions.sentences import on
 from curvewise.questions.slices import Slices
 from curvewise.text import percent
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 _GRID = np.linspace(0, 1, 513)
 
 
 def original_chart(answer: Slices) -> Chart:
     """Return the inverse CDF that the slices were taken from, with their places."""
-    _must_be_slices(answer)
+    must_be(answer, Slices, "quantile_slices")
     lower, upper = answer.original.band.quantile(_GRID)
     y = answer.original.quantile(_GRID)
     up = answer.metric.sign > 0
@@ -46,7 +40,7 @@ def original_chart(answer: Slices) -> Chart:
 
 def curve_chart(answer: Slices) -> Chart | None:
     """Return the mean learning curve of each slice; None where trials have one step."""
-    _must_be_slices(answer)
+    must_be(answer, Slices, "quantile_slices")
     series = tuple(
         Series(
             s.chosen.name,
@@ -74,7 +68,7 @@ def curve_chart(answer: Slices) -> Chart | None:
 
 def rerun_chart(answer: Slices) -> Chart:
     """Return the inverse CDF of each slice's reruns, with its band."""
-    _must_be_slices(answer)
+    must_be(answer, Slices, "quantile_slices")
     return quantile_chart(answer.performance, answer.task)
 
 
@@ -96,22 +90,8 @@ def plot_slices(answer: Slices) -> "Figure":
     middle = curve_chart(answer)
     charts = [original_chart(answer), middle, rerun_chart(answer)]
     drawn = [chart for chart in charts if chart is not None]
-    first = new_axes(columns=len(drawn))
-    figure: Figure = first.figure  # type: ignore[assignment]  # never a SubFigure
-    for place, (ax, chart) in enumerate(zip(figure.axes, drawn, strict=True)):
-        draw(chart, ax)
-        if place and not starts_row(ax):
-            ax.set_ylabel("")
-    original, *reruns = figure.axes
+    figure, (original, *reruns) = draw_grid(drawn, len(drawn), is_one_scale=True)
     original.legend().remove()  # its one curve is what the title says
     one_legend(reruns, reruns[-1])  # which names the slices for both
     title_axes(reruns[-1], "Scores, run again")
     return figure
-
-
-def _must_be_slices(answer: Slices) -> None:
-    if not isinstance(answer, Slices):
-        raise CurvewiseError(
-            f"A figure shows an answer, and {type(answer).__name__} came. "
-            f"Pass what curvewise.quantile_slices returns."
-        )

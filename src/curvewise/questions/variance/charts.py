@@ -1,19 +1,19 @@
 """Pictures of `VarianceShares`: each source's share with its interval."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from curvewise.errors import CurvewiseError, listed
 from curvewise.figures.chart import PALETTE
 from curvewise.figures.draw import new_axes
-from curvewise.figures.labels import is_alone, legend_above, literal, name_axes
+from curvewise.figures.labels import (
+    Axes,
+    is_alone,
+    legend_above,
+    literal,
+    name_axes,
+)
+from curvewise.questions.base import must_be, one_task
 from curvewise.questions.sentences import on
 from curvewise.questions.variance import VarianceShares
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 _APART = 0.6  # how much of the place of a source its algorithms take
 
@@ -35,20 +35,8 @@ def plot_variance_shares(
     -------
     matplotlib.axes.Axes
     """
-    if not isinstance(answer, VarianceShares):
-        raise CurvewiseError(
-            f"A figure shows an answer, and {type(answer).__name__} came. "
-            f"Pass what curvewise.variance_shares returns."
-        )
-    if task is None:
-        if len(answer.tasks) > 1:
-            raise CurvewiseError(
-                "One pair of axes shows one task, and the answer has "
-                f"{len(answer.tasks)}: {listed(answer.tasks)}. Pass ",
-                {"task": ...},
-                ".",
-            )
-        task = answer.tasks[0]
+    must_be(answer, VarianceShares, "variance_shares")
+    task = one_task(answer.tasks, task)
     own = answer.of(task)
     ax = new_axes() if ax is None else ax
     sources = list(dict.fromkeys(s.source for d in own for s in d.shares))

@@ -1,22 +1,17 @@
 """Pictures of `Versions`: what each algorithm gained or lost, against the margin."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curvewise.errors import CurvewiseError
 from curvewise.figures.chart import PALETTE
 from curvewise.figures.draw import new_axes
-from curvewise.figures.labels import legend_above, literal, name_axes
+from curvewise.figures.labels import Axes, legend_above, literal, name_axes
 from curvewise.figures.styles import current
+from curvewise.questions.base import must_be
 from curvewise.questions.versions import Versions
 from curvewise.questions.versions.fit import Change
 from curvewise.text import percent, short_names
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 # Colours and signs that tell verdicts apart for any kind of colour vision.
 _LOOKS = {
@@ -57,11 +52,7 @@ def version_strips(answer: Versions) -> tuple[Strip, ...]:
 
     Gains are in units of the metric, or in percent of the base's mean where the margin is.
     """
-    if not isinstance(answer, Versions):
-        raise CurvewiseError(
-            f"A figure shows an answer, and {type(answer).__name__} came. "
-            f"Pass what curvewise.compare_versions returns."
-        )
+    must_be(answer, Versions, "compare_versions")
     names = _names(answer)
     return tuple(
         Strip(
