@@ -68,7 +68,7 @@ from curvewise.exchange.write import changed, read_exact
 from curvewise.metrics import is_quality
 from curvewise.trials import Trials, names
 from curvewise.trials.columns import Core, starts
-from curvewise.trials.design import from_record, kept_in
+from curvewise.trials.design import from_record
 from curvewise.trials.names import metric_name
 
 
@@ -173,7 +173,7 @@ def _read(
             *(found, labels, on, roles, where, stated, design)
         )
     _tell(found)
-    return kept_in(trials, kept) if kept.known else trials, assigned
+    return trials.with_kept(kept), assigned
 
 
 def _as_labels(table: pa.Table, name: str) -> pa.Table:

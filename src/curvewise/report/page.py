@@ -28,8 +28,8 @@ from curvewise.report.sections import (
 from curvewise.text import Row, count, joined
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At, Failed
+from curvewise.trials.table import understood
 from curvewise.trials.trial import ONLY
-from curvewise.trials.view import understood
 from curvewise.version import __version__
 
 if TYPE_CHECKING:

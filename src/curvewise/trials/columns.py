@@ -3,19 +3,16 @@
 Rows of unequal length are two arrays: where each row starts, and all values in a row.
 """
 
-import hashlib
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from curvewise.errors import CurvewiseError
 from curvewise.metrics import Floats, Metric
-from curvewise.trials.trial import STATUSES, Trial, canonical, shown_key
+from curvewise.trials.trial import STATUSES, Key, Trial, canonical
 
 _STRETCH = 1 << 17
 
@@ -184,6 +181,30 @@ class Core:
             {name: flat[places] for name, flat in self.recorded.items()},
         )
 
+    @classmethod
+    def joined(
+        cls, parts: Sequence["Core"], tasks: Sequence[Ints], algorithms: Sequence[Ints]
+    ) -> "Core":
+        """Return all trials, their codes translated by one lookup per part."""
+        values, recorded = {}, {}
+        for name in dict.fromkeys(name for part in parts for name in part.values):
+            values[name] = np.concatenate([_values(part, name) for part in parts])
+            known = np.concatenate([was_recorded(part, name) for part in parts])
+            if not known.all():
+                recorded[name] = known
+        return cls(
+            np.concatenate([t[p.task] for t, p in zip(tasks, parts, strict=True)]),
+            np.concatenate(
+                [a[p.algorithm] for a, p in zip(algorithms, parts, strict=True)]
+            ),
+            np.concatenate([part.number for part in parts]),
+            np.concatenate([part.status for part in parts]),
+            starts(np.concatenate([part.lengths for part in parts])),
+            np.concatenate([part.steps for part in parts]),
+            values,
+            recorded,
+        )
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Details:
@@ -220,6 +241,55 @@ class Details:
         chosen = [c.take(rows) if isinstance(c, Ragged) else c[rows] for c in of_trials]
         return Details(*[*chosen, sets])
 
+    @classmethod
+    def joined(cls, parts: Sequence["Details"]) -> "Details":
+        """Return the details of all parts, one part after another."""
+        sets: list[Ints] = []
+        places: dict[bytes, int] = {}
+        codes = []
+        for part in parts:
+            new = [_place(ids, sets, places) for ids in part.example_sets]
+            lookup = np.array([*new, -1], np.int64)
+            codes.append(lookup[part.example_set])
+        columns: list[Any] = []
+        for field in fields(cls)[:-2]:
+            pieces = [getattr(part, field.name) for part in parts]
+            is_ragged = isinstance(pieces[0], Ragged)
+            columns.append(joined(pieces) if is_ragged else np.concatenate(pieces))
+        return cls(*[*columns, np.concatenate(codes), tuple(sets)])
+
+
+class Columns(Protocol):
+    """A set of trials as functions on its columns see it, which `Trials` calls."""
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Names, which `core` has codes of; so has it of the algorithms."""
+
+    @property
+    def algorithms(self) -> tuple[str, ...]:
+        """Names, in the order in which they were first met."""
+
+    @property
+    def metrics(self) -> Mapping[str, Metric]:
+        """What the scores mean."""
+
+    @property
+    def core(self) -> Core:
+        """Who, how it ended, and the curves."""
+
+    @property
+    def details(self) -> Callable[[], Details]:
+        """A function that returns the other columns."""
+
+    def __len__(self) -> int: ...
+
+    def key(self, row: int) -> Key:
+        """Return (task, algorithm, number) of a trial."""
+
+    def take(self, rows: Ints) -> Self:
+        """Return the trials in these rows."""
+
 
 def no_details(n: int) -> Details:
     """Return the details of n trials of which nothing more is known."""
@@ -239,55 +309,12 @@ def no_details(n: int) -> Details:
     )
 
 
-def join_details(parts: Sequence[Details]) -> Details:
-    """Return the details of all parts, one part after another."""
-    sets: list[Ints] = []
-    places: dict[bytes, int] = {}
-    codes = []
-    for part in parts:
-        new = [_place(ids, sets, places) for ids in part.example_sets]
-        lookup = np.array([*new, -1], np.int64)
-        codes.append(lookup[part.example_set])
-    columns: list[Any] = []
-    for field in fields(Details)[:-2]:
-        pieces = [getattr(part, field.name) for part in parts]
-        ragged = isinstance(pieces[0], Ragged)
-        columns.append(joined(pieces) if ragged else np.concatenate(pieces))
-    columns += [np.concatenate(codes), tuple(sets)]
-    return Details(*columns)
-
-
 def _place(ids: Ints, sets: list[Ints], places: dict[bytes, int]) -> int:
     key = ids.tobytes()
     if key not in places:
         places[key] = len(sets)
         sets.append(ids)
     return places[key]
-
-
-def join_cores(
-    parts: Sequence[Core], tasks: Sequence[Ints], algorithms: Sequence[Ints]
-) -> Core:
-    """Return all trials, their codes translated by one lookup per part."""
-    names = dict.fromkeys(name for part in parts for name in part.values)
-    values, recorded = {}, {}
-    for name in names:
-        values[name] = np.concatenate([_values(part, name) for part in parts])
-        known = np.concatenate([was_recorded(part, name) for part in parts])
-        if not known.all():
-            recorded[name] = known
-    return Core(
-        np.concatenate([t[p.task] for t, p in zip(tasks, parts, strict=True)]),
-        np.concatenate(
-            [a[p.algorithm] for a, p in zip(algorithms, parts, strict=True)]
-        ),
-        np.concatenate([part.number for part in parts]),
-        np.concatenate([part.status for part in parts]),
-        starts(np.concatenate([part.lengths for part in parts])),
-        np.concatenate([part.steps for part in parts]),
-        values,
-        recorded,
-    )
 
 
 def _values(core: Core, name: str) -> Floats:
@@ -383,131 +410,3 @@ def unpacked(data: NDArray[np.uint8], steps: int, examples: int) -> Bools:
     """Return the bits that `packed` laid end to end, shape (step, example)."""
     rows = data.reshape(steps, -(-examples // 8))
     return np.unpackbits(rows, axis=1, count=examples).astype(bool)
-
-
-# --------------------------------------------------------------------------------------
-# The order of trials: by task and algorithm as first met, then by number, each once.
-
-
-def used(
-    core: Core, tasks: Sequence[str], algorithms: Sequence[str]
-) -> tuple[Core, tuple[str, ...], tuple[str, ...]]:
-    """Return codes and names without the names that no trial has."""
-    task, tasks = _compact(core.task, tasks)
-    algorithm, algorithms = _compact(core.algorithm, algorithms)
-    if task is not core.task or algorithm is not core.algorithm:
-        core = replace(core, task=task, algorithm=algorithm)
-    return core, tuple(tasks), tuple(algorithms)
-
-
-def _compact(codes: Any, names: Sequence[str]) -> tuple[Any, Sequence[str]]:
-    used = np.bincount(codes, minlength=len(names)) > 0
-    if used.all():
-        return codes, names
-    new = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    return new[codes], [
-        name for name, is_used in zip(names, used, strict=True) if is_used
-    ]
-
-
-def row_order(core: Core, n_algorithms: int) -> Ints | None:
-    """Return the rows by task, algorithm and number, or None if they already are."""
-    one_task = core.task.max(initial=0) == 0
-    group: Any = core.algorithm if one_task else _groups(core, n_algorithms)
-    # Comparisons, not differences: bits, where millions of integers would be made.
-    later, same = group[1:] > group[:-1], group[1:] == group[:-1]
-    if (later | (same & (core.number[1:] >= core.number[:-1]))).all():
-        return None
-    # Two stable sorts: numbers arrive nearly sorted, and small codes sort in one pass.
-    by_number = np.argsort(core.number, kind="stable")
-    small = group.astype(np.uint16) if group.max(initial=0) < 2**16 else group
-    return by_number[np.argsort(small[by_number], kind="stable")]
-
-
-def _groups(core: Core, n_algorithms: int) -> Ints:
-    return core.task.astype(np.int64) * max(n_algorithms, 1) + core.algorithm
-
-
-def refuse_duplicates(
-    core: Core, tasks: Sequence[str], algorithms: Sequence[str]
-) -> None:
-    """Raise if two trials have the same task, algorithm and number."""
-    same = np.ones(max(len(core) - 1, 0), bool)
-    for column in (core.number, core.algorithm, core.task):
-        same &= column[1:] == column[:-1]
-    if not same.any():
-        return
-    row = int(np.argmax(same))
-    names = tasks[core.task[row]], algorithms[core.algorithm[row]]
-    key = shown_key((*names, int(core.number[row])))
-    raise CurvewiseError(
-        f"{same.sum()} of {len(core)} trials have a key that another has too, first "
-        f"(task, algorithm, number) = {key}. Give every run of an algorithm on a task "
-        f"a number of its own."
-    )
-
-
-# --- What makes two sets of trials the same: their results, in any order ---------------
-
-
-def hash_of(
-    tasks: Sequence[str],
-    algorithms: Sequence[str],
-    metrics: Mapping[str, Metric],
-    core: Core,
-    details: Details,
-    stated: Mapping[str, Sequence[str]],
-) -> str:
-    """Return a hash of the results that does not depend on the order of rows.
-
-    A block or a cluster that somebody stated is part of them, as verdicts hang on it;
-    what is inferred or known from the engine follows from the rest.
-    """
-    # Codes follow the order of appearance; a hash must not.
-    task_rank, algorithm_rank = _rank(tasks), _rank(algorithms)
-    group = task_rank[core.task] * len(algorithms) + algorithm_rank[core.algorithm]
-    if (np.diff(group) < 0).any():
-        order = np.argsort(group, kind="stable")
-        core, details = core.take(order), details.take(order)
-    hashed = hashlib.sha256()
-    names = [sorted(set(tasks)), sorted(set(algorithms))]
-    # A metric that none of these trials recorded is nothing that they hold.
-    scored = sorted(n for n in core.values if was_recorded(core, n).any())
-    meaning = [_meaning(metrics[n]) for n in scored]
-    hashed.update(json.dumps([names, meaning]).encode())
-    texts = [details.params, details.labels, details.correct, details.asked]
-    sets = [hashlib.sha256(ids.tobytes()).digest() for ids in details.example_sets]
-    for array in (
-        *(task_rank[core.task], algorithm_rank[core.algorithm], core.number),
-        *(core.status, core.offsets, core.steps + 0.0),
-        *(_flat_values(core, name) for name in scored),
-        *(array for ragged in texts for array in (ragged.offsets, ragged.flat)),
-        *(details.counts.offsets, details.counts.flat, details.classes),
-    ):
-        hashed.update(np.ascontiguousarray(array).tobytes())
-    # Asked of the rows: after where(...) a set may be there that none has.
-    if (details.example_set >= 0).any():
-        own = (sets[i] if i >= 0 else b"-" for i in details.example_set.tolist())
-        hashed.update(b"".join(own))
-    if stated:
-        hashed.update(json.dumps(stated, sort_keys=True).encode())
-    return hashed.hexdigest()
-
-
-def _meaning(metric: Metric) -> dict[str, Any]:
-    """Return what a metric means, without who said so."""
-    told = {**metric.plain(), "direction": metric.direction}
-    if metric.by_task:
-        told["by_task"] = {task: _meaning(one) for task, one in sorted(metric.by_task)}
-    return told
-
-
-def _flat_values(core: Core, name: str) -> Floats:
-    values, known = core.values[name] + 0.0, was_recorded(core, name)
-    values[np.isnan(values) | ~known] = np.nan
-    # Recorded and not a number differs from not recorded.
-    return np.concatenate([values, known.astype(np.float64)])
-
-
-def _rank(names: Sequence[str]) -> Ints:
-    return np.argsort(np.argsort(np.array(names, dtype=object))).astype(np.int64)

@@ -8,13 +8,13 @@ import json
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from curvewise.errors import CurvewiseError, Keyword, listed, shortened, unknown
 from curvewise.text import count
-from curvewise.trials.columns import Bools, Ints, Ragged, to_texts
+from curvewise.trials.columns import Bools, Columns, Ints, Ragged, to_texts
 from curvewise.trials.names import is_param
 from curvewise.trials.settings import (
     GRID_LEVEL,
@@ -31,9 +31,6 @@ from curvewise.trials.settings import (
 )
 from curvewise.trials.settings import pieces as pieces_of
 from curvewise.trials.settings import words as words_in
-
-if TYPE_CHECKING:
-    from curvewise.trials.table import Trials
 
 Known: TypeAlias = Literal["stated", "engine", "inferred"]
 Search: TypeAlias = Literal["random", "grid", "sequence"]
@@ -127,14 +124,14 @@ class Design:
         )
         return "setting" if by_params else "cluster"
 
-    def blocks(self, trials: "Trials") -> Ints:
+    def blocks(self, trials: Columns) -> Ints:
         """Return a code per trial: the same within a task is the same block; -1: none."""
         if not self.block:
             return np.full(len(trials), -1, np.int64)
         codes, there = _codes(trials, self.block)
         return np.where(there, codes, -1)
 
-    def clusters(self, trials: "Trials") -> Ints:
+    def clusters(self, trials: Columns) -> Ints:
         """Return a code per trial: the same within a task is the same cluster.
 
         Algorithms that ran the same setting have the same code. A run without the names
@@ -155,7 +152,7 @@ class Design:
             there &= np.bincount(met, minlength=int(cell.max()) + 1)[cell] != 1
         return np.where(there, codes, most + alone)
 
-    def _holds_for(self, trials: "Trials") -> Bools:
+    def _holds_for(self, trials: Columns) -> Bools:
         """Return which trials are of algorithms that the cluster holds for."""
         if not self.clustered:
             return np.ones(len(trials), bool)
@@ -315,12 +312,6 @@ def from_record(record: object) -> Design:
     return Design(known=known, **told)
 
 
-def kept_in(trials: "Trials", design: Design) -> "Trials":
-    """Return trials with a design that was kept with them, where its names are there."""
-    gone = _missing(trials, (*design.block, *design.cluster))
-    return trials if gone else trials.with_kept(design)
-
-
 def joined(parts: Sequence[Design]) -> Design:
     """Return the design of several sets of trials together; refuse a contradiction."""
     first = parts[0]
@@ -384,7 +375,7 @@ def _holding(parts: Sequence[Design]) -> tuple[str, ...]:
 
 
 def stating(
-    trials: "Trials",
+    trials: Columns,
     before: Design,
     block: str | Iterable[str] | None,
     cluster: str | Iterable[str] | None,
@@ -396,7 +387,7 @@ def stating(
     names = {part: _named(part, v) for part, v in asked.items() if v is not None}
     known: dict[str, Known] = {**before.known, **dict.fromkeys(names, "stated")}
     told: dict[str, Any] = dict(names)
-    if gone := _missing(trials, [name for own in names.values() for name in own]):
+    if gone := missing(trials, [name for own in names.values() for name in own]):
         raise unknown("label or param", gone[0], _names_in(trials, len(trials)))
     rest = tuple(hint for hint in before.suggested if hint[0] not in names)
     design = replace(before, known=known, suggested=rest, **told)
@@ -417,7 +408,7 @@ def _named(part: str, value: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _refuse_no_blocks(trials: "Trials", design: Design) -> None:
+def _refuse_no_blocks(trials: Columns, design: Design) -> None:
     """Raise where a block is no block: not shared, or met again by the same run."""
     codes, core = design.blocks(trials), trials.core
     what = Keyword("block", list(design.block))
@@ -439,7 +430,7 @@ def _refuse_no_blocks(trials: "Trials", design: Design) -> None:
         _refuse_twins(trials, design, codes, what)
 
 
-def _refuse_twins(trials: "Trials", design: Design, codes: Ints, what: Keyword) -> None:
+def _refuse_twins(trials: Columns, design: Design, codes: Ints, what: Keyword) -> None:
     """Raise where a block holds two runs of an algorithm that nothing tells apart."""
     details, own = trials.details(), set(design.block)
     cell = _cell_codes(trials)
@@ -471,7 +462,7 @@ def _refuse_twins(trials: "Trials", design: Design, codes: Ints, what: Keyword) 
 # --- what the trials tell ----------------------------------------------------------------
 
 
-def completed(trials: "Trials", before: Design) -> Design:
+def completed(trials: Columns, before: Design) -> Design:
     """Return a design with all that these trials tell, and nobody stated."""
     if not len(trials):
         return replace(before, **_NOTHING)
@@ -499,7 +490,7 @@ def _is_open(before: Design) -> bool:
     return inferred and bool(before.clustered) and not before.runs[1]
 
 
-def _inferred(trials: "Trials", before: Design) -> Design:
+def _inferred(trials: Columns, before: Design) -> Design:
     """Return a design with what is certain about clusters and the search."""
     search = searched(trials)
     told: dict[str, Any] = {}
@@ -526,7 +517,7 @@ def _inferred(trials: "Trials", before: Design) -> Design:
     return replace(before, known=known, suggested=tuple(suggested), **told)
 
 
-def _repeating(trials: "Trials", search: Searched) -> tuple[set[str], set[str]]:
+def _repeating(trials: Columns, search: Searched) -> tuple[set[str], set[str]]:
     """Return the algorithms that surely repeat settings by design, and that may do so.
 
     On several tasks most must be sure: one of many may look so by chance.
@@ -541,7 +532,7 @@ def _repeating(trials: "Trials", search: Searched) -> tuple[set[str], set[str]]:
     return sure, {a for a, own in each.items() if own} - sure
 
 
-def _repeated(trials: "Trials", settings: Settings) -> str:
+def _repeated(trials: Columns, settings: Settings) -> str:
     """Return how surely settings of a cell were run again, beyond what was parsed."""
     cell = settings.source.cell
     if settings.source.whole or settings.repeated != "never":
@@ -566,7 +557,7 @@ def _kind_of(search: Searched) -> tuple[Search | None, tuple[int, ...]]:
     return ("sequence" if search.drifts.found else None), ()
 
 
-def _repeated_labels(trials: "Trials") -> list[str]:
+def _repeated_labels(trials: Columns) -> list[str]:
     """Return labels that are called settings, and come again within an algorithm."""
     out: dict[str, None] = {}
     for own in parsed(trials, "labels"):
@@ -578,7 +569,7 @@ def _repeated_labels(trials: "Trials") -> list[str]:
     return list(out)
 
 
-def shared_labels(trials: "Trials") -> list[str]:
+def shared_labels(trials: Columns) -> list[str]:
     """Return labels called folds whose values all algorithms of each task share."""
     met: dict[tuple[str, str], list[set[Hashable]]] = {}
     for own in parsed(trials, "labels"):
@@ -595,7 +586,7 @@ def shared_labels(trials: "Trials") -> list[str]:
     return sorted(name for name, is_shared in shared.items() if is_shared)
 
 
-def _crossed(trials: "Trials", before: Design) -> tuple[str, ...]:
+def _crossed(trials: Columns, before: Design) -> tuple[str, ...]:
     """Return which draws the trials share, by how an experiment labels them."""
     if before.known.get("block") == "engine" and not before.crossed:
         return ()  # the experiment crossed nothing: no need to look
@@ -619,7 +610,7 @@ def _crossed(trials: "Trials", before: Design) -> tuple[str, ...]:
     return shared if len(shared) > 1 and is_repeated else ()
 
 
-def _counted(trials: "Trials", design: Design) -> Design:
+def _counted(trials: Columns, design: Design) -> Design:
     """Return a design with how many runs, units and blocks these trials have."""
     cell = _cell_codes(trials)
     runs = np.bincount(cell)
@@ -644,7 +635,7 @@ def _counted(trials: "Trials", design: Design) -> Design:
     return replace(design, **told)
 
 
-def _counted_clusters(trials: "Trials", design: Design, cell: Ints) -> dict[str, Any]:
+def _counted_clusters(trials: Columns, design: Design, cell: Ints) -> dict[str, Any]:
     """Return how many clusters there are, where any algorithm has several runs of one."""
     codes, named = design.clusters(trials), _codes(trials, design.cluster)[1]
     most = int(codes.max()) + 1
@@ -671,7 +662,7 @@ def _ends(numbers: Ints) -> Span:
     return int(numbers.min()), int(numbers.max())
 
 
-def _called(trials: "Trials", cell: Ints, codes: Ints, among: Bools) -> str:
+def _called(trials: Columns, cell: Ints, codes: Ints, among: Bools) -> str:
     """Return what the runs of the first cluster differ in: seeds, folds, or just runs."""
     row = int(np.flatnonzero(among)[0])
     same = np.flatnonzero((cell == cell[row]) & (codes == codes[row]))[:_LOOKED_AT]
@@ -691,14 +682,14 @@ def _called(trials: "Trials", cell: Ints, codes: Ints, among: Bools) -> str:
 # --- codes -------------------------------------------------------------------------------
 
 
-def _cell_codes(trials: "Trials") -> Ints:
+def _cell_codes(trials: Columns) -> Ints:
     """Return the cell of each trial, counted from 0 in the order of rows."""
     core = trials.core
     new = (np.diff(core.task) != 0) | (np.diff(core.algorithm) != 0)
     return np.concatenate([[0], np.cumsum(new)]).astype(np.int64)[: len(core)]
 
 
-def _codes(trials: "Trials", names: Sequence[str]) -> tuple[Ints, Bools]:
+def _codes(trials: Columns, names: Sequence[str]) -> tuple[Ints, Bools]:
     """Return a code per trial for the values of these names, and who has all of them."""
     codes, there = np.zeros(len(trials), np.int64), np.ones(len(trials), bool)
     for name in names:
@@ -709,7 +700,7 @@ def _codes(trials: "Trials", names: Sequence[str]) -> tuple[Ints, Bools]:
     return codes, there
 
 
-def _column(trials: "Trials", name: str) -> tuple[Ints, Bools]:
+def _column(trials: Columns, name: str) -> tuple[Ints, Bools]:
     """Return a code for each trial's value of a label or param, and who has one."""
     everybody = np.ones(len(trials), bool)
     if name == NUMBER:
@@ -763,7 +754,7 @@ def _values(texts: Ragged, name: str) -> tuple[Ints, Bools]:
     return coded(out), np.array([value is not None for value in out], bool)
 
 
-def _missing(trials: "Trials", names: Sequence[str]) -> list[str]:
+def missing(trials: Columns, names: Sequence[str]) -> list[str]:
     """Return the names that no label or param has."""
     gone = [name for name in names if name not in (PARAMS, NUMBER)]
     for most in (_LOOKED_AT, len(trials)):  # most names show in the first trials
@@ -773,7 +764,7 @@ def _missing(trials: "Trials", names: Sequence[str]) -> list[str]:
     return gone
 
 
-def _names_in(trials: "Trials", most: int) -> dict[str, None]:
+def _names_in(trials: Columns, most: int) -> dict[str, None]:
     """Return the names of the labels and params of the first trials."""
     rows = np.arange(min(most, len(trials)))
     details = trials.details()

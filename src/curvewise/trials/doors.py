@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,12 +21,8 @@ from curvewise.errors import (
 )
 from curvewise.metrics import FROM_COUNTS, NOT_SCORES, Floats, Metric, find, is_quality
 from curvewise.text import count, step
-from curvewise.trials.columns import Bools, Core, Details, Ints, was_recorded
+from curvewise.trials.columns import Bools, Columns, Core, Details, Ints, was_recorded
 from curvewise.trials.trial import shown_key
-
-if TYPE_CHECKING:
-    from curvewise.trials.table import Trials
-
 
 __all__ = [
     "Lines",
@@ -101,7 +97,7 @@ class Lines(Mapping[str, Floats]):
 
 
 def scores(
-    trials: "Trials", metric: str, at: At, failed: Failed
+    trials: Columns, metric: str, at: At, failed: Failed
 ) -> tuple[dict[str, Floats], dict[str, Bools]]:
     """Return one value per trial and algorithm, and which of them are failures."""
     meant = _one_task(trials, metric)
@@ -117,7 +113,7 @@ def scores(
     return {a: full[s] for a, s in own.items()}, {a: broken[s] for a, s in own.items()}
 
 
-def numbers(trials: "Trials", at: At) -> dict[str, Ints]:
+def numbers(trials: Columns, at: At) -> dict[str, Ints]:
     """Return the number of each trial that `scores` has a value of.
 
     Trials of the same number met the same data: across algorithms they are pairs.
@@ -126,7 +122,7 @@ def numbers(trials: "Trials", at: At) -> dict[str, Ints]:
     return {a: trials.core.number[s] for a, s in _stretches(trials).items()}
 
 
-def points(trials: "Trials", metric: str, failed: Failed) -> dict[str, Points]:
+def points(trials: Columns, metric: str, failed: Failed) -> dict[str, Points]:
     """Return (trial, size, value) for each algorithm."""
     meant = _one_task(trials, metric)
     core = trials.core
@@ -156,7 +152,7 @@ def points(trials: "Trials", metric: str, failed: Failed) -> dict[str, Points]:
 
 
 def lines(
-    trials: "Trials",
+    trials: Columns,
     metric: str,
     grid: int | ArrayLike | None,
     fill: Fill,
@@ -188,7 +184,7 @@ def lines(
 
 
 def _on_same_steps(
-    trials: "Trials", values: Floats, known: Bools
+    trials: Columns, values: Floats, known: Bools
 ) -> tuple[Floats, Floats] | None:
     """Return steps and lines where all curves have the same steps, which is the rule."""
     core = trials.core
@@ -201,7 +197,7 @@ def _on_same_steps(
 
 
 def _gridded(
-    trials: "Trials",
+    trials: Columns,
     values: Floats,
     known: Bools,
     broken: Bools,
@@ -238,7 +234,7 @@ def _gridded(
     return steps, table, rule_in_words(steps, fill, begun)
 
 
-def count_failed(trials: "Trials", metric: str | None) -> int:
+def count_failed(trials: Columns, metric: str | None) -> int:
     """Return how many trials ended badly or lack a finite last score."""
     broken = trials.core.status != 0
     for name in trials.metrics if metric is None else (metric,):
@@ -252,12 +248,12 @@ def count_failed(trials: "Trials", metric: str | None) -> int:
 # --- values ------------------------------------------------------------------------------
 
 
-def last_values(trials: "Trials", metric: str) -> Floats:
+def last_values(trials: Columns, metric: str) -> Floats:
     """Return each trial's last recorded value; NaN where nothing was recorded."""
     return _at(trials, metric, meaning(trials, metric), "last")
 
 
-def _of_one_size(trials: "Trials", at: At) -> "Trials":
+def _of_one_size(trials: Columns, at: At) -> Columns:
     """Return the trials at a size, where each trial is at a size of its own."""
     core = trials.core
     if core.lengths.max() != 1 or core.steps.min() == core.steps.max():
@@ -276,7 +272,7 @@ def _of_one_size(trials: "Trials", at: At) -> "Trials":
     return trials.take(np.flatnonzero(keep)) if keep.any() else trials
 
 
-def _at(trials: "Trials", metric: str, meant: Metric, at: At) -> Floats:
+def _at(trials: Columns, metric: str, meant: Metric, at: At) -> Floats:
     core = trials.core
     values, known = flat_values(trials, metric)
     if isinstance(at, str) and at in ("last", "mean", "best"):
@@ -346,14 +342,14 @@ def _reduced(
 
 
 def _curve(
-    trials: "Trials", row: int, values: Floats, known: Bools
+    trials: Columns, row: int, values: Floats, known: Bools
 ) -> tuple[Floats, Floats]:
     here = slice(trials.core.offsets[row], trials.core.offsets[row + 1])
     keep = known[here]
     return trials.core.steps[here][keep], values[here][keep]
 
 
-def _one_task(trials: "Trials", metric: str) -> Metric:
+def _one_task(trials: Columns, metric: str) -> Metric:
     if len(trials) == 0:
         raise CurvewiseError(
             "There are no trials here. Check the file, or what where(...) asked for."
@@ -368,7 +364,7 @@ def _one_task(trials: "Trials", metric: str) -> Metric:
     return meaning(trials, metric)
 
 
-def _stretches(trials: "Trials") -> dict[str, slice]:
+def _stretches(trials: Columns) -> dict[str, slice]:
     """Return where the rows of each algorithm are: one stretch within the one task."""
     codes = trials.core.algorithm
     edges = np.searchsorted(codes, np.arange(len(trials.algorithms) + 1))
@@ -378,7 +374,7 @@ def _stretches(trials: "Trials") -> dict[str, slice]:
     }
 
 
-def _rows_by_algorithm(trials: "Trials") -> dict[str, NDArray[np.int64]]:
+def _rows_by_algorithm(trials: Columns) -> dict[str, NDArray[np.int64]]:
     return {a: np.arange(s.start, s.stop) for a, s in _stretches(trials).items()}
 
 
@@ -386,7 +382,7 @@ def _rows_by_algorithm(trials: "Trials") -> dict[str, NDArray[np.int64]]:
 # What a metric of these trials means, and its values, also from confusion counts.
 
 
-def meaning(trials: "Trials", metric: str) -> Metric:
+def meaning(trials: Columns, metric: str) -> Metric:
     """Return what a metric of these trials means; raise if they cannot tell it."""
     if not isinstance(metric, str):
         raise CurvewiseError(f"The metric is {metric!r}. Pass its name.")
@@ -410,7 +406,7 @@ def meaning(trials: "Trials", metric: str) -> Metric:
     raise unknown("metric", metric, known)
 
 
-def scored(trials: "Trials") -> list[str]:
+def scored(trials: Columns) -> list[str]:
     """Return the metrics to judge by: those recorded, or what confusion counts tell."""
     recorded = [name for name, one in trials.metrics.items() if may_judge(one)]
     if recorded or not trials.details().classes.any():
@@ -430,7 +426,7 @@ def may_judge(metric: Metric) -> bool:
     return is_said or is_quality(metric.name)
 
 
-def flat_values(trials: "Trials", metric: str) -> tuple[Floats, Bools]:
+def flat_values(trials: Columns, metric: str) -> tuple[Floats, Bools]:
     """Return a metric at all places of the flat curves, and where it was recorded."""
     core = trials.core
     if metric in core.values:
@@ -438,7 +434,7 @@ def flat_values(trials: "Trials", metric: str) -> tuple[Floats, Bools]:
     return from_counts(core, trials.details(), metric)
 
 
-def tasks_measured(trials: "Trials", metric: str) -> tuple[str, ...]:
+def tasks_measured(trials: Columns, metric: str) -> tuple[str, ...]:
     """Return the tasks that a metric was measured on, be it by failed runs.
 
     Where no trial of a task has it, and one has another score, it is not part of the task;
@@ -628,7 +624,7 @@ def refuse_outside(values: Floats, meant: Metric) -> None:
 
 
 def broken_curves(
-    trials: "Trials", meant: Metric, values: Floats, known: Bools, failed: Failed
+    trials: Columns, meant: Metric, values: Floats, known: Bools, failed: Failed
 ) -> tuple[Bools, float]:
     """Return which trials failed along their curve, and what a failure scores."""
     broken = broke_off(trials, values, known)
@@ -639,7 +635,7 @@ def broken_curves(
     return broken, score
 
 
-def broke_off(trials: "Trials", values: Floats, known: Bools) -> Bools:
+def broke_off(trials: Columns, values: Floats, known: Bools) -> Bools:
     """Return which trials ended badly, or lack a finite score somewhere on their curve."""
     core = trials.core
     owner = np.repeat(np.arange(len(core)), core.lengths)
@@ -649,7 +645,7 @@ def broke_off(trials: "Trials", values: Floats, known: Bools) -> Bools:
 
 
 def score_of_failure(
-    trials: "Trials",
+    trials: Columns,
     meant: Metric,
     broken: Bools,
     values: Floats,

@@ -9,7 +9,7 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,8 @@ from numpy.typing import NDArray
 from curvewise.errors import shortened
 from curvewise.metrics import Floats
 from curvewise.trials import doors
-from curvewise.trials.columns import Ints, Ragged
+from curvewise.trials.columns import Columns, Ints, Ragged
 from curvewise.trials.doors import last_values
-
-if TYPE_CHECKING:
-    from curvewise.trials.table import Trials
-
 
 # Params and labels are JSON. Parsing is the one slow thing here, so that only this many
 # trials are parsed, shared out evenly among the cells; findings say when that was so.
@@ -50,7 +46,7 @@ class Cell:
         return f"'{shortened(self.algorithm, 40)}' on '{shortened(self.task, 40)}'"
 
 
-def edges(trials: "Trials") -> Ints:
+def edges(trials: Columns) -> Ints:
     """Return where each cell starts, and where the last one ends."""
     core = trials.core
     if len(core) == 0:
@@ -59,7 +55,7 @@ def edges(trials: "Trials") -> Ints:
     return np.concatenate([[0], np.flatnonzero(new) + 1, [len(core)]]).astype(np.int64)
 
 
-def cells(trials: "Trials") -> list[Cell]:
+def cells(trials: Columns) -> list[Cell]:
     """Return all cells that have trials."""
     core, bounds = trials.core, edges(trials).tolist()
     return [
@@ -93,7 +89,7 @@ class Parsed:
         )
 
 
-def parsed(trials: "Trials", kind: Literal["params", "labels"]) -> Iterator[Parsed]:
+def parsed(trials: Columns, kind: Literal["params", "labels"]) -> Iterator[Parsed]:
     """Yield the params or labels of each cell that has any."""
     if len(trials) == 0:
         return
@@ -494,7 +490,7 @@ class Searched(NamedTuple):
     drifts: "Drifts"
 
 
-def searched(trials: "Trials") -> "Searched":
+def searched(trials: Columns) -> "Searched":
     """Return where params form a grid, go in even steps, or follow an optimiser."""
     labels = {own.cell: own for own in parsed(trials, "labels")}
     every = [settings_of(own, labels.get(own.cell)) for own in parsed(trials, "params")]
@@ -615,7 +611,7 @@ def _round(levels: Floats) -> bool:
     )
 
 
-def drifts(trials: "Trials", free: Sequence[Settings]) -> Drifts:
+def drifts(trials: Columns, free: Sequence[Settings]) -> Drifts:
     """Return params and scores that change with the trial's number."""
     metrics = (
         {m: last_values(trials, m) for m in metrics_to_check(trials)} if free else {}
@@ -677,7 +673,7 @@ def _finite(full: Floats, settings: Settings) -> Floats:
     return np.asarray(sums[times > 0] / times[times > 0])
 
 
-def metrics_to_check(trials: "Trials") -> list[str]:
+def metrics_to_check(trials: Columns) -> list[str]:
     """Return the metrics to look at; of what confusion counts tell, one is enough."""
     names = doors.scored(trials)
     return names if any(name in trials.metrics for name in names) else names[:1]

@@ -3,65 +3,30 @@
 import functools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise.errors import CurvewiseError, unknown
+from curvewise.errors import CurvewiseError, shortened, unknown
 from curvewise.metrics import Floats, Metric, declared, stated
+from curvewise.text import count, html_table
 from curvewise.trials import design as designing
 from curvewise.trials import doors, view
-from curvewise.trials.columns import (
-    Core,
-    Details,
-    Ints,
-    from_records,
-    hash_of,
-    join_cores,
-    join_details,
-    refuse_duplicates,
-    row_order,
-    to_texts,
-    used,
-)
-from curvewise.trials.design import Design, completed
+from curvewise.trials.columns import Core, Details, Ints, from_records, to_texts
+from curvewise.trials.content import Content
+from curvewise.trials.design import Design
 from curvewise.trials.doors import At, Failed, Fill, Lines, Points
 from curvewise.trials.trial import STATUSES, Key, Scalar, Status, Trial, canonical
+from curvewise.trials.view import Backend, loaded
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-    from curvewise.trials.view import Backend
-
 
 _T = TypeVar("_T")
-
-
-# --------------------------------------------------------------------------------------
-# What a set of trials holds: names, meanings and columns, their order, their hash.
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Content:
-    """Everything about a set of trials; `details` may still be a store's to fetch.
-
-    `design` is what is known of it without a look; what the set that these trials were
-    chosen from tells is `inherited`.
-    """
-
-    tasks: tuple[str, ...]
-    algorithms: tuple[str, ...]
-    metrics: Mapping[str, Metric]
-    core: Core
-    details: Callable[[], Details]
-    origin: str
-    spaces: Mapping[str, str]
-    about: Mapping[str, str]
-    design: Design
-    inherited: Callable[[], Design] | None
 
 
 class Trials:
@@ -104,8 +69,8 @@ class Trials:
         algorithms: dict[str, int] = {}
         core, details = from_records(records, tasks, algorithms)
         meant = declared(core.values, metrics)
-        held = content(tasks, algorithms, meant, core, details, "", {}, {})
-        self._fill(lambda: held)
+        content = Content.of(tasks, algorithms, meant, core, details)
+        self._fill(lambda: content)
 
     @classmethod
     def from_columns(
@@ -123,9 +88,15 @@ class Trials:
         inherited: Callable[[], Design] | None = None,
     ) -> "Trials":
         """Return the set that these columns describe; readers and stores call this."""
-        columns = core, details, origin, spaces or {}, about or {}
-        held = content(tasks, algorithms, metrics, *columns, design, inherited)
-        return cls._of(lambda: held)
+        content = Content.of(
+            *(tasks, algorithms, metrics, core, details),
+            origin=origin,
+            spaces=spaces,
+            about=about,
+            design=design,
+            inherited=inherited,
+        )
+        return cls._of(lambda: content)
 
     @classmethod
     def later(cls, read: Callable[[], "Trials"]) -> "Trials":
@@ -133,26 +104,20 @@ class Trials:
         return cls._of(functools.cache(lambda: read()._content()))
 
     @classmethod
-    def _of(cls, held: Callable[[], Content]) -> "Trials":
+    def _of(cls, content: Callable[[], Content]) -> "Trials":
         new = object.__new__(cls)
-        new._fill(held)
+        new._fill(content)
         return new
 
-    def _fill(self, held: Callable[[], Content]) -> None:
-        def digest() -> str:
-            # Not of self: in a circle, millions of trials would outlive their last name.
-            c = held()
-            return hash_of(
-                *(c.tasks, c.algorithms, c.metrics, c.core, c.details()),
-                c.design.stated,
-            )
-
+    def _fill(self, content: Callable[[], Content]) -> None:
+        # Not of self: in a circle, millions of trials would outlive their last name.
         def design() -> Design:
-            c = held()
+            c = content()
             before = c.design if c.inherited is None else c.inherited()
-            return completed(Trials._of(held), before)
+            return designing.completed(Trials._of(content), before)
 
-        self._content, self._digest = held, functools.cache(digest)
+        self._content = content
+        self._digest = functools.cache(lambda: content().digest())
         self._known: dict[Callable[[Trials], Any], Any] = {}
         self._design = functools.cache(design)
 
@@ -266,23 +231,23 @@ class Trials:
         """
         core, inside = self.core, slice(0, len(self))
         if task is not None:
-            codes = codes_of("task", task, self.tasks)
-            inside = stretch(core.task, codes)
+            codes = _codes_of("task", task, self.tasks)
+            inside = _stretch(core.task, codes)
         keep = np.ones(inside.stop - inside.start, bool)
         if task is not None:
             keep &= np.isin(core.task[inside], codes)
         if algorithm is not None:
-            codes = codes_of("algorithm", algorithm, self.algorithms)
+            codes = _codes_of("algorithm", algorithm, self.algorithms)
             keep &= np.isin(core.algorithm[inside], codes)
         if status is not None:
-            codes = codes_of("status", status, STATUSES)
+            codes = _codes_of("status", status, STATUSES)
             keep &= np.isin(core.status[inside], codes)
         if number is not None:
-            keep &= np.isin(core.number[inside], numbers_asked(number))
+            keep &= np.isin(core.number[inside], _numbers_asked(number))
         for kind, asked in (("label", labels), ("param", params)):
             if asked:
                 texts = to_texts(getattr(self.details(), f"{kind}s"))
-                keep &= matches(kind, texts, asked)[inside]
+                keep &= _matches(kind, texts, asked)[inside]
         return self.take(np.flatnonzero(keep) + inside.start)
 
     def take(self, rows: Ints) -> "Trials":
@@ -323,10 +288,15 @@ class Trials:
         before = self._content().design
         if self._content().inherited is not None:
             before = self.design
-        return self.with_kept(designing.stating(self, before, block, cluster))
+        return self._designed(designing.stating(self, before, block, cluster))
 
     def with_kept(self, design: Design) -> "Trials":
-        """Return the same trials with a design as it was kept; readers call this."""
+        """Return the same trials with a design as it was kept, if its names are there."""
+        names = *design.block, *design.cluster
+        is_whole = design.known and not designing.missing(self, names)
+        return self._designed(design) if is_whole else self
+
+    def _designed(self, design: Design) -> "Trials":
         new = replace(self._content(), design=design, inherited=None)
         return Trials._of(lambda: new)
 
@@ -358,10 +328,10 @@ class Trials:
             must_be_trials(part)
         if not parts:
             return cls()
-        held = joined_contents(
+        content = Content.joined(
             [part._content() for part in parts], [part._design for part in parts]
         )
-        whole = cls._of(lambda: held)
+        whole = cls._of(lambda: content)
         if any("cluster" in part._content().design.stated for part in parts):
             _ = whole.design  # others may show other clusters: that is refused here
         return whole
@@ -407,7 +377,7 @@ class Trials:
         """Return what `name` means here; raise if these trials cannot tell it."""
         return doors.meaning(self, name)
 
-    def to_frame(self, backend: "Backend | None" = None) -> "IntoDataFrame":
+    def to_frame(self, backend: Backend | None = None) -> "IntoDataFrame":
         """Return the long table: one row per trial and step.
 
         Notes
@@ -416,7 +386,7 @@ class Trials:
         on one curve are not independent, the trial is. A trial without steps keeps one
         row without a step. Per-example correctness is not in it.
         """
-        return view.to_frame(self, backend)
+        return view.to_frame(self, self.design_record(), backend)
 
     # --- identity ----------------------------------------------------------------------
 
@@ -445,13 +415,13 @@ class Trials:
         )
 
     def __str__(self) -> str:
-        return view.summary(self)
+        return _summary(self)
 
     def __repr__(self) -> str:
-        return view.summary(self)
+        return _summary(self)
 
     def _repr_html_(self) -> str:
-        return view.summary_html(self)
+        return _summary_html(self)
 
 
 def _unpickled(
@@ -487,7 +457,7 @@ def _several(asked: Any) -> list[Any]:
     return list(asked) if several else [asked]
 
 
-def codes_of(kind: str, asked: Any, names: Sequence[str]) -> list[int]:
+def _codes_of(kind: str, asked: Any, names: Sequence[str]) -> list[int]:
     """Return the codes of one name or several; raise for a name that is not there."""
     wanted = _several(asked)
     for name in wanted:
@@ -496,10 +466,10 @@ def codes_of(kind: str, asked: Any, names: Sequence[str]) -> list[int]:
     return [names.index(name) for name in wanted]
 
 
-def stretch(column: NDArray[np.int32], wanted: Sequence[int]) -> slice:
+def _stretch(column: NDArray[np.int32], wanted: Sequence[int]) -> slice:
     """Return the rows from the first to the last of these codes, which rows are kept by.
 
-    >>> stretch(np.array([0, 0, 1, 1, 2], np.int32), [1])
+    >>> _stretch(np.array([0, 0, 1, 1, 2], np.int32), [1])
     slice(2, 4, None)
     """
     if not wanted:
@@ -509,7 +479,7 @@ def stretch(column: NDArray[np.int32], wanted: Sequence[int]) -> slice:
     return slice(first, last)
 
 
-def numbers_asked(asked: Any) -> Ints:
+def _numbers_asked(asked: Any) -> Ints:
     """Return one number or several as an array."""
     wanted = _several(asked)
     for number in wanted:
@@ -522,7 +492,7 @@ def numbers_asked(asked: Any) -> Ints:
     return np.array(wanted, np.int64)
 
 
-def matches(kind: str, texts: Sequence[str], asked: Mapping[str, Scalar]) -> Any:
+def _matches(kind: str, texts: Sequence[str], asked: Mapping[str, Scalar]) -> Any:
     """Return which of the JSON texts hold all the values asked for."""
     # Through JSON, as the texts are: a tuple was kept as a list.
     wanted = json.loads(canonical(asked, f"{kind}s"))
@@ -538,104 +508,77 @@ def matches(kind: str, texts: Sequence[str], asked: Mapping[str, Scalar]) -> Any
     return np.array([fits[text] for text in texts], bool)
 
 
-def content(
-    tasks: Iterable[str],
-    algorithms: Iterable[str],
-    metrics: Mapping[str, Metric],
-    core: Core,
-    details: Details | Callable[[], Details],
-    origin: str,
-    spaces: Mapping[str, str],
-    about: Mapping[str, str],
-    design: Design | None = None,
-    inherited: Callable[[], Design] | None = None,
-) -> Content:
-    """Return the columns in order, each key once, without names that no trial has."""
-    lazy = details if callable(details) else lambda: details
-    core, tasks, algorithms = used(core, tuple(tasks), tuple(algorithms))
-    order = row_order(core, len(algorithms))
-    if order is not None:
-        core, unsorted = core.take(order), lazy
-        lazy = lambda: unsorted().take(order)  # noqa: E731  a closure, not a name
-    refuse_duplicates(core, tasks, algorithms)
-    return Content(
-        tasks,
-        algorithms,
-        MappingProxyType({n: m.on(*tasks) for n, m in metrics.items()}),
-        core,
-        functools.cache(lazy),
-        origin,
-        MappingProxyType({a: spaces[a] for a in algorithms if a in spaces}),
-        MappingProxyType(dict(about)),
-        design or Design(),
-        inherited,
+# --- print(trials) -----------------------------------------------------------------------
+
+
+def understood(trials: Trials) -> list[tuple[str, str]]:
+    """Return what was understood: the name of each fact, and the fact."""
+    core = trials.core
+    cell = core.task.astype(np.int64) * len(trials.algorithms) + core.algorithm
+    per_cell = np.unique(cell, return_counts=True)[1]
+    each = (
+        f"{per_cell.min():,} each"
+        if per_cell.min() == per_cell.max()
+        else f"{per_cell.min():,} to {per_cell.max():,} each"
     )
+    broken = int((core.status != 0).sum())
+    facts = [
+        (
+            "trials",
+            f"{len(trials):,} ({each} of {count(len(per_cell), 'pair')} of task, "
+            f"algorithm)",
+        ),
+        ("tasks", _some(trials.tasks)),
+        ("algorithms", _some(trials.algorithms)),
+        ("metrics", _some(trials.metrics.values())),
+        ("steps", _steps_in_words(trials)),
+        ("design", str(trials.design)),
+    ]
+    details = trials.details()
+    facts += [(kind, _names(getattr(details, kind))) for kind in ("params", "labels")]
+    if details.classes.any():
+        facts.append(("counts", f"of {int(details.classes.max())} classes"))
+    if (details.example_set >= 0).any():
+        facts.append(("correct", "example by example"))
+    if broken:
+        facts.append(("failed", f"{broken:,}"))
+    if trials.origin:
+        facts.append(("read from", trials.origin))
+    return [(name, text) for name, text in facts if text]
 
 
-def joined_contents(
-    parts: Sequence[Content], designs: Sequence[Callable[[], Design]]
-) -> Content:
-    """Return all trials of all parts; a key that comes twice is an error.
-
-    `designs` tell what each part looks like, where not all is known without a look.
-    """
-    tasks = {n: i for i, n in enumerate(_merged(p.tasks for p in parts))}
-    algorithms = {n: i for i, n in enumerate(_merged(p.algorithms for p in parts))}
-    metrics = _all_metrics(parts)
-    core = join_cores(
-        [p.core for p in parts],
-        [_lookup(p.tasks, tasks) for p in parts],
-        [_lookup(p.algorithms, algorithms) for p in parts],
-    )
-    # What is known of all experiments; what differs stands line by line.
-    told: dict[str, list[str]] = {}
-    for part in [p.about for p in parts]:
-        for key, text in part.items():
-            told.setdefault(key, []).append(text)
-    return content(
-        tasks,
-        algorithms,
-        metrics,
-        core,
-        lambda: join_details([p.details() for p in parts]),
-        "; ".join(dict.fromkeys(p.origin for p in parts if p.origin)),
-        {name: text for p in parts for name, text in p.spaces.items()},
-        {key: "\n".join(dict.fromkeys(texts)) for key, texts in told.items()},
-        known := designing.joined([p.design for p in parts]),
-        None
-        if known.is_known
-        else lambda: designing.joined([told() for told in designs]),
-    )
+def _steps_in_words(trials: Trials) -> str:
+    core = trials.core
+    if len(core.steps) == 0 or core.lengths.max() <= 1:
+        return "one per trial"
+    low, high = core.lengths.min(), core.lengths.max()
+    many = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return f"{many} per trial, from {core.steps.min():g} to {core.steps.max():g}"
 
 
-def _all_metrics(parts: Sequence[Content]) -> dict[str, Metric]:
-    """Return what all metrics mean; it may differ by task, and not within one."""
-    by_task: dict[str, dict[str, Metric]] = {}
-    means: dict[str, Metric] = {}
-    for part in parts:
-        for name, metric in part.metrics.items():
-            means.setdefault(name, metric)
-            told = by_task.setdefault(name, {})
-            for task in part.tasks:
-                own = metric.on(task)
-                if told.setdefault(task, own) != own:
-                    raise CurvewiseError(
-                        f"Metric '{name}' means {told[task]} in one set of trials "
-                        f"and {own} in another. Read both with the same ",
-                        {"metrics": ...},
-                        ".",
-                    )
-    return {
-        name: one
-        if all(own == one for own in by_task[name].values())
-        else Metric.of_tasks(name, by_task[name], unit=one.unit, label=one.label)
-        for name, one in means.items()
-    }
+def _some(names: Iterable[object], most: int = 8) -> str:
+    texts = [str(n) for n in names]
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(shortened(t, 50) for t in texts[:most]) + more
 
 
-def _merged(names: Iterable[Sequence[str]]) -> list[str]:
-    return list(dict.fromkeys(name for some in names for name in some))
+def _names(texts: Any, most: int = 1000) -> str:
+    # A look at a thousand trials tells the names; parsing millions is no summary.
+    rows = np.unique(np.linspace(0, len(texts) - 1, most).astype(int))
+    dicts = [loaded(texts[row]) for row in rows]
+    return _some(dict.fromkeys(name for d in dicts for name in d), 12)
 
 
-def _lookup(names: Sequence[str], codes: Mapping[str, int]) -> Any:
-    return np.array([codes[name] for name in names], np.int32)
+def _summary(trials: Trials) -> str:
+    """Return what was understood, a line for each fact."""
+    if len(trials) == 0:
+        return "Trials: none"
+    facts = understood(trials)
+    width = max(len(name) for name, _ in facts)
+    return "\n".join(f"{name.ljust(width)}  {text}" for name, text in facts)
+
+
+def _summary_html(trials: Trials) -> str:
+    """Return what was understood, as a table for notebooks."""
+    facts = understood(trials) if len(trials) else [("trials", "none")]
+    return html_table([{"": name, "what was understood": text} for name, text in facts])

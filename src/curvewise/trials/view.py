@@ -1,27 +1,24 @@
-"""Trials as other things: a record, a frame, a summary."""
+"""Trials as other things: a record, a frame."""
 
 import importlib
 import json
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from curvewise.errors import CurvewiseError, listed, shortened
-from curvewise.text import count, html_table
-from curvewise.trials.columns import to_texts, unpacked, was_recorded
+from curvewise.errors import CurvewiseError, listed
+from curvewise.trials.columns import Columns, to_texts, unpacked, was_recorded
 from curvewise.trials.trial import STATUSES, Status, Trial
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-    from curvewise.trials.table import Trials
-
 Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 BACKENDS: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
 
 
-def record(trials: "Trials", row: int) -> Trial:
+def record(trials: Columns, row: int) -> Trial:
     """Return the trial in a row as a record of its own."""
     core, details = trials.core, trials.details()
     here = slice(core.offsets[row], core.offsets[row + 1])
@@ -47,8 +44,8 @@ def record(trials: "Trials", row: int) -> Trial:
         *trials.key(row),
         metrics,
         steps=core.steps[here],
-        params=_loaded(details.params[row]),
-        labels=_loaded(details.labels[row]),
+        params=loaded(details.params[row]),
+        labels=loaded(details.labels[row]),
         counts=counts,
         correct=correct,
         examples=examples,
@@ -59,11 +56,14 @@ def record(trials: "Trials", row: int) -> Trial:
     )
 
 
-def _loaded(text: Any) -> dict[str, Any]:
+def loaded(text: Any) -> dict[str, Any]:
+    """Return the params or labels of a trial, from the bytes that columns keep."""
     return json.loads(text.tobytes()) if len(text) else {}
 
 
-def to_frame(trials: "Trials", backend: Backend | None) -> "IntoDataFrame":
+def to_frame(
+    trials: Columns, design: Mapping[str, Any], backend: Backend | None
+) -> "IntoDataFrame":
     """Return the long table, one row per trial and step."""
     core, details = trials.core, trials.details()
     lengths = np.maximum(core.lengths, 1)  # a trial without steps keeps one empty row
@@ -89,7 +89,7 @@ def to_frame(trials: "Trials", backend: Backend | None) -> "IntoDataFrame":
     table["seconds"] = details.seconds[owner]
     table["attempts"] = details.attempts[owner]
     table["error_text"] = np.array(to_texts(details.error), object)[owner]
-    made: IntoDataFrame = _noted(frame(table, backend), trials)
+    made: IntoDataFrame = _noted(frame(table, backend), trials, design)
     return made
 
 
@@ -97,12 +97,12 @@ NOTE = "curvewise"
 DESIGN_NOTE = "curvewise.design"
 
 
-def _noted(made: Any, trials: "Trials") -> Any:
+def _noted(made: Any, trials: Columns, design: Mapping[str, Any]) -> Any:
     """Return a frame with metrics' meanings and the design beside it, where it can."""
     told = {n: {**m.plain(), **m.beside()} for n, m in trials.metrics.items()}
     notes = {NOTE: json.dumps(told)}
-    if record := trials.design_record():
-        notes[DESIGN_NOTE] = json.dumps(record)
+    if design:
+        notes[DESIGN_NOTE] = json.dumps(design)
     library = type(made).__module__.partition(".")[0]
     if library == "pandas":
         made.attrs |= notes
@@ -145,7 +145,7 @@ def _cell(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, list | dict) else value
 
 
-def _counts(trials: "Trials", owner: Any, empty: Any) -> dict[str, Any]:
+def _counts(trials: Columns, owner: Any, empty: Any) -> dict[str, Any]:
     details, core = trials.details(), trials.core
     most = int(details.classes.max(initial=0))
     table: dict[str, Any] = {}
@@ -208,79 +208,3 @@ def _column(values: Any) -> Any:
     wide = kinds == {int} and any(v is not None and abs(v) >= 2**63 for v in cells)
     mixed = len(kinds) > 1 or wide
     return [None if v is None else str(v) for v in cells] if mixed else cells
-
-
-# --- print(trials) -----------------------------------------------------------------------
-
-
-def understood(trials: "Trials") -> list[tuple[str, str]]:
-    """Return what was understood: the name of each fact, and the fact."""
-    core = trials.core
-    cell = core.task.astype(np.int64) * len(trials.algorithms) + core.algorithm
-    per_cell = np.unique(cell, return_counts=True)[1]
-    each = (
-        f"{per_cell.min():,} each"
-        if per_cell.min() == per_cell.max()
-        else f"{per_cell.min():,} to {per_cell.max():,} each"
-    )
-    broken = int((core.status != 0).sum())
-    facts = [
-        (
-            "trials",
-            f"{len(trials):,} ({each} of {count(len(per_cell), 'pair')} of task, "
-            f"algorithm)",
-        ),
-        ("tasks", _some(trials.tasks)),
-        ("algorithms", _some(trials.algorithms)),
-        ("metrics", _some(trials.metrics.values())),
-        ("steps", _steps(trials)),
-        ("design", str(trials.design)),
-    ]
-    details = trials.details()
-    facts += [(kind, _names(getattr(details, kind))) for kind in ("params", "labels")]
-    if details.classes.any():
-        facts.append(("counts", f"of {int(details.classes.max())} classes"))
-    if (details.example_set >= 0).any():
-        facts.append(("correct", "example by example"))
-    if broken:
-        facts.append(("failed", f"{broken:,}"))
-    if trials.origin:
-        facts.append(("read from", trials.origin))
-    return [(name, text) for name, text in facts if text]
-
-
-def _steps(trials: "Trials") -> str:
-    core = trials.core
-    if len(core.steps) == 0 or core.lengths.max() <= 1:
-        return "one per trial"
-    low, high = core.lengths.min(), core.lengths.max()
-    many = f"{low:,}" if low == high else f"{low:,} to {high:,}"
-    return f"{many} per trial, from {core.steps.min():g} to {core.steps.max():g}"
-
-
-def _some(names: Iterable[object], most: int = 8) -> str:
-    texts = [str(n) for n in names]
-    more = f" and {len(texts) - most} more" if len(texts) > most else ""
-    return ", ".join(shortened(t, 50) for t in texts[:most]) + more
-
-
-def _names(texts: Any, most: int = 1000) -> str:
-    # A look at a thousand trials tells the names; parsing millions is no summary.
-    rows = np.unique(np.linspace(0, len(texts) - 1, most).astype(int))
-    dicts = [_loaded(texts[row]) for row in rows]
-    return _some(dict.fromkeys(name for d in dicts for name in d), 12)
-
-
-def summary(trials: "Trials") -> str:
-    """Return what was understood, a line for each fact."""
-    if len(trials) == 0:
-        return "Trials: none"
-    facts = understood(trials)
-    width = max(len(name) for name, _ in facts)
-    return "\n".join(f"{name.ljust(width)}  {text}" for name, text in facts)
-
-
-def summary_html(trials: "Trials") -> str:
-    """Return what was understood, as a table for notebooks."""
-    facts = understood(trials) if len(trials) else [("trials", "none")]
-    return html_table([{"": name, "what was understood": text} for name, text in facts])
