@@ -207,6 +207,91 @@ def test_one_that_did_would_be_seen(code):
     assert private_imports(ast.parse(code))
 
 
+# Statistics hand out numbers; the questions that ask them say what they mean. Labels of an
+# estimand or a method are no sentences, and errors speak where they are raised.
+_SENTENCE = re.compile(
+    r"(A|An|[A-Z][a-z]+)[ ,:;]|.*[\w)]\.$|.*[\w)]\. [A-Z]", re.DOTALL
+)
+_ERRORS = re.compile(r"(Error|Warning|\bwarn|\bbad_value|\bwarn_if_few|\bMessage)$")
+
+
+def sentences(tree):
+    """Return what code says in sentences, but for docstrings, errors and warnings."""
+    if isinstance(tree, ast.Raise):
+        return []
+    if isinstance(tree, ast.Call) and _ERRORS.search(ast.unparse(tree.func)):
+        return []
+    if isinstance(tree, ast.Expr) and isinstance(tree.value, ast.Constant):
+        return []
+    if isinstance(tree, ast.Constant | ast.JoinedStr):
+        parts = tree.values if isinstance(tree, ast.JoinedStr) else [tree]
+        values = [getattr(part, "value", None) for part in parts]
+        words = " ".join(value for value in values if isinstance(value, str)).split()
+        text = "".join(v if isinstance(v, str) else "x" for v in values)
+        return [text] if len(words) >= 4 and _SENTENCE.match(text) else []
+    return [text for node in ast.iter_child_nodes(tree) for text in sentences(node)]
+
+
+# Files that still say sentences. None may join them.
+WORDY = (
+    "confusion/calibrated.py",
+    "confusion/data.py",
+    "confusion/drift.py",
+    "confusion/paper.py",
+    "counts/draws.py",
+    "counts/posterior.py",
+    "counts/recovery.py",
+    "forms/fit.py",
+    "forms/selection.py",
+    "learning/amount.py",
+    "learning/comparison.py",
+    "learning/crossing.py",
+    "learning/extrapolation.py",
+    "learning/next_run.py",
+    "learning/shape.py",
+    "learning/stability.py",
+    "learning/validation.py",
+    "powerlaw/concerns.py",
+)
+
+
+def test_statistics_write_no_sentences():
+    home = PACKAGE / "stats"
+    wordy = {
+        path.relative_to(home).as_posix()
+        for path in home.rglob("*.py")
+        if sentences(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert wordy - set(WORDY) == set()
+    assert set(WORDY) - wordy == set(), "take them off the list"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "notes.append('The curve rises with more data')",
+        "text = f'{name} falls without end: use it between {low} and {high}.'",
+        "def f():\n    'Say it.'\n    return f'{n} sizes. More of them help'",
+    ],
+)
+def test_a_sentence_in_a_statistic_would_be_found(code):
+    """The negative control."""
+    assert len(sentences(ast.parse(code))) == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f():\n    'Return what was asked for.'",
+        "raise CurvewiseError(f'There are {n} sizes. Pass more.')",
+        "warnings.warn('The largest error is above 1.', CurvewiseWarning)",
+        "Interval(low, high, 'F of line means', 'about 95%, for independent trials')",
+    ],
+)
+def test_docstrings_errors_and_labels_are_no_sentences(code):
+    assert not sentences(ast.parse(code))
+
+
 def test_no_page_has_a_place_that_nobody_filled():
     root = TESTS.parent
     pages = [*(root / "docs").rglob("*.md"), *root.glob("*.md")]

@@ -250,23 +250,20 @@ def _cvar(alpha: float, tail: Tail) -> _Weighted:
 def _warn_of_little(z: Floats, statistic: _Weighted | _Own) -> None:
     trials = len(z) * statistic.share
     if z[0] == z[-1]:
-        fact = f"All {len(z)} scores are equal, so the bootstrap sees no spread"
+        fact = Message(
+            f"All {len(z)} scores are equal, so the bootstrap sees no spread"
+        )
     elif is_few(trials, FEW):
-        fact = (
+        fact = Message(
             f"A bootstrap interval for {statistic.estimand} that rests on {trials:g} of "
             f"them covers less than it says"
         )
     else:
         return
-    warnings.warn(
-        Message(
-            f"{fact}. Run more trials, or pass ",
-            {"support": ...},
-            " to an interval from a band.",
-        ),
-        CurvewiseWarning,
-        stacklevel=3,
+    advice = Message(
+        ". Run more trials, or pass ", {"support": ...}, " to an interval from a band."
     )
+    warnings.warn(Message(fact, advice), CurvewiseWarning, stacklevel=3)
 
 
 def _replicates(

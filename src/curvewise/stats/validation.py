@@ -143,10 +143,11 @@ def checked_support(support: Any, *samples: Floats) -> tuple[float, float]:
     except (TypeError, ValueError):
         low = high = math.nan
     if not low < high:
-        advice = (
-            "Pass the least and the largest score that are possible, such as (0, 1)."
+        raise bad_value(
+            "support",
+            support,
+            "Pass the least and the largest score that are possible, such as (0, 1).",
         )
-        raise bad_value("support", support, advice)
     least = min((float(z.min()) for z in samples), default=low)
     most = max((float(z.max()) for z in samples), default=high)
     if least < low or most > high:
@@ -176,8 +177,9 @@ def checked_chance(
 ) -> int:
     """Return a number of resamples; refuse too few, and what is no generator."""
     if not isinstance(rng, np.random.Generator):
-        advice = "Pass a numpy Generator, such as np.random.default_rng(1)."
-        raise bad_value("rng", rng, advice)
+        raise bad_value(
+            "rng", rng, "Pass a numpy Generator, such as np.random.default_rng(1)."
+        )
     if not is_whole(resamples, least):
         raise bad_value(name, resamples, f"Pass at least {least}.")
     return int(resamples)

@@ -54,7 +54,6 @@ def test_a_pair_is_judged_as_a_pair():
         assert found.p(effect) == pair.p(effect)
         assert found.p_shuffles(effect) == pair.tests[effect].shuffles.p
         assert found.p_flips(effect) == pair.tests[effect].flips.p
-    assert found.note == "The larger one of shuffles and flips"
 
 
 def test_two_that_always_score_the_same_do_not_differ():
@@ -92,7 +91,6 @@ def test_the_statistics_are_as_defined():
         beyond = np.sum(np.array(drawn) >= statistic(groups) - 1e-12)
         assert found.p(effect) == pytest.approx((1 + beyond) / 1000)
     assert found.p_shuffles("algorithm") is None
-    assert found.note.startswith("Flips only")
 
 
 def test_weights_may_be_named_and_scaled():
@@ -138,12 +136,10 @@ def test_few_lines_are_shuffled_or_not_tested():
     few = three(sizes=(3, 4, 4))
     pair = asked(few, (1, -1, 0))
     assert pair.p_flips("algorithm") is None
-    assert "unequal noise is not guarded" in pair.note
     assert pair.p("algorithm") == pair.p_shuffles("algorithm")
     more = asked(few)
     assert math.isnan(more.p("algorithm"))
     assert not more.is_rejected("algorithm")
-    assert "No p value" in more.note
     assert math.isfinite(more.difference.lower)
 
 

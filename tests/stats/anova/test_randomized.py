@@ -172,7 +172,6 @@ def test_largest_welch_over_the_steps():
     assert test.flips.number == 2**8
     assert found.null_values("interaction") == pytest.approx(np.sort(test.flips.values))
     assert found.can_reject("interaction")
-    assert "largest of Welch's F over the steps" in str(found)
 
 
 def test_a_bump_at_a_quiet_step_is_found_by_the_largest_welch():
@@ -470,7 +469,6 @@ def test_designs_that_cannot_reject(sizes, level, enough):
     assert found.lines_to_reject() == enough
     assert not found.can_reject("algorithm")
     assert found.decision("algorithm") == "cannot reject"
-    assert f"it takes {enough} lines of each algorithm" in str(found)
     more = asked(curves((enough,) * len(sizes), shift=50), level=level)
     assert more.can_reject("algorithm")
 
@@ -493,9 +491,7 @@ def test_few_lines_are_not_guarded():
     assert not found.is_guarded
     assert found.tests["algorithm"].flips is None
     assert found.noise == "unequal"
-    assert str(found).count("unequal noise not guarded") == 2
-    assert "not guarded" not in str(asked(curves((3, 9)), noise="equal"))
-    assert "not guarded" not in str(asked(curves((4, 9))))
+    assert asked(curves((4, 9))).is_guarded
 
 
 def test_one_line_of_an_algorithm():
@@ -503,16 +499,6 @@ def test_one_line_of_an_algorithm():
     assert asked(lines, noise="equal").p("algorithm") == pytest.approx(1 / 31)
     with pytest.raises(CurvewiseError, match="'1': 1 line, which does not show how"):
         asked(lines)
-
-
-def test_disagreement_is_told():
-    lines = curves((5, 15), sds=[4, 1], seed=12, shift=2.5)
-    texts = [
-        str(asked(curves((5, 15), sds=[4, 1], seed=seed, shift=2.5)))
-        for seed in range(12)
-    ]
-    assert any("they disagree: the noise may differ" in text for text in texts)
-    assert "they disagree" not in str(asked(lines, noise="equal"))
 
 
 def test_rows_and_print():
@@ -528,7 +514,8 @@ def test_rows_and_print():
     assert text[0].split() == ["df", "SS", "MS", "F", "p"]
     assert text[3].startswith("Training")
     assert text[3].endswith("-")
-    assert "F of line means, all 6,435 shuffles" in text[-1]
+    assert text[-1].startswith("total")
+    assert found.tests["algorithm"].shuffles.number == 6435
     assert found.p_interval("algorithm").lower == found.p("algorithm")
     default = asked(curves((8, 8))).rows()[1]
     assert default["p"] == max(default["p_shuffles"], default["p_flips"])

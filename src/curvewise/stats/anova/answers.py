@@ -240,7 +240,6 @@ Null: TypeAlias = Literal["separate", "joint"]
 Noise: TypeAlias = Literal["unequal", "equal"]
 Decision: TypeAlias = Literal["rejected", "not rejected", "undecided", "cannot reject"]
 Stopped: TypeAlias = Literal["all", "fixed", "first look", "later look"]
-_SHOWN = EFFECTS[::-1]  # as the rows of the table stand
 _MISS = 0.01  # of intervals for p
 
 
@@ -539,41 +538,8 @@ class RandomizedAnova:
         return rows
 
     def __str__(self) -> str:
-        p = {name: f"{self.tests[name].p:.3g}" for name in _SHOWN}
-        table = self.anova.printed(p | {"training": "-"})
-        return "\n".join([table, *(self._told(name) for name in _SHOWN)])
-
-    def _told(self, effect: str) -> str:
-        test = self.tests[effect]
-        kinds = (("shuffles", test.shuffles), ("flips", test.flips))
-        drawn = " and ".join(
-            f"{'all ' if d.is_exact else ''}{d.number:,} {kind}"
-            for kind, d in kinds
-            if d
-        )
-        note = ""
-        if self.noise == "unequal" and not self.is_guarded:
-            note = "; unequal noise not guarded"
-        if test.shuffles and test.flips:
-            sides = {is_within(d.p, self.level) for d in test.draws}
-            note = "; they disagree: the noise may differ" if len(sides) > 1 else ""
-        decision = self.decision(effect)
-        if decision == "cannot reject":
-            note += f"; it takes {self._needed(test)}"
-        title = effect.capitalize()
-        return (
-            f"{title}: {decision} at {self.level:g} ({test.statistic}, {drawn}{note})"
-        )
-
-    def _needed(self, test: EffectTest) -> str:
-        """Return what is too little for the level: lines, shuffles, or both."""
-        needed = []
-        if not all(is_within(d.floor, self.level) for d in test.draws):
-            needed.append(f"{self.lines_to_reject()} lines of each algorithm")
-        enough = math.ceil((1 - 1e-12) / self.level)
-        if any(not d.is_exact and d.number + 1 < enough for d in test.draws):
-            needed.append(f"{enough - 1:,} shuffles")
-        return " and ".join(needed)
+        p = {name: f"{test.p:.3g}" for name, test in self.tests.items()}
+        return self.anova.printed(p | {"training": "-"})
 
     def _published(self, effect: str) -> Floats:
         if self.null != "joint":

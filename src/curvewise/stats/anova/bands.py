@@ -116,7 +116,7 @@ def difference_band(
     flips = checked_chance(flips, rng, name="flips")
     checked_confidence(confidence)
     place = critical_place(confidence, flips)
-    tested = lines_at([one, other], steps, windows, "A band on the difference")
+    tested = lines_at([one, other], steps, windows)
     variances = tested.residuals().squares / (tested.sizes[:, None] - 1)
     # Back in the unit of the scores; where no line varies, no width is left.
     se = tested.unit * np.sqrt((variances / tested.sizes[:, None]).sum(axis=0))
@@ -263,7 +263,7 @@ class AtSteps:
         return Residuals(self.design)
 
 
-def lines_at(lines: LinesLike, steps: Any, windows: Any, what: str) -> AtSteps:
+def lines_at(lines: LinesLike, steps: Any, windows: Any) -> AtSteps:
     """Return lines where they are tested; refuse those that flips cannot judge."""
     design = checked_lines(lines)
     few = {
@@ -274,9 +274,11 @@ def lines_at(lines: LinesLike, steps: Any, windows: Any, what: str) -> AtSteps:
     if few:
         told = ", ".join(f"'{name}' has {size}" for name, size in few.items())
         raise CurvewiseError(
-            f"{what} takes {FEWEST_TO_FLIP} lines or more of each algorithm, and {told}: "
+            f"This takes {FEWEST_TO_FLIP} lines or more of each algorithm, and {told}: "
             f"flipping the signs of so few tells nothing about chance. Run more seeds, or "
-            f"ask randomized_anova whether the curves differ at all."
+            f"ask randomized_anova whether the curves differ at all.",
+            argument="lines",
+            value=few,
         )
     k = design.values.shape[1]
     at, own = checked_steps(steps, k), apart(design)

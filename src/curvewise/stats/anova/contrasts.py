@@ -359,20 +359,6 @@ class LineContrast:
         """Return whether p is at most the level."""
         return is_within(self.p(effect), self.level)
 
-    @property
-    def note(self) -> str:
-        """What p values rest on, in words."""
-        if self.flip_p is None and self.shuffle_p is None:
-            return (
-                "No p value: an algorithm has three lines or fewer, and lines of more than "
-                "two algorithms cannot be shuffled"
-            )
-        if self.flip_p is None:
-            return "Shuffles only, of few lines: unequal noise is not guarded against"
-        if self.shuffle_p is None:
-            return "Flips only: lines of more than two algorithms cannot be shuffled"
-        return "The larger one of shuffles and flips"
-
 
 def contrast(
     lines: LinesLike,

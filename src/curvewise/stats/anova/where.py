@@ -265,7 +265,7 @@ def where_different(
     """
     flips = checked_chance(flips, rng, name="flips")
     level = _checked_level(level, flips)
-    at = lines_at(lines, steps, windows, "Where algorithms differ")
+    at = lines_at(lines, steps, windows)
     f = observed_f(at)
     return Where(
         at.design.names,
