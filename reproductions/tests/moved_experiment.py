@@ -6,7 +6,7 @@ An earlier version wrote that store, when the same learners and tasks lay elsewh
 """
 
 from curvewise import Experiment, zoo
-from curvewise.zoo.fitting import Learner
+from curvewise.zoo.estimators import Learner
 from curvewise_papers.hoiem2021.curves import errors_of
 from curvewise_papers.tictactoe import SCORE, td_learner, tictactoe_task
 from curvewise_papers.xue2025.forecasts import Moved

@@ -12,7 +12,7 @@ from curvewise import metrics
 from curvewise.engine.experiment import Algorithm, Experiment
 from curvewise.stats import counts
 from curvewise.zoo import simple_task
-from curvewise.zoo.fitting import Learner
+from curvewise.zoo.estimators import Learner
 from curvewise_papers.study import Results, Runner, printed
 from curvewise_papers.xue2025 import PAPER, arithmetic, forecasts, tables
 from curvewise_papers.xue2025.blocks import (

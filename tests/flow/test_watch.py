@@ -16,7 +16,6 @@ from curvewise.flow.progress import Pace
 from curvewise.flow.until import until
 from curvewise.flow.watch import forecast, reader
 from curvewise.flow.watch import reader as sources
-from curvewise.flow.watch.moment import Now
 from curvewise.flow.watch.table import _MOST, GRID, TRIAL
 from curvewise.flow.watch.watcher import question_of, state_of
 from curvewise.stats.bands import cdf_band, half_width
@@ -669,8 +668,7 @@ def test_a_forecast_is_what_the_run_itself_would_say(path):
     assert not found.is_enough
     # A plan of its own may spend half as much as this one: a little more trials.
     assert 0.8 * reached.needed <= found.needed <= reached.needed
-    assert found.planned == 400
-    assert "and 400 are planned" in found.words(Now(800, 10.0, is_over=True))
+    assert found.needed > found.planned == 400
 
 
 @pytest.mark.parametrize("law", ["mean", "cvar 0.5", "quantile 0.5"])
@@ -794,7 +792,6 @@ def test_cells_without_trials_are_not_in_an_estimate(path):
     store.write(Trials(trials), path)
     found = foreseen(path, asked="mean +- 0.1")
     assert (found.missing, found.is_enough) == (1, False)
-    assert "of the cells that have trials" in found.words(Now(1600))
 
 
 def test_a_ranking_is_foreseen(path):

@@ -52,6 +52,7 @@ MODULES = {
     "curvewise.trials.search": "curvewise.trials.settings",
     "curvewise.trials.values": "curvewise.trials.doors",
     "curvewise.zoo.faces": "curvewise_papers.tasks",
+    "curvewise.zoo.fitting": "curvewise.zoo.estimators",
     "curvewise.zoo.making": "curvewise.zoo.learners",
     "curvewise.zoo.pendulum": "curvewise_papers.pendulum",
     "curvewise.zoo.pendulum.actor_critic": "curvewise_papers.pendulum",

@@ -28,25 +28,13 @@ from curvewise.store.locks import Cell
 from curvewise.trials.trial import STATUSES
 
 NOT_OK = tuple(status for status in STATUSES if status != "ok")
-_PLAN, _END, _ASKED = "plan", "ended", "asked"
+_PLAN, _END, _TARGET = "plan", "ended", "asked"
 
 
 def planned(notes: Mapping[str, str]) -> dict[Cell, int]:
     """Return how many trials are planned, if the store knows."""
     plan: list[Any] = json.loads(notes.get(_PLAN, "[]"))
     return {(task, algorithm): trials for task, algorithm, trials in plan}
-
-
-def with_plan(notes: Mapping[str, str], experiment: Experiment) -> dict[str, str]:
-    """Return the note of what was planned before and what this experiment adds."""
-    new = {(t.name, a.name): experiment.trials for t, a in experiment.cells()}
-    plan = planned(notes) | new
-    return {_PLAN: json.dumps([[*cell, trials] for cell, trials in plan.items()])}
-
-
-def with_end(until: object, size: int) -> dict[str, str]:
-    """Return the note that a run ended early: what was reached, with how many of each."""
-    return {_END: json.dumps([str(until), size])}
 
 
 def ended(notes: Mapping[str, str]) -> tuple[str, int] | None:
@@ -57,7 +45,7 @@ def ended(notes: Mapping[str, str]) -> tuple[str, int] | None:
     return until, size
 
 
-class Asked(NamedTuple):
+class Target(NamedTuple):
     """What a run is to find out, and of what."""
 
     until: str
@@ -66,20 +54,31 @@ class Asked(NamedTuple):
     cells: list[Cell]
 
 
-def with_asked(until: object, experiment: Experiment) -> dict[str, str]:
-    """Return the note of what a run that begins is to find out."""
-    name = getattr(until, "__name__", None)
-    text = "" if until is None else name or str(until)
-    cells = [[task.name, one.name] for task, one in experiment.cells()]
-    return {_ASKED: json.dumps([text, name is not None, experiment.trials, cells])}
-
-
-def asked(notes: Mapping[str, str]) -> Asked | None:
+def target(notes: Mapping[str, str]) -> Target | None:
     """Return what the last run was to find out, if the store knows."""
-    if _ASKED not in notes:
+    if _TARGET not in notes:
         return None
-    text, is_function, trials, cells = json.loads(notes[_ASKED])
-    return Asked(text, is_function, trials, [(t, a) for t, a in cells])
+    until, is_function, trials, cells = json.loads(notes[_TARGET])
+    return Target(until, is_function, trials, [(t, a) for t, a in cells])
+
+
+def notes_at_start(
+    notes: Mapping[str, str], experiment: Experiment, until: object
+) -> dict[str, str]:
+    """Return what a run that begins notes: its plan beside those before, its target."""
+    cells = [(task.name, one.name) for task, one in experiment.cells()]
+    plan = planned(notes) | dict.fromkeys(cells, experiment.trials)
+    function = getattr(until, "__name__", None)
+    text = "" if until is None else function or str(until)
+    return {
+        _PLAN: json.dumps([[*cell, trials] for cell, trials in plan.items()]),
+        _TARGET: json.dumps([text, function is not None, experiment.trials, cells]),
+    }
+
+
+def notes_at_end(until: object, size: int) -> dict[str, str]:
+    """Return what a run that knows enough notes: of what, with how many of each cell."""
+    return {_END: json.dumps([getattr(until, "__name__", str(until)), size])}
 
 
 def left(
@@ -256,13 +255,9 @@ def notes_of(recipe: Recipe, where: str) -> dict[str, str]:
     return {
         _SOURCE: recipe.path.name,
         _FOLDER: str(recipe.path.resolve().parent),
-        _TEXT: _without_password(recipe.text, where),
+        _TEXT: address(where).cleaned(recipe.text) if is_url(where) else recipe.text,
         _ELSEWHERE: "" if where == recipe.options["store"] else "yes",
     }
-
-
-def _without_password(text: str, where: str) -> str:
-    return address(where).cleaned(text) if is_url(where) else text
 
 
 def remembered(notes: Mapping[str, str], where: str, zoo: Zoo) -> Recipe:

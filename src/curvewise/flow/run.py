@@ -25,7 +25,7 @@ from curvewise.engine.experiment import Experiment
 from curvewise.engine.recording import Record, columns
 from curvewise.engine.trial_run import Runner
 from curvewise.errors import CurvewiseError
-from curvewise.flow.plan import NOT_OK, agree, left, with_asked, with_end, with_plan
+from curvewise.flow.plan import NOT_OK, agree, left, notes_at_end, notes_at_start
 from curvewise.flow.progress import Progress, display, shown_time
 from curvewise.flow.until.stopping import Criterion, asker, criterion_of
 from curvewise.metrics import Metric, declared
@@ -127,13 +127,13 @@ def run(
         store = Path(store).expanduser().absolute()  # trials are read later
     with (
         executor_of(executor, workers) as workforce,
-        contextlib.closing(_keeper(store)) as keeper,
+        contextlib.closing(
+            InMemory() if store is None else stores.open(store)
+        ) as keeper,
         keeper.driving(),
     ):
         agree(keeper, experiment.definition())
-        begun = with_plan(keeper.notes(), experiment) | with_asked(
-            criterion, experiment
-        )
+        begun = notes_at_start(keeper.notes(), experiment, criterion)
         keeper.note(begun | dict(notes or {}))
         keeper.introduce(
             [task.name for task in experiment.tasks],
@@ -179,7 +179,7 @@ class _Driver:
                 self._progress.certainty = self._asker.said
                 if is_enough:
                     self._progress.is_enough = True
-                    self._keeper.note(with_end(getattr(until, "__name__", until), size))
+                    self._keeper.note(notes_at_end(until, size))
                     return
         finally:
             self._display.finish(self._progress)
@@ -227,10 +227,6 @@ class _Driver:
         self._asker.glance()
         self._progress.certainty = self._asker.said
         self._display.update(self._progress)
-
-
-def _keeper(store: str | Path | None) -> Any:
-    return InMemory() if store is None else stores.open(store)
 
 
 # --- Where a run keeps its trials when there is no store -------------------------------

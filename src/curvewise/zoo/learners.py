@@ -16,7 +16,7 @@ from curvewise.engine.spaces import Space, log_integers, loguniform, when
 from curvewise.engine.spaces.space import When
 from curvewise.engine.supervised.growing import growing
 from curvewise.errors import unknown
-from curvewise.zoo.fitting import Learner, names_of
+from curvewise.zoo.estimators import Learner, names_of
 
 Usual: TypeAlias = tuple[Learner, Mapping[str, Any]]
 

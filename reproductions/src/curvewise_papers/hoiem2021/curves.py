@@ -16,7 +16,7 @@ from curvewise.metrics import Floats
 from curvewise.stats.learning import LeftOut, extrapolate, leave_one_size_out, stability
 from curvewise.stats.powerlaw import PowerLaw, fit_power_law, light_fit
 from curvewise.trials import Trials
-from curvewise.zoo.fitting import Learner
+from curvewise.zoo.estimators import Learner
 from curvewise_papers.study import Runner, Scale, Table, printed
 from curvewise_papers.tasks import tabular_task
 from curvewise_papers.transfer import Network, Source

@@ -14,7 +14,7 @@ from curvewise.metrics import Metric
 from curvewise.stats.confusion import Examples
 from curvewise.trials import Trial
 from curvewise.zoo import exp2_task, simple_task
-from curvewise.zoo.fitting import Learner
+from curvewise.zoo.estimators import Learner
 from curvewise_papers.study import Scale
 
 Ints: TypeAlias = NDArray[np.int64]

@@ -21,20 +21,10 @@ _PILOT = 5_000  # trials of a cell that say how much they vary: more would tell 
 _AT_ONCE = 3_000_000  # trials that are looked at for one forecast
 
 
-@dataclass(frozen=True, slots=True)
-class Now:
-    """What the words of a forecast hang on."""
-
-    done: int
-    rate: float | None = None
-    seconds_left: float | None = None
-    is_over: bool = False
-
-
 class Forecast(Protocol):
     """When what was asked for will be known."""
 
-    def words(self, now: Now) -> str:
+    def words(self, now: "Moment") -> str:
         """Return it in words, as things are now."""
 
 
@@ -45,7 +35,7 @@ class Unknowable:
     until: str
     why: str
 
-    def words(self, now: Now) -> str:  # noqa: ARG002
+    def words(self, now: "Moment") -> str:  # noqa: ARG002
         """Return why."""
         return f"Asked: {self.until}. {self.why}"
 
@@ -57,10 +47,10 @@ class BandForecast:
     fewest: int
     planned: int
 
-    def words(self, now: Now) -> str:
+    def words(self, now: "Moment") -> str:
         """Return how wide the bands will be, and when."""
         width = self._width(self.fewest)
-        if now.is_over or self.fewest >= self.planned:
+        if now.state == "ended" or self.fewest >= self.planned:
             return (
                 f"Each band is at most ± {width} of the trials wide." if width else ""
             )
@@ -92,12 +82,12 @@ class PrecisionForecast:
     done: int
     missing: int
 
-    def words(self, now: Now) -> str:
+    def words(self, now: "Moment") -> str:
         """Return when it will be known, as an estimate."""
         head = f"Asked: {self.until}; now {self.now}. "
         some = " (of the cells that have trials)" if self.missing else ""
         if self.is_enough:
-            if now.is_over or not self.left:
+            if now.state == "ended" or not self.left:
                 return f"{head}That is enough{some}."
             return f"{head}That is enough{some}; {self._when(now)}."
         if self.needed is None:
@@ -105,11 +95,11 @@ class PrecisionForecast:
         enough = f"About {self.needed:,} trials of each would probably do{some}"
         if self.planned is not None and self.needed > self.planned:
             return f"{head}{enough}, and {self.planned:,} are planned."
-        if now.is_over:
+        if now.state == "ended":
             return f"{head}{enough}."
         return f"{head}{enough}; {self._when(now)}, if trials keep varying as they do."
 
-    def _when(self, now: Now) -> str:
+    def _when(self, now: "Moment") -> str:
         at = "" if self.look is None else f"the run looks at {self.look:,} of each"
         if not now.rate or self.left is None:
             return at or "nobody knows how fast it goes"
@@ -324,9 +314,7 @@ class Moment:
         """Return when what was asked for will be known, in a sentence or two."""
         if self.forecast is None or self.state == "waiting":
             return ""
-        is_over = self.state == "ended"
-        now = Now(self.done, self.rate, self.seconds_left, is_over)
-        return self.forecast.words(now)
+        return self.forecast.words(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it for machines, and the words for people."""

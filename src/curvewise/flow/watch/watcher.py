@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from curvewise.errors import CurvewiseError, NoStoreError, listed, unknown
-from curvewise.flow.plan import asked, ended, planned
+from curvewise.flow.plan import ended, planned, target
 from curvewise.flow.progress import Pace
 from curvewise.flow.status import reached_end
 from curvewise.flow.until import Until, until
@@ -348,7 +348,7 @@ class Question:
 
 def question_of(notes: Mapping[str, str], own: Until | None) -> Question:
     """Return what is asked: by whoever watches, or else by the run."""
-    run, plan = asked(notes), planned(notes)
+    run, plan = target(notes), planned(notes)
     cells = tuple(plan) if run is None else tuple(run.cells)
     most = max(plan.values(), default=None) if run is None else run.trials
     if own is not None:
