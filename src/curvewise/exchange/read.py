@@ -44,7 +44,7 @@ from curvewise.exchange.rows import (
 )
 from curvewise.exchange.run_names import NamedRoles, rows_with_roles
 from curvewise.exchange.runs import Asked, Runs, Sheet
-from curvewise.exchange.runs_to_trials import told, trials_of, with_labels
+from curvewise.exchange.runs_to_trials import summary_of, trials_of, with_labels
 from curvewise.exchange.shapes import (
     EXAMPLES_AT,
     Shaped,
@@ -278,7 +278,7 @@ def _roles_in(stated: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tell(found: Runs | Sheet) -> None:
-    left_out = [told(found.left_out)] if found.left_out else []
+    left_out = [summary_of(found.left_out)] if found.left_out else []
     for text in (*filter(None, found.remarks), *left_out):
         said = Message(f"{found.source}: ", text)
         warnings.warn(said, CurvewiseWarning, stacklevel=4)

@@ -18,7 +18,7 @@ from curvewise.errors import (
     listed,
     shortened,
 )
-from curvewise.exchange.runs import LeftOut, array_of, utf8
+from curvewise.exchange.runs import LeftOut, array_of, left_out, utf8
 from curvewise.trials import names
 from curvewise.trials.names import first
 
@@ -74,15 +74,11 @@ def roles_of(
     return kept, {n: _whole(cells) for n, cells in columns.items()}
 
 
-def left_out_of(runs: Sequence[str], kept: Sequence[int]) -> LeftOut:
+def left_out_of(runs: Sequence[str], rows: Sequence[int]) -> tuple[LeftOut, ...]:
     """Return the runs that a function of roles did not want."""
-    used = set(kept)
-    out = [run for i, run in enumerate(runs) if i not in used]
-    return LeftOut(
-        len(out),
-        Message("for which ", Keyword("roles"), " returned None"),
-        tuple(out[:2]),
-    )
+    used = set(rows)
+    names = [run for row, run in enumerate(runs) if row not in used]
+    return left_out(names, Message("for which ", Keyword("roles"), " returned None"))
 
 
 def with_columns(table: pa.Table, columns: Mapping[str, Any]) -> pa.Table:
@@ -111,8 +107,7 @@ def rows_with_roles(table: pa.Table, roles: NamedRoles, name: str) -> pa.Table:
     encoded = cells.dictionary_encode()
     runs = encoded.dictionary.to_pylist()
     kept, columns = roles_of(runs, roles)
-    if len(kept) < len(runs):
-        left = left_out_of(runs, kept)
+    for left in left_out_of(runs, kept):
         said = Message(f"{name}: Left out: ", left.text, ".")
         warnings.warn(said, CurvewiseWarning, stacklevel=5)
     place = np.full(len(runs), -1)

@@ -1,6 +1,7 @@
 """From runs of another tool to trials."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -45,7 +46,6 @@ from curvewise.text import count
 from curvewise.text import joined as listing
 from curvewise.trials import Trials, names
 from curvewise.trials.columns import (
-    Bools,
     Core,
     Details,
     Ints,
@@ -67,53 +67,56 @@ def trials_of(
 ) -> tuple[Trials, Roles, Runs]:
     """Return trials, what the labels were taken for, and the runs that were used."""
     if where is not None and runs.table.num_rows:
-        keep = chosen_rows(runs.table, where, runs.source)
-        runs = _that_logged(_chosen(runs, np.flatnonzero(keep)))
+        rows = np.flatnonzero(chosen_rows(runs.table, where, runs.source))
+        runs = _that_logged(_chosen(runs, rows))
     if roles is not None:
         runs = _named(runs, roles)
-    if runs.table.num_rows == 0:
+    n = runs.table.num_rows
+    if n == 0:
         raise CurvewiseError(
             f"{runs.source} holds no run that can be used. "
-            f"{told(runs.left_out) or 'It is empty: has it begun?'}"
+            f"{summary_of(runs.left_out) or 'It is empty: has it begun?'}"
         )
     assigned = assign_runs(runs, unit=unit, **stated)
     assigned = in_tasks(assigned, runs.table, stated["metrics"])
     meant = meanings(assigned.metrics, unit)
     scalars = _wanted(runs.scalars, meant)
-    core, repeated = _core(scalars, runs.table.num_rows, meant, unit)
+    core, repeated = _core(scalars, n, meant, unit)
+    remarks = list(runs.remarks)
     if repeated:
         scalars, repeated = _last_passes(scalars)
-        core, _ = _core(scalars, runs.table.num_rows, meant, unit)
-    remarks = [*runs.remarks, *_passes_repeated(repeated), *_unfinished(runs, assigned)]
-    runs = replace(runs, remarks=tuple(remarks))
-    n = runs.table.num_rows
+        core, _ = _core(scalars, n, meant, unit)
+        remarks.append(
+            f"{count(repeated, 'score')} came before a run went back over its steps, as "
+            f"resumed and repeated runs do: the last pass counts."
+        )
+    runs = replace(runs, remarks=(*remarks, *_unfinished(runs, assigned)))
     _must_be_named(runs, "task", assigned.task)
     _must_be_named(runs, "algorithm", assigned.algorithm)
-    tasks = codes(runs.table, assigned.task)
-    algorithms = codes(runs.table, assigned.algorithm)
-    status, errors = statuses(
-        runs.table, assigned, np.arange(n), np.diff(core.offsets) == 0
-    )
+    task, tasks = codes(runs.table, assigned.task)
+    algorithm, algorithms = codes(runs.table, assigned.algorithm)
+    is_silent = np.diff(core.offsets) == 0
+    status, errors = statuses(runs.table, assigned, np.arange(n), is_silent)
+    # A run is one row here, at whatever step.
+    whole = replace(assigned, step=None)
     core = replace(
         core,
-        task=tasks[0].astype(np.int32),
-        algorithm=algorithms[0].astype(np.int32),
-        number=_numbers(runs.table, assigned, tasks[0], algorithms[0]),
+        task=task.astype(np.int32),
+        algorithm=algorithm.astype(np.int32),
+        number=numbers_of(runs.table, whole, task, algorithm, np.zeros(n)),
         status=status,
     )
-    out = how_many(runs.left_out)
+    out = _numbers_of(runs.left_out)
     origin = f"{runs.source}: {count(n, 'run')}, {out} left out; {assigned}"
     details = partial(_details, runs.table, assigned, errors)  # when somebody asks
-    trials = Trials.from_columns(
-        tasks[1], algorithms[1], meant, core, details, origin=origin
-    )
+    trials = Trials.from_columns(tasks, algorithms, meant, core, details, origin=origin)
     return trials, assigned, runs
 
 
-def told(left_out: Sequence[LeftOut]) -> str:
+def summary_of(left_out: Sequence[LeftOut]) -> str:
     """Return what was left out, and why, as a sentence.
 
-    >>> told([LeftOut(2, "without scores"), LeftOut(1, "deleted", ("a",))])
+    >>> summary_of([LeftOut(2, "without scores"), LeftOut(1, "deleted", ("a",))])
     "Left out: 2 runs without scores; 1 run deleted (such as 'a')."
     """
     if not left_out:
@@ -121,6 +124,15 @@ def told(left_out: Sequence[LeftOut]) -> str:
     first, *more = (one.text for one in left_out)
     rest = (part for text in more for part in ("; ", text))
     return Message("Left out: ", first, *rest, ".")
+
+
+def _numbers_of(left_out: Sequence[LeftOut]) -> str:
+    """Return how many runs, and things of other kinds, were left out."""
+    n: Counter[str] = Counter()
+    for one in left_out:
+        n[one.what] += one.n
+    parts = [f"{k:,}" if what == "run" else count(k, what) for what, k in n.items()]
+    return listing(parts) if parts else "none"
 
 
 def with_labels(runs: Runs, labels: pa.Table, on: Any, name: str) -> Runs:
@@ -149,32 +161,16 @@ def _called_run(labels: pa.Table, runs: Runs, name: str) -> pa.Table:
     )
 
 
-def how_many(left_out: Sequence[LeftOut]) -> str:
-    """Return how many runs, and things of other kinds, were left out.
-
-    >>> how_many([LeftOut(2, "deleted"), LeftOut(1, "cut", what="file")]), how_many([])
-    ('2 and 1 file', 'none')
-    """
-    n: dict[str, int] = {}
-    for one in left_out:
-        n[one.what] = n.get(one.what, 0) + one.n
-    parts = [f"{k:,}" if what == "run" else count(k, what) for what, k in n.items()]
-    return listing(parts) if parts else "none"
-
-
 # --- names -------------------------------------------------------------------------------
 
 
 def _named(runs: Runs, roles: NamedRoles) -> Runs:
     names = runs.table.column("run").to_pylist()
-    kept, columns = roles_of(names, roles)
-    table = runs.table
-    if len(kept) < len(names):
-        left = left_out_of(names, kept)
-        runs = _chosen(runs, np.array(kept, np.int64))
-        table = runs.table
-        runs = replace(runs, left_out=(*runs.left_out, left))
-    return replace(runs, table=with_columns(table, columns))
+    rows, columns = roles_of(names, roles)
+    if len(rows) < len(names):
+        left = (*runs.left_out, *left_out_of(names, rows))
+        runs = replace(_chosen(runs, np.array(rows, np.int64)), left_out=left)
+    return replace(runs, table=with_columns(runs.table, columns))
 
 
 def _must_be_named(runs: Runs, role: str, column: str | None) -> None:
@@ -191,60 +187,32 @@ def _must_be_named(runs: Runs, role: str, column: str | None) -> None:
             {role: ...},
             ". In Python, a function of "
             "names of runs may return None for one to leave out.",
-            fixes=_with_label(runs, column) or choices(runs) or patterns(runs),
+            fixes=_with_label(runs, column) or _choices(runs) or _patterns(runs),
         )
 
 
 def _with_label(runs: Runs, column: str) -> list[dict[str, Any]]:
     """Return the choices of experiments in which every run has a label."""
-    out: list[dict[str, Any]] = []
-    for fix in choices(runs):
+    fixes: list[dict[str, Any]] = []
+    for fix in _choices(runs):
         ((name, value),) = fix["where"].items()
         rows = pc.equal(runs.table.column(name).cast(pa.string()), str(value))
         if runs.table.column(column).filter(rows).null_count == 0:
-            out.append(fix)
-    return out
+            fixes.append(fix)
+    return fixes
 
 
-def _chosen(runs: Runs, kept: Ints) -> Runs:
-    new = np.full(runs.table.num_rows, -1)
-    new[kept] = np.arange(len(kept))
-    old = runs.scalars
-    scalars = _rows(replace(old, run=new[old.run]), new[old.run] >= 0)
-    return replace(runs, table=runs.table.take(pa.array(kept)), scalars=scalars)
+def _chosen(runs: Runs, rows: Ints) -> Runs:
+    scalars = runs.scalars.of_runs(rows, runs.table.num_rows)
+    return replace(runs, table=runs.table.take(pa.array(rows)), scalars=scalars)
 
 
 def _that_logged(runs: Runs) -> Runs:
     """Return runs without the metrics and labels that only others had."""
-    scalars, table = runs.scalars, runs.table
-    used = np.unique(scalars.metric)
-    new = np.full(len(scalars.names), -1)
-    new[used] = np.arange(len(used))
-    names = tuple(scalars.names[i] for i in used.tolist())
-    columns = [
-        c
-        for c in table.column_names
-        if table.column(c).null_count < table.num_rows or c == "run"
-    ]
-    scalars = replace(scalars, metric=new[scalars.metric], names=names)
-    meant = {name: what for name, what in runs.meant.items() if name in names}
+    table, scalars = runs.table, runs.scalars.that_logged()
+    columns = [c for c in table.column_names if c == "run" or not _is_empty(table, c)]
+    meant = {name: what for name, what in runs.meant.items() if name in scalars.names}
     return replace(runs, table=table.select(columns), scalars=scalars, meant=meant)
-
-
-def _rows(scalars: Scalars, rows: Bools) -> Scalars:
-    return Scalars(
-        scalars.run[rows],
-        scalars.metric[rows],
-        scalars.step[rows],
-        scalars.value[rows],
-        scalars.names,
-    )
-
-
-def _numbers(table: pa.Table, roles: Roles, task: Ints, algorithm: Ints) -> Ints:
-    whole = replace(roles, step=None)
-    out: Ints = numbers_of(table, whole, task, algorithm, np.zeros(len(task)))
-    return out
 
 
 # --- curves ------------------------------------------------------------------------------
@@ -255,8 +223,8 @@ def _core(
 ) -> tuple[Core, int]:
     """Return the curves of all n runs, and how many scores were written over."""
     run, step = scalars.run, scalars.step
-    new = (run[1:] > run[:-1]) | ((run[1:] == run[:-1]) & (step[1:] >= step[:-1]))
-    order = slice(None) if new.all() else np.lexsort((step, run))
+    rises = (run[1:] > run[:-1]) | ((run[1:] == run[:-1]) & (step[1:] >= step[:-1]))
+    order = slice(None) if rises.all() else np.lexsort((step, run))
     run, step = run[order], step[order]
     is_new = np.ones(len(run), bool)
     is_new[1:] = (run[1:] != run[:-1]) | (step[1:] != step[:-1])
@@ -277,11 +245,15 @@ def _core(
         if not known.all():
             recorded[name] = known
     lengths = np.bincount(run[is_new], minlength=n).astype(np.int64)
-    nobody = np.zeros(n, np.int64)
     core = Core(
-        *(nobody.astype(np.int32), nobody.astype(np.int32), nobody),
-        *(nobody.astype(np.int8), starts(lengths), step[is_new].copy()),
-        *(values, recorded),
+        task=np.zeros(n, np.int32),
+        algorithm=np.zeros(n, np.int32),
+        number=np.zeros(n, np.int64),
+        status=np.zeros(n, np.int8),
+        offsets=starts(lengths),
+        steps=step[is_new].copy(),
+        values=values,
+        recorded=recorded,
     )
     return core, repeated
 
@@ -295,24 +267,21 @@ def _last_passes(scalars: Scalars) -> tuple[Scalars, int]:
     """
     run, metric, step = scalars.run, scalars.metric, scalars.step
     order = np.lexsort((step, metric, run))
-    same = (np.diff(run[order]) == 0) & (np.diff(metric[order]) == 0)
-    twice = same & (np.diff(step[order]) == 0)
-    kept = np.ones(len(run), bool)
-    curve = np.concatenate([[0], np.cumsum(~same)])
+    is_same = (np.diff(run[order]) == 0) & (np.diff(metric[order]) == 0)
+    is_twice = is_same & (np.diff(step[order]) == 0)
+    counts = np.ones(len(run), bool)
+    curve = np.concatenate([[0], np.cumsum(~is_same)])
     begins = np.append(np.flatnonzero(np.diff(curve, prepend=-1)), len(curve))
-    for affected in np.unique(curve[1:][twice]).tolist():
-        own = np.sort(order[begins[affected] : begins[affected + 1]])  # as written
-        later = np.minimum.accumulate(step[own][::-1])[::-1]
-        kept[own[:-1]] = step[own][:-1] < later[1:]
-    return _rows(scalars, kept), int((~kept).sum())
+    for affected in np.unique(curve[1:][is_twice]).tolist():
+        rows = np.sort(order[begins[affected] : begins[affected + 1]])  # as written
+        later = np.minimum.accumulate(step[rows][::-1])[::-1]
+        counts[rows[:-1]] = step[rows][:-1] < later[1:]
+    return scalars.take(counts), int((~counts).sum())
 
 
 def _wanted(scalars: Scalars, metrics: Mapping[str, Any]) -> Scalars:
-    wanted = np.array([name in metrics for name in scalars.names], bool)
-    if wanted.all():
-        return scalars
-    rows: Bools = wanted[scalars.metric]
-    return _rows(scalars, rows)
+    is_wanted = np.array([name in metrics for name in scalars.names], bool)
+    return scalars if is_wanted.all() else scalars.take(is_wanted[scalars.metric])
 
 
 # --- the rest ----------------------------------------------------------------------------
@@ -321,8 +290,10 @@ def _wanted(scalars: Scalars, metrics: Mapping[str, Any]) -> Scalars:
 def _details(table: pa.Table, roles: Roles, errors: Sequence[str]) -> Details:
     none = no_details(table.num_rows)
     columns = set(table.column_names)
-    said = table.column("error_text").to_pylist() if "error_text" in columns else errors
-    texts = [own or other or "" for own, other in zip(errors, said, strict=True)]
+    noted = (
+        table.column("error_text").to_pylist() if "error_text" in columns else errors
+    )
+    texts = [error or note or "" for error, note in zip(errors, noted, strict=True)]
     seconds = numbers(table, "seconds") if "seconds" in columns else none.seconds
     return replace(
         none,
@@ -331,15 +302,6 @@ def _details(table: pa.Table, roles: Roles, errors: Sequence[str]) -> Details:
         error=from_texts(texts) if any(texts) else none.error,
         seconds=np.array(seconds, np.float64),
     )
-
-
-def _passes_repeated(n: int) -> list[str]:
-    if not n:
-        return []
-    return [
-        f"{count(n, 'score')} came before a run went back over its steps, as resumed and "
-        f"repeated runs do: the last pass counts."
-    ]
 
 
 def _unfinished(runs: Runs, roles: Roles) -> list[str]:
@@ -387,21 +349,19 @@ def assign_runs(
     What the caller states goes first, then a usual name, then what the tool itself says.
     """
     table = runs.table
-    chosen = _metrics(runs, metrics, unit)
-    stated_params = several(params, "params")
-    trials = several(trial, "trial")
-    left = [c for c in table.column_names if c not in _OURS and not _is_empty(table, c)]
-    single = (task, algorithm, status)
-    for column in (*filter(None, single), *trials, *stated_params):
+    meanings_of = _metrics(runs, metrics, unit)
+    stated_params, trials = several(params, "params"), several(trial, "trial")
+    stated = [c for c in (task, algorithm, status, *trials, *stated_params) if c]
+    for column in stated:
         if column not in table.column_names:
             raise unknown("label", column, table.column_names)
-    given = [c for c in (*single, *trials, *stated_params) if c]
-    if twice := [c for c in given if given.count(c) > 1]:
+    if twice := [c for c in stated if stated.count(c) > 1]:
         raise CurvewiseError(f"Label '{twice[0]}' was given two roles. Name it once.")
-    free = [c for c in left if c not in given]
+    left = [c for c in table.column_names if c not in _OURS and not _is_empty(table, c)]
+    free = [c for c in left if c not in stated]
     if runs.closed:
         free = [c for c in free if not _PREFIX.match(c)]
-    usual = {role: c for role, c in runs.usual.items() if c not in given}
+    usual = {role: c for role, c in runs.usual.items() if c not in stated}
     task = task or _usual(names.TASK, free, usual.get("task"))
     if task is None:
         _must_be_one_task(runs)
@@ -416,28 +376,35 @@ def assign_runs(
     elif trials and rows_per_run(table, [*who, *trials]) > 1:
         raise _runs_alike(runs, who, trials)
     left = [c for c in left if c not in (*who, *trials)]
-    kept = stated_params or [
-        c for c in left if params is None and names.has_param_prefix(c)
+    if params is None:
+        stated_params = tuple(c for c in left if names.has_param_prefix(c))
+    labels = [
+        c
+        for c in dict.fromkeys(("run", *trials, *left))
+        if c in table.column_names and c not in stated_params and c != status
     ]
-    labels = ["run", *trials, *left]
     return Roles(
-        *(task, algorithm, trials, runs.steps or None),
-        status or ("status" if "status" in table.column_names else None),
-        chosen,
-        {c: names.param_name(c) for c in kept},
-        {
-            c: c.removeprefix("label.")
-            for c in dict.fromkeys(labels)
-            if c not in kept and c != status and c in table.column_names
-        },
-        *({}, (), True),
+        task=task,
+        algorithm=algorithm,
+        trial=trials,
+        step=runs.steps or None,
+        status=status or ("status" if "status" in table.column_names else None),
+        metrics=meanings_of,
+        params={c: names.param_name(c) for c in stated_params},
+        labels={c: c.removeprefix("label.") for c in labels},
+        counts={},
+        dropped=(),
+        guessed=True,
     )
 
 
 def _metrics(
     runs: Runs, metrics: Metrics | None, unit: Unit | None
 ) -> dict[str, Metric | None]:
-    known = {name: _meaning(name, meant) for name, meant in runs.meant.items()}
+    known = {}
+    for name, what in runs.meant.items():
+        metric = what if isinstance(what, Metric) else Metric.of_text(name, what)
+        known[name] = replace(metric, source="source")
     logged = runs.scalars.names
     if metrics is None:
         if not logged:
@@ -446,24 +413,17 @@ def _metrics(
                 f"Pass a source whose runs have logged numbers."
             )
         return {name: known.get(name) or find(name) for name in logged}
-    out: dict[str, Metric | None] = {}
+    wanted: dict[str, Metric | None] = {}
     for column, meant in stated_metrics(metrics, unit).items():
         name = column if column in logged else names.metric_name(column)
         if name not in logged:
             raise unknown("metric", column, logged)
         # What a tool says of its metrics goes before what a name alone says.
         is_stated = isinstance(metrics, Mapping) and meant is not None
-        out[name] = meant if is_stated else known.get(name) or meant
-    if not out:
+        wanted[name] = meant if is_stated else known.get(name) or meant
+    if not wanted:
         raise CurvewiseError("metrics is empty. Name at least one metric.")
-    return out
-
-
-def _meaning(name: str, meant: Any) -> Metric:
-    """Return what the tool itself says of a metric."""
-    if isinstance(meant, Metric):
-        return replace(meant, source="source")
-    return replace(Metric.of_text(name, meant), source="source")
+    return wanted
 
 
 # --- who ---------------------------------------------------------------------------------
@@ -525,33 +485,31 @@ def _must_be_one_task(runs: Runs) -> None:
 
 
 def _which_algorithm(runs: Runs) -> CurvewiseError:
+    asks = (
+        f"Which label names the algorithm? {runs.source} holds "
+        f"{count(runs.table.num_rows, 'run')} and does not say. {_labels_in(runs)}"
+    )
     if runs.fixes:
-        return CurvewiseError(
-            f"Which label names the algorithm? {runs.source} holds "
-            f"{count(runs.table.num_rows, 'run')} and does not say. {found_in(runs)}",
-            fixes=runs.fixes,
-        )
+        return CurvewiseError(asks, fixes=runs.fixes)
     candidates = [c for c in runs.table.column_names if _may_name(runs.table, c)]
     fixes: list[dict[str, Any]] = [{"algorithm": c} for c in candidates[:3]]
-    beside = [{"tool": one} for one in runs.others]
-    some = [*choices(runs), *fixes, *beside, *patterns(runs)]
+    fixes = [*_choices(runs), *fixes, *({"tool": one} for one in runs.others)]
+    fixes += _patterns(runs)
     return CurvewiseError(
-        f"Which label names the algorithm? {runs.source} holds "
-        f"{count(runs.table.num_rows, 'run')} and does not say. {found_in(runs)} "
-        "A pattern of the names of runs tells, too, such as ",
+        f"{asks} A pattern of the names of runs tells, too, such as ",
         {"roles": "{algorithm}-{task}-s{seed}"},
         "; ",
         Keyword("roles", {"algorithm": "mine"}),
         " is for runs that are all of one.",
-        fixes=(some or [{"roles": {"algorithm": "mine"}}])[:5],
+        fixes=(fixes or [{"roles": {"algorithm": "mine"}}])[:5],
     )
 
 
-def patterns(runs: Runs) -> list[dict[str, Any]]:
+def _patterns(runs: Runs) -> list[dict[str, Any]]:
     """Return patterns of the names of runs that tell algorithms with several runs."""
     called = runs.table.column("run").cast(pa.string()).to_pylist()
-    found = proposals(called, "", seeded=True)
-    return [fix for fix in found if isinstance(fix["roles"], str)]
+    fixes = proposals(called, "", seeded=True)
+    return [fix for fix in fixes if isinstance(fix["roles"], str)]
 
 
 def _may_name(table: pa.Table, column: str) -> bool:
@@ -569,7 +527,7 @@ def _may_name(table: pa.Table, column: str) -> bool:
 _COLLECTIONS = ("experiment", "study", "project", "group", "sweep")
 
 
-def choices(runs: Runs) -> list[dict[str, Any]]:
+def _choices(runs: Runs) -> list[dict[str, Any]]:
     """Return how to choose one of the experiments of a source that holds several.
 
     Only where they differ in what their runs have: two halves of one study are no choice.
@@ -581,11 +539,10 @@ def choices(runs: Runs) -> list[dict[str, Any]]:
         some = [c for c in table.column_names if table.column(c).null_count > 0]
         values = [v for v in table.column(column).unique().to_pylist() if v is not None]
         for label in some:
-            gaps = table.column(label).is_null().to_numpy()
-            own = table.column(column).cast(pa.string()).to_pylist()
-            without = {o for o, gap in zip(own, gaps, strict=True) if gap}
-            with_it = {o for o, gap in zip(own, gaps, strict=True) if not gap}
-            if not without & with_it:
+            is_gap = table.column(label).is_null()
+            without = table.column(column).filter(is_gap).unique()
+            with_it = table.column(column).filter(pc.invert(is_gap)).unique()
+            if not {*without.to_pylist()} & {*with_it.to_pylist()}:
                 return [{"where": {column: value}} for value in values[:4]]
     return []
 
@@ -602,10 +559,10 @@ def _runs_alike(
     others = [c for c in others if 1 < len(table.column(c).unique()) < table.num_rows]
     return CurvewiseError(
         f"Which label tells the runs of one algorithm apart? {which} should, and has the "
-        f"same value in up to {times} runs of {runs.source}. {found_in(runs)} "
+        f"same value in up to {times} runs of {runs.source}. {_labels_in(runs)} "
         f"'{alone}' says that every run stands for itself.",
         fixes=[
-            *choices(runs),
+            *_choices(runs),
             *[
                 {"trial": [*columns, c]}
                 for c in others
@@ -616,15 +573,12 @@ def _runs_alike(
     )
 
 
-def found_in(runs: Runs, most: int = 12) -> str:
+def _labels_in(runs: Runs, most: int = 12) -> str:
     """Return what labels there are, how many values each has, and some of them."""
-    table = runs.table
-    shown = [_shown(table, c) for c in table.column_names if c not in _OURS - {"run"}]
+    table, shown = runs.table, []
+    for column in (c for c in table.column_names if c not in _OURS - {"run"}):
+        cells = [v for v in table.column(column).unique().to_pylist() if v is not None]
+        some = listed([shortened(v, 40) for v in cells], most=3) or "none"
+        shown.append(f"{shortened(column)} ({count(len(cells), 'value')}: {some})")
     more = f"; and {len(shown) - most} more" if len(shown) > most else ""
     return f"Found: {'; '.join(shown[:most])}{more}."
-
-
-def _shown(table: pa.Table, column: str) -> str:
-    values = [v for v in table.column(column).unique().to_pylist() if v is not None]
-    some = listed([shortened(v, 40) for v in values], most=3)
-    return f"{shortened(column)} ({count(len(values), 'value')}: {some or 'none'})"

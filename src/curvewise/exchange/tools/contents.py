@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from curvewise.errors import CurvewiseError, shortened
-from curvewise.exchange.runs import LeftOut, utf8
+from curvewise.exchange.runs import LeftOut, left_out, utf8
 from curvewise.text import count
 
 _HEAD = 65_536
@@ -19,34 +19,17 @@ _SQLITE = b"SQLite format 3\0"
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A file with its first bytes, or a folder with the files below it.
-
-    Parameters
-    ----------
-    path : Path
-    is_folder : bool
-    head : bytes
-        The first 64 kB of a file; empty for a folder.
-    tables : frozenset of str
-        The names of the tables, where the file is an SQLite database.
-    files : tuple of str
-        Paths of all files below a folder, relative to it, sorted; for a file, its name.
-    unreadable : tuple of str
-        Folders that may not be looked into.
-    odd : mapping of str to str
-        How the files are called whose names are no UTF-8.
-    hollow : tuple of str
-        Folders with nothing in them.
-    """
+    """A file with its first bytes, or a folder with the files below it."""
 
     path: Path
     is_folder: bool
-    head: bytes = b""
-    tables: frozenset[str] = frozenset()
+    head: bytes = b""  # the first 64 kB of a file
+    tables: frozenset[str] = frozenset()  # their names, where a file is of SQLite's
+    # Paths of all files below a folder, relative to it, sorted; for a file, its name.
     files: tuple[str, ...] = ()
-    unreadable: tuple[str, ...] = ()
-    odd: Mapping[str, str] = field(default_factory=dict)
-    hollow: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()  # folders that may not be looked into
+    odd: Mapping[str, str] = field(default_factory=dict)  # names that are no UTF-8
+    hollow: tuple[str, ...] = ()  # folders with nothing in them
 
     def named(self, *names: str) -> list[str]:
         """Return the files with one of these names, whatever their folder."""
@@ -78,11 +61,14 @@ class Seen:
 
     def left_out(self) -> tuple[LeftOut, ...]:
         """Return the folders that may not be opened, as something left out."""
-        if not self.unreadable:
-            return ()
-        some = self.unreadable[:2]
-        why = "without permission to look in"
-        return (LeftOut(len(self.unreadable), why, some, "folder"),)
+        return left_out(self.unreadable, "without permission to look in", "folder")
+
+
+def unreadable(path: Path, problem: OSError) -> CurvewiseError:
+    """Return the error for a file that cannot be opened or read."""
+    return CurvewiseError(
+        f"{path} cannot be read: {problem.strerror}. Check it and its permissions."
+    )
 
 
 def _ending(end: str) -> str:
@@ -104,9 +90,7 @@ def seen_at(path: Path) -> Seen:
         with path.open("rb") as file:
             head = file.read(_HEAD)
     except OSError as problem:
-        raise CurvewiseError(
-            f"{path} cannot be read: {problem.strerror}. Check its permissions."
-        ) from problem
+        raise unreadable(path, problem) from problem
     tables = frozenset[str]()
     if head.startswith(_SQLITE):
         tables = table_names(path)

@@ -6,111 +6,73 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, listed
 from curvewise.exchange.runs import (
     Asked,
+    Gathered,
     LeftOut,
     Runs,
-    array_of,
-    as_text,
-    joined_scalars,
+    flattened,
+    is_number,
+    left_out,
+    objects_in,
     parsed,
 )
 from curvewise.exchange.tools.contents import Seen
 from curvewise.metrics import Floats
 from curvewise.text import count
 
-
-class Stated(NamedTuple):
-    """What the state of an experiment says of a trial.
-
-    The tag names its place in the experiment and what was drawn for it.
-    """
-
-    status: str
-    trainable: str | None
-    tag: str = ""
-
-
-@dataclass(slots=True)
-class States:
-    """What all states of all experiments of a folder say.
-
-    Parameters
-    ----------
-    trials : dict of str to Stated
-        By the name of a trial's folder.
-    again : set of str
-        Trials that failed, and that Ray ran again under another name.
-    unread : list of str
-        Names of states that cannot be read.
-    """
-
-    trials: dict[str, Stated] = field(default_factory=dict)
-    again: set[str] = field(default_factory=set)
-    unread: list[str] = field(default_factory=list)
-
-
-_RESULT, _TABLE, _PARAMS, _ERROR = (
-    "result.json",
-    "progress.csv",
-    "params.json",
-    "error.txt",
-)
+_RESULT, _TABLE = "result.json", "progress.csv"
+_PARAMS, _ERROR = "params.json", "error.txt"
 _STATE = re.compile(r"(?:.*/)?experiment_state-[^/]*\.json")
 _USUAL_STEP = "training_iteration"
 # What Ray adds to every report. The caller may count by these, or ask for them by name.
 _KEPT_BY_RAY = frozenset(
-    (
-        *("training_iteration", "timesteps_total", "time_total_s", "time_this_iter_s"),
-        *("time_since_restore", "timesteps_since_restore", "iterations_since_restore"),
-        *("timestamp", "date", "pid", "hostname", "node_ip", "trial_id", "done"),
-        *("experiment_id", "experiment_tag", "checkpoint_dir_name", "warmup_time"),
-        *("should_checkpoint", "timesteps_this_iter", "episodes_this_iter"),
-    )
+    """training_iteration timesteps_total time_total_s time_this_iter_s time_since_restore
+    timesteps_since_restore iterations_since_restore timestamp date pid hostname node_ip
+    trial_id done experiment_id experiment_tag checkpoint_dir_name warmup_time
+    should_checkpoint timesteps_this_iter episodes_this_iter""".split()
 )
 # Ray calls every trial that ended well TERMINATED, and so others call those killed.
 _ENDED = {"TERMINATED": "finished", "ERROR": "failed"}
-_LARGEST = 10**300  # of whole numbers that can be floats
 # Trainable, experiment, trial; or, where it was run again, trainable, trial, place.
 _FOLDER = re.compile(r"(.+?)_[0-9a-f]{5,8}_\d+(?:_|$)")
 
 
-@dataclass(slots=True)
-class _Trial:
-    """A trial of Ray's: where it is, what it reported, how it ended.
+class _Stated(NamedTuple):
+    """What the state of an experiment says of a trial."""
 
-    Beside that, whether its params cannot be read, and whether they changed on the way.
-    """
-
-    folder: str
-    curves: list[tuple[str, Floats, Floats]]
-    params: dict[str, Any]
     status: str
-    error: str
     trainable: str | None
-    seconds: float
-    broken: int = 0
-    without_params: bool = False
-    changed: bool = False
+    tag: str = ""  # its place in the experiment and what was drawn for it
 
 
 @dataclass(slots=True)
-class _Told:
-    """What all reports together say.
+class _States:
+    """What all states of all experiments of a folder say."""
 
-    Names of what is a number at least once, and of what is none at least once; how many
-    reports lack the step that was asked for.
-    """
+    trials: dict[str, _Stated] = field(default_factory=dict)  # by the name of a folder
+    again: set[str] = field(default_factory=set)  # that failed, and ran under new names
+    unread: list[str] = field(default_factory=list)  # names of states
 
-    numbers: set[str] = field(default_factory=set)
-    texts: set[str] = field(default_factory=set)
-    without_step: int = 0
+
+class _Trials(Gathered):
+    """Trials that were read so far, and what is to be said of them; folders by name."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folders: list[str] = []
+        self.closed: list[str] = []
+        self.broken: dict[str, int] = {}  # lines that cannot be read
+        self.without_params: list[str] = []
+        self.changed: list[str] = []  # params, on the way
+        self.numbers: set[str] = set()  # names of what is a number at least once
+        self.texts: set[str] = set()  # names of what is none at least once
+        self.without_step = 0
 
 
 def fits_path(seen: Seen) -> bool:
@@ -127,24 +89,31 @@ def fits_path(seen: Seen) -> bool:
 
 def read_path(seen: Seen, asked: Asked) -> Runs:
     """Return the trials of a folder, or of one ``result.json``."""
-    states = states_in([seen.place(f) for f in seen.files if _STATE.fullmatch(f)])
-    told = _Told()
-    trials, closed = _trials(seen, states, asked, told)
+    states = _states_in([seen.place(f) for f in seen.files if _STATE.fullmatch(f)])
+    trials, files = _Trials(), set(seen.files)
+    for folder in _folders(seen, states):
+        try:
+            _add(trials, seen, folder, files, states, asked)
+        except OSError:
+            trials.closed.append(folder.rstrip("/") or seen.path.name)
     step = asked.step or _USUAL_STEP
-    if told.numbers and step not in told.numbers:
+    if trials.numbers and step not in trials.numbers:
         raise CurvewiseError(
             f"step is '{step}', and no trial of {seen.path} reports such a number. Count "
-            f"by one of {listed(sorted(told.numbers), most=20)}."
+            f"by one of {listed(sorted(trials.numbers), most=20)}.",
+            argument="step",
+            value=step,
         )
-    known = all(trial.trainable for trial in trials)
+    _name(trials, seen)
+    known = all(row["trainable"] for row in trials.rows)
     return Runs(
         f"Ray Tune {'folder' if seen.is_folder else 'file'} {seen.path}",
-        _table(trials, seen),
-        joined_scalars((i, *one) for i, t in enumerate(trials) for one in t.curves),
-        usual={"algorithm": "trainable"} if known and trials else {},
+        trials.table(),
+        trials.scalars(),
+        usual={"algorithm": "trainable"} if known and trials.rows else {},
         steps=step,
-        left_out=(*_left_out(trials, states, closed), *seen.left_out()),
-        remarks=tuple(_remarks(trials, states, told, step)),
+        left_out=(*_left_out(trials, states), *seen.left_out()),
+        remarks=tuple(_remarks(trials, states, step)),
     )
 
 
@@ -165,186 +134,151 @@ def _home(seen: Seen) -> str:
 # --- trials ------------------------------------------------------------------------------
 
 
-def _trials(
-    seen: Seen, states: States, asked: Asked, told: _Told
-) -> tuple[list[_Trial], list[str]]:
-    """Return the trials, and the files that may not be read."""
-    files = set(seen.files)
+def _folders(seen: Seen, states: _States) -> list[str]:
+    """Return the folders of trials, less those that Ray ran again."""
     experiments = {_parent(file) for file in seen.files if _STATE.fullmatch(file)}
     folders = {_parent(file) for file in seen.named(_RESULT, _TABLE)}
     # A trial that failed before its first report has params or an error, and no result.
     for file in seen.named(_PARAMS, _ERROR):
         if _parent(_parent(file)[:-1]) in experiments and _parent(file):
             folders.add(_parent(file))
-    trials, closed = [], []
-    for folder in sorted(folders - experiments):
-        if PurePosixPath(folder).name in states.again:
-            continue
-        try:
-            trials.append(_trial(seen, folder, files, states, asked, told))
-        except OSError:
-            closed.append(folder.rstrip("/") or seen.path.name)
-    return trials, closed
+    trials = sorted(folders - experiments)
+    return [one for one in trials if PurePosixPath(one).name not in states.again]
 
 
-def _trial(
+def _add(
+    trials: _Trials,
     seen: Seen,
     folder: str,
     files: set[str],
-    states: States,
+    states: _States,
     asked: Asked,
-    told: _Told,
-) -> _Trial:
-    def place(name: str) -> Any:
+) -> None:
+    """Add a trial: what it reported, what was drawn for it, how it ended."""
+
+    def place(name: str) -> Path | None:
         file = f"{folder}{name}"
         return seen.place(file) if file in files else None
 
-    own = folder.rstrip("/")
-    name = PurePosixPath(own).name or _home(seen)
-    rows, broken = reported(place(_RESULT), place(_TABLE))
-    last = rows[-1] if rows else {}
-    params = loaded(place(_PARAMS))
-    is_lost = params is None and place(_PARAMS) is not None
-    params = params or last.get("config") or {}
-    state = states.trials.get(name, Stated("", None))
-    error = problem_in(place(_ERROR))
+    name = PurePosixPath(folder).name or _home(seen)
+    reports, broken = _reports(place(_RESULT), place(_TABLE))
+    last = reports[-1] if reports else {}
+    kept = _object_in(place(_PARAMS))
+    params = kept or last.get("config") or {}
+    state = states.trials.get(name, _Stated("", None))
+    error = _problem_in(place(_ERROR))
     status = _ENDED.get(state.status, "")
     if not status and last.get("done") in (True, "True"):
         status = "finished"
     if not status:
         status = "failed" if error else "running"
-    found = _FOLDER.match(name)
+    named = _FOLDER.match(name)
     spent = last.get("time_total_s")
-    return _Trial(
-        own,
-        list(_curves(rows, asked, told)),
-        flattened(params) if isinstance(params, dict) else {},
-        status,
-        error if status == "failed" else "",
-        state.trainable or (found[1] if found else None),
-        float(spent) if _is_number(spent) else np.nan,
-        broken,
-        is_lost and not params,
-        bool(rows) and rows[0].get("config") != last.get("config"),
-    )
-
-
-# --- columns -----------------------------------------------------------------------------
+    row: dict[str, Any] = {"run": name}
+    if isinstance(params, dict):
+        row |= {f"params.{key}": v for key, v in flattened(params, "/").items()}
+    row["trainable"] = state.trainable or (named[1] if named else None)
+    row["status"] = status
+    row["error_text"] = error if status == "failed" else ""
+    row["seconds"] = float(spent) if is_number(spent) else np.nan
+    trials.add(row, _curves(trials, reports, asked))
+    trials.folders.append(folder.rstrip("/"))
+    if broken:
+        trials.broken[folder.rstrip("/")] = broken
+    if kept is None and place(_PARAMS) is not None and not params:
+        trials.without_params.append(folder.rstrip("/"))
+    if reports and reports[0].get("config") != last.get("config"):
+        trials.changed.append(folder.rstrip("/"))
 
 
 def _curves(
-    rows: Sequence[dict[str, Any]], asked: Asked, told: _Told
+    trials: _Trials, reports: Sequence[dict[str, Any]], asked: Asked
 ) -> Iterator[tuple[str, Floats, Floats]]:
-    """Return metrics with their steps and values."""
-    flat = [flattened({**row, "config": None}) for row in rows]
-    told.numbers.update(
-        key
-        for row in flat
-        for key in row
-        if key not in told.numbers and _is_number(row[key])
-    )
+    """Yield metrics with their steps and values."""
+    rows = [_flat({**report, "config": None}) for report in reports]
+    known = trials.numbers
+    known.update(k for row in rows for k in row if k not in known and is_number(row[k]))
     clock = asked.step or _USUAL_STEP
     counted = [
-        row for row in flat if _is_number(row.get(clock)) and isfinite(row[clock])
+        row for row in rows if is_number(row.get(clock)) and isfinite(row[clock])
     ]
-    told.without_step += len(flat) - len(counted)
+    trials.without_step += len(rows) - len(counted)
     steps = np.array([row[clock] for row in counted], np.float64)
     for name in dict.fromkeys(key for row in counted for key in row):
         is_rays = asked.metrics is None and name in _KEPT_BY_RAY
         if is_rays or not asked.wants(name):
             continue
         cells = [row.get(name) for row in counted]
-        which = [i for i, cell in enumerate(cells) if _is_number(cell)]
+        which = [i for i, cell in enumerate(cells) if is_number(cell)]
         if len(which) < sum(cell is not None for cell in cells):
-            told.texts.add(name)
+            trials.texts.add(name)
         if which:
             yield name, steps[which], np.array([cells[i] for i in which], np.float64)
 
 
-def _is_number(cell: object) -> TypeGuard[float]:
-    if isinstance(cell, int) and not isinstance(cell, bool):
-        return abs(cell) < _LARGEST
-    return isinstance(cell, float)
+def _flat(report: dict[str, Any]) -> dict[str, Any]:
+    is_nested = {dict, list} & set(map(type, report.values()))
+    return flattened(report, "/") if is_nested else report
 
 
-def _table(trials: Sequence[_Trial], seen: Seen) -> pa.Table:
-    paths = [PurePosixPath(trial.folder) for trial in trials]
-    names = [path.name or _home(seen) for path in paths]
+def _name(trials: _Trials, seen: Seen) -> None:
+    """Call trials by their folders where names alone are the same in two experiments."""
+    paths = [PurePosixPath(folder) for folder in trials.folders]
     experiments = [path.parent.name or _home(seen) for path in paths]
-    if len(set(names)) < len(names):
-        names = [trial.folder for trial in trials]
-    columns: dict[str, list[Any]] = {"run": names}
-    for name in dict.fromkeys(p for trial in trials for p in trial.params):
-        columns[f"params.{name}"] = [trial.params.get(name) for trial in trials]
-    columns["trainable"] = [trial.trainable for trial in trials]
-    if len(set(experiments)) > 1:
-        columns["experiment"] = experiments
-    columns["status"] = [trial.status for trial in trials]
-    columns["error_text"] = [trial.error for trial in trials]
-    columns["seconds"] = [trial.seconds for trial in trials]
-    return pa.table({name: array_of(cells) for name, cells in columns.items()})
+    is_unique = len({row["run"] for row in trials.rows}) == len(trials.rows)
+    for row, folder, experiment in zip(
+        trials.rows, trials.folders, experiments, strict=True
+    ):
+        if not is_unique:
+            row["run"] = folder
+        if len(set(experiments)) > 1:
+            row["experiment"] = experiment
 
 
 # --- what to know ------------------------------------------------------------------------
 
 
-def _left_out(
-    trials: Sequence[_Trial], states: States, closed: Sequence[str]
-) -> Iterator[LeftOut]:
-    there = {PurePosixPath(trial.folder).name for trial in trials}
-    there |= {PurePosixPath(folder).name for folder in closed}
-    there |= states.again
-    gone = {name: own for name, own in states.trials.items() if name not in there}
-    waiting = [n for n, own in gone.items() if own.status == "PENDING"]
-    lost = [n for n in gone if n not in waiting]
-    for names, why in (
-        (waiting, "that Ray never started"),
-        (lost, "that Ray knows of, without results here"),
-        (sorted(states.again), "that failed, and that Ray ran again"),
-        (list(closed), "whose files cannot be opened"),
-    ):
-        if names:
-            yield LeftOut(len(names), why, tuple(names[:2]))
+def _left_out(trials: _Trials, states: _States) -> Iterator[LeftOut]:
+    folders = (*trials.folders, *trials.closed)
+    there = {PurePosixPath(folder).name for folder in folders} | states.again
+    gone = {name: one for name, one in states.trials.items() if name not in there}
+    waiting = [name for name, one in gone.items() if one.status == "PENDING"]
+    lost = [name for name in gone if name not in waiting]
+    yield from left_out(waiting, "that Ray never started")
+    yield from left_out(lost, "that Ray knows of, without results here")
+    yield from left_out(sorted(states.again), "that failed, and that Ray ran again")
+    yield from left_out(trials.closed, "whose files cannot be opened")
 
 
-def _remarks(
-    trials: Sequence[_Trial], states: States, told: _Told, step: str
-) -> Iterator[str]:
+def _remarks(trials: _Trials, states: _States, step: str) -> Iterator[str]:
     if states.unread:
         yield (
             f"How trials ended is not known where {listed(states.unread, most=2)} should "
             f"say it, which cannot be read: those without an error count as going on."
         )
-    yield from _about_params(trials)
-    broken = [trial for trial in trials if trial.broken]
-    if broken:
-        yield (
-            f"Left out: {count(sum(t.broken for t in broken), 'line')} of "
-            f"{count(len(broken), 'run')} that cannot be read, as killed runs leave them, "
-            f"such as in '{broken[0].folder or _RESULT}'."
-        )
-    if told.without_step:
-        yield f"Left out: {count(told.without_step, 'report')} without '{step}'."
-    if told.texts:
-        yield (
-            f"Left out: what is no number, of {count(len(told.texts), 'reported value')}: "
-            f"{listed(sorted(told.texts), most=4)}."
-        )
-
-
-def _about_params(trials: Sequence[_Trial]) -> Iterator[str]:
-    lost = [trial for trial in trials if trial.without_params]
-    if lost:
+    if lost := trials.without_params:
         yield (
             f"The params of {count(len(lost), 'run')} cannot be read and are empty, such "
-            f"as of '{lost[0].folder or _PARAMS}'."
+            f"as of '{lost[0] or _PARAMS}'."
         )
-    changed = [trial for trial in trials if trial.changed]
-    if changed:
+    if changed := trials.changed:
         yield (
             f"{count(len(changed), 'run')} changed params on the way, such as "
-            f"'{changed[0].folder or _RESULT}', and have those of the end. Trials of "
+            f"'{changed[0] or _RESULT}', and have those of the end. Trials of "
             f"population based training learn from each other: they are not independent."
+        )
+    if broken := trials.broken:
+        yield (
+            f"Left out: {count(sum(broken.values()), 'line')} of "
+            f"{count(len(broken), 'run')} that cannot be read, as killed runs leave them, "
+            f"such as in '{next(iter(broken)) or _RESULT}'."
+        )
+    if trials.without_step:
+        yield f"Left out: {count(trials.without_step, 'report')} without '{step}'."
+    if texts := sorted(trials.texts):
+        yield (
+            f"Left out: what is no number, of {count(len(texts), 'reported value')}: "
+            f"{listed(texts, most=4)}."
         )
 
 
@@ -356,7 +290,7 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt|Exit)\b.*")
 
 
-def reported(
+def _reports(
     results: Path | None, table: Path | None
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the reports of a trial, and how many lines cannot be read.
@@ -365,20 +299,9 @@ def reported(
     """
     if results is None:
         return ([], 0) if table is None else _of_table(table)
-    rows, broken = [], 0
     with results.open(encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            if not line.strip():
-                continue
-            try:
-                row = parsed(line)
-            except ValueError:
-                row = None
-            if isinstance(row, dict):
-                rows.append(row)
-            else:
-                broken += 1
-    return rows, broken
+        reports, broken = objects_in(lines)
+    return reports, len(broken)
 
 
 def _of_table(path: Path) -> tuple[list[dict[str, Any]], int]:
@@ -408,18 +331,18 @@ def _cell(text: str) -> Any:
         return text
 
 
-def loaded(path: Path | None) -> dict[str, Any] | None:
+def _object_in(path: Path | None) -> dict[str, Any] | None:
     """Return the object in a file of JSON; None if there is none."""
     if path is None:
         return None
     try:
-        found = parsed(path.read_text(encoding="utf-8", errors="replace"))
+        value = parsed(path.read_text(encoding="utf-8", errors="replace"))
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
-def problem_in(path: Path | None) -> str:
+def _problem_in(path: Path | None) -> str:
     """Return the line of a traceback that says what was raised, or the last one."""
     if path is None:
         return ""
@@ -429,69 +352,45 @@ def problem_in(path: Path | None) -> str:
     return (raised or lines or ["an empty error.txt"])[-1]
 
 
-def flattened(values: dict[str, Any]) -> dict[str, Any]:
-    """Return values with names like ``eval/return``; lists are kept as JSON.
-
-    >>> flattened({"eval": {"return": 1.0}, "layers": [8, 8]})
-    {'eval/return': 1.0, 'layers': '[8, 8]'}
-    """
-    if not {dict, list} & {type(value) for value in values.values()}:
-        return values
-    out: dict[str, Any] = {}
-    waiting = list(values.items())[::-1]
-    while waiting:
-        name, value = waiting.pop()
-        if isinstance(value, dict):
-            inner = [(f"{name}/{key}", one) for key, one in value.items()]
-            waiting += inner[::-1]
-        else:
-            out[name] = as_text(value) if isinstance(value, list) else value
-    return out
-
-
 # --- What the state of an experiment of Ray's says of its trials -----------------------
 
 
-def states_in(paths: Sequence[Path]) -> States:
+def _states_in(paths: Sequence[Path]) -> _States:
     """Return what states of experiments say.
 
     A resumed experiment has several states; the name holds the time, and the last counts.
     """
-    out = States()
-    before: dict[Path, dict[str, Stated]] = {}
+    states = _States()
+    before: dict[Path, dict[str, _Stated]] = {}
     for path in sorted(paths):
         try:
-            state = loaded(path)
+            state = _object_in(path)
         except OSError:
             state = None
         if state is None:
-            out.unread.append(path.name)
+            states.unread.append(path.name)
             continue
-        now = dict(map(_stated, _entries(state)))
+        earlier, now = before.get(path.parent, {}), dict(map(_stated, _entries(state)))
         # Whether it goes on with what was there, not a new one of the same name.
         runner = state.get("runner_data")
         if isinstance(runner, dict) and runner.get("_resumed") is True:
-            out.again |= _run_again(before.get(path.parent, {}), now)
-        before[path.parent] = before.get(path.parent, {}) | now
-        out.trials |= now
-    return out
+            # Trials that failed, and have left their place to another one.
+            places = {one.tag for one in now.values() if one.tag}
+            states.again |= {
+                name
+                for name, one in earlier.items()
+                if name not in now and one.status == "ERROR" and one.tag in places
+            }
+        before[path.parent] = earlier | now
+        states.trials |= now
+    return states
 
 
-def _run_again(before: dict[str, Stated], now: dict[str, Stated]) -> set[str]:
-    """Return trials that failed, and have left their place to another one."""
-    places = {one.tag for one in now.values() if one.tag}
-    return {
-        name
-        for name, one in before.items()
-        if name not in now and one.status == "ERROR" and one.tag in places
-    }
-
-
-def _stated(trial: dict[str, Any]) -> tuple[str, Stated]:
+def _stated(trial: dict[str, Any]) -> tuple[str, _Stated]:
     folder = trial.get("relative_logdir") or trial.get("logdir")
     name = Path(str(folder)).name if folder else str(trial.get("trial_id"))
     trainable = trial.get("trainable_name")
-    return name, Stated(
+    return name, _Stated(
         str(trial.get("status") or ""),
         trainable if isinstance(trainable, str) else None,
         str(trial.get("experiment_tag") or ""),

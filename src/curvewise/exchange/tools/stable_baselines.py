@@ -10,61 +10,18 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TextIO
 
 import numpy as np
-import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, Keyword, Message, listed, shortened
-from curvewise.exchange.runs import Asked, LeftOut, Runs, joined_scalars
-from curvewise.exchange.tools.contents import Seen
+from curvewise.exchange.runs import Asked, Gathered, Runs
+from curvewise.exchange.tools.contents import Seen, unreadable
 from curvewise.metrics import Floats, Metric, find
 from curvewise.text import count
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Curves:
-    """Scores of a run by step.
-
-    Parameters
-    ----------
-    steps : mapping of str to array
-        Where each metric was recorded.
-    values : mapping of str to array
-    labels : mapping
-    remarks : tuple of str
-    """
-
-    steps: Mapping[str, Floats]
-    values: Mapping[str, Floats]
-    labels: Mapping[str, Any] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Episodes:
-    """What one environment's monitor wrote down, in order of writing.
-
-    Parameters
-    ----------
-    env : str or None
-    began : float
-        When it was started, in seconds.
-    columns : mapping of str to array
-        A value per episode; "t" is the time since the start.
-    remarks : tuple of str
-    """
-
-    env: str | None
-    began: float
-    columns: Mapping[str, Floats]
-    remarks: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.columns["t"])
-
 
 _EVALUATIONS = "evaluations.npz"
 _PROGRESS = "progress.csv"
 _TIMESTEPS = "time/total_timesteps"
 _CLOCKS = ("timesteps", "episode", "seconds")
+_MOST_REMARKS = 3
 _LENGTHS = {
     name: Metric(name, None, (0, float("inf")), "steps")
     for name in ("length", "eval_length", "rollout/ep_len_mean", "eval/mean_ep_length")
@@ -79,6 +36,35 @@ class _Log:
     monitors: list[str] = field(default_factory=list)
     evaluations: str | None = None
     progress: str | None = None
+
+    @property
+    def kinds(self) -> set[str]:
+        """Which kinds of files there are."""
+        files = {"monitor": self.monitors, "evaluations": self.evaluations}
+        files["progress"] = self.progress
+        return {kind for kind, some in files.items() if some}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Curves:
+    """Scores of a run by step, and what else its files say."""
+
+    steps: Mapping[str, Floats]
+    values: Mapping[str, Floats]
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    remarks: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Episodes:
+    """What one environment's monitor wrote down, in order of writing."""
+
+    env: str | None
+    began: float  # in seconds
+    columns: Mapping[
+        str, Floats
+    ]  # a value per episode; "t" is the time since the start
+    remarks: Sequence[str] = ()
 
 
 def fits_path(seen: Seen) -> bool:
@@ -102,40 +88,40 @@ def read_path(seen: Seen, asked: Asked) -> Runs:
     their episodes are put in order of time, and steps are counted over all of them.
     """
     logs = _logs(seen) if seen.is_folder else _single(seen)
-    rows: list[dict[str, Any]] = []
-    parts: list[tuple[int, str, Floats, Floats]] = []
+    kinds = {kind for log in logs.values() for kind in log.kinds}
+    _must_have_clock(asked, kinds)
+    runs = Gathered()
     remarks: list[str] = []
     unknown: dict[str, None] = {}
-    unread: list[tuple[str, str]] = []
-    kinds = {kind for log in logs.values() for kind in _kinds(log)}
-    _must_have_clock(asked.step, kinds)
     for run, log in logs.items():
+        parts = list(_curves(seen, log, asked, kinds, runs))
         row: dict[str, Any] = {"run": run}
-        read = 0
-        for curves in _curves(seen, log, asked, kinds, unread):
-            row |= curves.labels
-            remarks += [f"Run '{shortened(run)}': {text}" for text in curves.remarks]
-            wanted = [name for name in curves.values if _wanted(name, asked)]
-            unknown |= dict.fromkeys(_not_asked(curves, wanted, asked))
-            parts += [
-                (len(rows), name, curves.steps[name], curves.values[name])
-                for name in wanted
-            ]
-            read += 1
-        if read:
-            rows.append(row)
-    if unread and not rows:
-        raise CurvewiseError(unread[0][1])
+        curves = []
+        for part in parts:
+            row |= part.labels
+            remarks += [f"Run '{shortened(run)}': {text}" for text in part.remarks]
+            wanted = [name for name in part.values if _wanted(name, asked)]
+            curves += [(n, part.steps[n], part.values[n]) for n in wanted]
+            if asked.metrics is None:
+                clear = (*wanted, *_LENGTHS)
+                unknown |= dict.fromkeys(n for n in part.values if n not in clear)
+        if parts:
+            runs.add(row, curves)
+    runs.must_have_runs()
+    scalars = runs.scalars()
+    if len(remarks) > _MOST_REMARKS + 1:
+        more = len(remarks) - _MOST_REMARKS
+        remarks[_MOST_REMARKS:] = [f"The like holds in {more} more files."]
     return Runs(
         f"Stable-Baselines3 logs {seen.path.name}",
-        _table(rows),
-        joined_scalars(parts),
+        runs.table(),
+        scalars,
         meant=_MEANT,
         steps=asked.step or "timesteps",
-        left_out=(*_left_out(unread), *seen.left_out()),
+        left_out=(*runs.left_out("file"), *seen.left_out()),
         remarks=(
-            *_few(remarks),
-            *_not_read(list(unknown), [name for _, name, *_ in parts[:1]]),
+            *remarks,
+            *_not_read(list(unknown), scalars.names[:1]),
             *_unseen(logs, kinds, asked),
         ),
     )
@@ -192,90 +178,70 @@ def _single(seen: Seen) -> dict[str, _Log]:
     return {stem or path.absolute().parent.name: _Log(monitors=[file])}
 
 
-def _kinds(log: _Log) -> Iterator[str]:
-    if log.monitors:
-        yield "monitor"
-    if log.evaluations:
-        yield "evaluations"
-    if log.progress:
-        yield "progress"
-
-
 # --- curves ------------------------------------------------------------------------------
 
 
-def _must_have_clock(step: str | None, kinds: set[str]) -> None:
-    if step is None or step in _CLOCKS:
-        if step in ("episode", "seconds") and "monitor" not in kinds:
-            raise CurvewiseError(
-                f"step is '{step}', which only files of a Monitor count; there are "
-                f"{listed(sorted(kinds))}. Leave it out, or pass ",
-                {"step": "timesteps"},
-                ".",
-            )
-        return
-    if kinds != {"progress"}:
+def _must_have_clock(asked: Asked, kinds: set[str]) -> None:
+    step = asked.step
+    if step in ("episode", "seconds") and "monitor" not in kinds:
         raise CurvewiseError(
-            f"step is '{shortened(step)}'. Monitors count steps by {listed(_CLOCKS)}; pass "
-            f"one of these."
+            f"step is '{step}', which only files of a Monitor count; there are "
+            f"{listed(sorted(kinds))}. Leave it out, or pass ",
+            {"step": "timesteps"},
+            ".",
+            argument="step",
+            value=step,
         )
+    if kinds != {"progress"}:
+        asked.must_count_by(_CLOCKS, "Stable-Baselines3's Monitor")
 
 
 def _curves(
-    seen: Seen,
-    log: _Log,
-    asked: Asked,
-    kinds: set[str],
-    unread: list[tuple[str, str]],
-) -> Iterator[Curves]:
+    seen: Seen, log: _Log, asked: Asked, kinds: set[str], runs: Gathered
+) -> Iterator[_Curves]:
     """Yield what can be read of a run; what cannot is noted."""
     clock = asked.step or "timesteps"
-    found: list[Episodes] = []
+    environments: list[_Episodes] = []
     for file in log.monitors:
-        try:
-            found.append(episodes_of(seen.place(file)))
-        except CurvewiseError as problem:
-            unread.append((file, problem.message))
-    if found:
-        yield _together(found, clock)
-    try:
-        if log.evaluations and clock == "timesteps":
-            yield evaluations_of(seen.place(log.evaluations))
-    except CurvewiseError as problem:
-        unread.append((log.evaluations or "", problem.message))
+        with runs.reading(file):
+            environments.append(_episodes_of(seen.place(file)))
+    if environments:
+        yield _together(environments, clock)
+    if log.evaluations and clock == "timesteps":
+        with runs.reading(log.evaluations):
+            yield _evaluations_of(seen.place(log.evaluations))
     if log.progress and kinds == {"progress"}:
         by = _TIMESTEPS if clock == "timesteps" else clock
-        try:
-            yield progress_of(seen.place(log.progress), by)
-        except CurvewiseError as problem:
-            unread.append((log.progress, problem.message))
+        with runs.reading(log.progress):
+            yield _progress_of(seen.place(log.progress), by)
 
 
-def _together(found: list[Episodes], clock: str) -> Curves:
+def _together(environments: Sequence[_Episodes], clock: str) -> _Curves:
     """Return the episodes of all environments of a run as curves, in order of time."""
-    began = min(one.began for one in found)
+    began = min(one.began for one in environments)
     names = [
         n
-        for n in found[0].columns
-        if n != "t" and all(n in one.columns for one in found)
+        for n in environments[0].columns
+        if n != "t" and all(n in one.columns for one in environments)
     ]
-    ended = np.concatenate([one.columns["t"] + (one.began - began) for one in found])
+    ended = np.concatenate([e.columns["t"] + (e.began - began) for e in environments])
     order = np.argsort(ended, kind="stable")
     values = {
-        n: np.concatenate([one.columns[n] for one in found])[order] for n in names
+        n: np.concatenate([one.columns[n] for one in environments])[order]
+        for n in names
     }
     steps: Floats = np.cumsum(values["length"])
     if clock == "episode":
         steps = np.arange(1.0, len(order) + 1)
     elif clock == "seconds":
         steps = ended[order]
-    labels: dict[str, Any] = {"environments": len(found)}
-    if env := next((one.env for one in found if one.env), None):
+    labels: dict[str, Any] = {"environments": len(environments)}
+    if env := next((one.env for one in environments if one.env), None):
         labels["env"] = env
     if len(ended):
         labels["seconds"] = float(ended.max())
-    remarks = tuple(text for one in found for text in one.remarks)
-    return Curves(dict.fromkeys(values, steps), values, labels, remarks)
+    remarks = [text for one in environments for text in one.remarks]
+    return _Curves(dict.fromkeys(values, steps), values, labels, remarks)
 
 
 def _wanted(name: str, asked: Asked) -> bool:
@@ -289,38 +255,10 @@ def _wanted(name: str, asked: Asked) -> bool:
     return known is not None and name not in _LENGTHS
 
 
-def _not_asked(curves: Curves, wanted: list[str], asked: Asked) -> list[str]:
-    if asked.metrics is not None:
-        return []
-    return [n for n in curves.values if n not in (*wanted, *_LENGTHS)]
-
-
 # --- what to say -------------------------------------------------------------------------
 
 
-def _table(rows: list[dict[str, Any]]) -> pa.Table:
-    names = dict.fromkeys(name for row in rows for name in row)
-    if not names:
-        return pa.table({"run": pa.array([], pa.string())})
-    return pa.table({n: pa.array([row.get(n) for row in rows]) for n in names})
-
-
-def _left_out(unread: list[tuple[str, str]]) -> tuple[LeftOut, ...]:
-    if not unread:
-        return ()
-    what = shortened(unread[0][1].rstrip("."), 200)
-    why = Message("that cannot be read, first: ", what)
-    return (LeftOut(len(unread), why, what="file"),)
-
-
-def _few(remarks: list[str], most: int = 3) -> list[str]:
-    more = len(remarks) - most
-    if more < 2:
-        return remarks
-    return [*remarks[:most], f"The like holds in {more} more files."]
-
-
-def _not_read(unknown: list[str], known: list[str]) -> Iterator[str]:
+def _not_read(unknown: Sequence[str], known: Sequence[str]) -> Iterator[str]:
     if unknown:
         wanted = dict.fromkeys((*known, unknown[0]), "higher")
         yield (
@@ -343,16 +281,12 @@ def _unseen(logs: Mapping[str, _Log], kinds: set[str], asked: Asked) -> Iterator
                 " they are not read.",
             )
         )
-    unread = [run for run, log in logs.items() if log.progress and not _has_scores(log)]
+    unread = [run for run, log in logs.items() if log.kinds == {"progress"}]
     if unread and kinds != {"progress"}:
         yield (
             f"Only progress.csv tells of {listed(unread, most=3)}, which is not read where "
             f"other runs have monitors or evaluations. Read that folder by itself."
         )
-
-
-def _has_scores(log: _Log) -> bool:
-    return bool(log.monitors or log.evaluations)
 
 
 # --- The three kinds of files in which Stable-Baselines3 keeps scores ------------------
@@ -366,31 +300,32 @@ _MOST_OF_A_LINE = 65_536
 # --- monitor.csv -------------------------------------------------------------------------
 
 
-def episodes_of(path: Path) -> Episodes:
+def _episodes_of(path: Path) -> _Episodes:
     """Return the episodes of a monitor's file, up to the first damage."""
     with _opened(path) as file:
         header = _header(file.readline(_MOST_OF_A_LINE), path)
         names, *rows = list(csv.reader(file)) or [[]]
+    env, start = header.get("env_id"), header.get("t_start")
+    env = None if env in (None, "", "None") else str(env)
+    began = float(start) if isinstance(start, int | float) else 0.0
     if not {"r", "l", "t"} <= set(names):
         if not any([names, *rows]):  # it died before it wrote the names of the columns
-            return Episodes(_env(header), _start(header), _columns([], "rlt"))
+            return _Episodes(
+                env, began, {n: np.empty(0) for n in (*_NAMES.values(), "t")}
+            )
         raise CurvewiseError(
             f"{path} is no monitor's file: its columns are {listed(names)}, without r, l "
             f"and t. Pass files that stable_baselines3's Monitor wrote."
         )
-    kept, remarks = _whole(rows, names, path.name)
-    columns = _columns(kept, names)
-    texts = [n for n in names if _NAMES.get(n, n) not in columns]
-    if texts:
-        remarks.append(
-            f"In {path.name}, {listed(texts)} hold text: no scores, and not read."
-        )
+    whole, remarks = _whole(rows, names, path.name)
+    columns, more = _columns(whole, names, path)
     # Times that go on where a resumed run began again at zero.
     seconds = columns["t"]
     falls = np.diff(seconds, prepend=seconds[:1]) < 0
     before = np.concatenate([seconds[:1], seconds[:-1]])
     columns["t"] = np.asarray(seconds + np.cumsum(np.where(falls, before, 0.0)))
-    return Episodes(_env(header), _start(header), columns, tuple(remarks))
+    called = {_NAMES.get(name, name): cells for name, cells in columns.items()}
+    return _Episodes(env, began, called, [*remarks, *more])
 
 
 def _header(line: str, path: Path) -> dict[str, Any]:
@@ -406,16 +341,6 @@ def _header(line: str, path: Path) -> dict[str, Any]:
             f"files of a monitor do. It may be damaged or of another kind."
         )
     return header
-
-
-def _env(header: Mapping[str, Any]) -> str | None:
-    env = header.get("env_id")
-    return None if env in (None, "", "None") else str(env)
-
-
-def _start(header: Mapping[str, Any]) -> float:
-    start = header.get("t_start", 0.0)
-    return float(start) if isinstance(start, int | float) else 0.0
 
 
 def _whole(
@@ -454,19 +379,28 @@ def _number(cell: str) -> float | None:
         return None
 
 
-def _columns(rows: Sequence[list[str]], names: Sequence[str]) -> dict[str, Floats]:
+def _columns(
+    rows: Sequence[list[str]], names: Sequence[str], path: Path
+) -> tuple[dict[str, Floats], list[str]]:
+    """Return columns of numbers, and what to say of those of text."""
     cells = {name: [_number(row[i]) for row in rows] for i, name in enumerate(names)}
-    return {
-        _NAMES.get(name, name): np.array(values, np.float64)
+    texts = [name for name, values in cells.items() if None in values]
+    columns = {
+        name: np.array(values, np.float64)
         for name, values in cells.items()
-        if None not in values
+        if name not in texts
     }
+    if not texts:
+        return columns, []
+    return columns, [
+        f"In {path.name}, {listed(texts)} hold text: no scores, and not read."
+    ]
 
 
 # --- evaluations.npz ---------------------------------------------------------------------
 
 
-def evaluations_of(path: Path) -> Curves:
+def _evaluations_of(path: Path) -> _Curves:
     """Return the mean scores of the evaluations that an `EvalCallback` kept."""
     try:
         # Opened here: numpy leaves a file open that turns out to be damaged.
@@ -501,7 +435,7 @@ def evaluations_of(path: Path) -> Curves:
     episodes = found["eval_return"].shape[1]
     values = {name: scores.mean(axis=1) for name, scores in found.items()}
     steps = dict.fromkeys(values, timesteps)
-    return Curves(steps, values, {"eval_episodes": episodes})
+    return _Curves(steps, values, {"eval_episodes": episodes})
 
 
 def _foreign(path: Path, names: Sequence[str]) -> CurvewiseError:
@@ -515,7 +449,7 @@ def _foreign(path: Path, names: Sequence[str]) -> CurvewiseError:
 # --- progress.csv ------------------------------------------------------------------------
 
 
-def progress_of(path: Path, clock: str) -> Curves:
+def _progress_of(path: Path, clock: str) -> _Curves:
     """Return what the logger wrote, by one of its columns; empty cells were not logged."""
     with _opened(path) as file:
         names, *rows = list(csv.reader(file)) or [[]]
@@ -530,26 +464,18 @@ def progress_of(path: Path, clock: str) -> Curves:
     remarks = []
     if cut := sum(map(bool, rows)) - len(whole):
         remarks.append(f"{count(cut, 'line')} of {path.name} are cut, and left out.")
-    cells = {n: [_number(row[i]) for row in whole] for i, n in enumerate(names)}
-    texts = [n for n, values in cells.items() if None in values]
-    if texts:
-        remarks.append(
-            f"In {path.name}, {listed(texts)} hold text: no scores, and not read."
-        )
-    columns = {
-        n: np.array(values, np.float64) for n, values in cells.items() if n not in texts
-    }
-    if clock in texts:
+    columns, more = _columns(whole, names, path)
+    if clock not in columns:
         raise CurvewiseError(
             f"Column '{clock}' of {path} holds text and counts no steps."
         )
     at = columns.pop(clock)
     known = {n: np.isfinite(at) & ~np.isnan(v) for n, v in columns.items()}
     scored = [n for n in columns if known[n].any() and not n.startswith("time/")]
-    return Curves(
+    return _Curves(
         {n: at[known[n]] for n in scored},
         {n: columns[n][known[n]] for n in scored},
-        remarks=tuple(remarks),
+        remarks=[*remarks, *more],
     )
 
 
@@ -560,9 +486,7 @@ def _opened(path: Path) -> Iterator[TextIO]:
         with path.open(encoding="utf-8", errors="replace", newline="") as file:
             yield file
     except OSError as problem:
-        raise CurvewiseError(
-            f"{path} cannot be read: {problem.strerror}. Check it and its permissions."
-        ) from problem
+        raise unreadable(path, problem) from problem
     except csv.Error as problem:
         raise CurvewiseError(
             f"{path} is no table of text: {problem}. It may be damaged or of another kind."

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, listed
-from curvewise.exchange.runs import Asked, LeftOut, Runs, Scalars, array_of, no_scalars
+from curvewise.errors import listed
+from curvewise.exchange.runs import (
+    Asked,
+    Runs,
+    Scalars,
+    array_of,
+    columns_of,
+    left_out,
+)
 from curvewise.exchange.tools.contents import Seen
 from curvewise.exchange.tools.folders.layout import Configurations, is_config
 from curvewise.exchange.tools.folders.logs import SPLITS
@@ -35,63 +42,30 @@ WALL_TIME = "wall_time"
 
 @dataclass(slots=True)
 class Heard:
-    """What an event file says, or several of one run.
+    """What an event file says, or several of one run."""
 
-    Parameters
-    ----------
-    tags : dict of str to int
-        Their places in `tag`; one for all files.
-    tag, step, time, value : list of array
-        In order of writing; times only where they were asked for.
-    n : int
-        How many scalars that is.
-    events : int
-    began : float
-        The wall time of the first event, where time was asked for.
-    restarts : list of (int, float)
-        How many scalars were there when the run was resumed, and at which step.
-    plugins : dict of str to str
-        Who a tag is for, where a record says so.
-    tensors : set of str
-        Tags of scalars that came as tensors.
-    logged : bool
-        Whether there are scalars, asked for or not.
-    called : set of str
-        Tags of all of these.
-    others : set of str
-        Tags of what is no scalar.
-    strange : set of str
-        Tags of scalars of a type that we cannot read.
-    params : dict
-    status : str
-    broken : int
-        Records whose checksum is wrong, or that are no events.
-    stop : str
-        Why the file cannot be read to its end.
-    is_closed : bool
-        Whether it cannot be opened.
-    """
-
-    tags: dict[str, int]
+    tags: dict[str, int]  # their places in `tag`; one for all files
+    # In order of writing; times only where they were asked for.
     tag: list[Ints] = field(default_factory=list)
     step: list[Floats] = field(default_factory=list)
     time: list[Floats] = field(default_factory=list)
     value: list[Floats] = field(default_factory=list)
-    n: int = 0
+    n: int = 0  # how many scalars that is
     events: int = 0
-    began: float = np.inf
+    began: float = np.inf  # the time of the first event, where time was asked for
+    # How many scalars were there when the run was resumed, and at which step.
     restarts: list[tuple[int, float]] = field(default_factory=list)
-    plugins: dict[str, str] = field(default_factory=dict)
-    tensors: set[str] = field(default_factory=set)
-    logged: bool = False
-    called: set[str] = field(default_factory=set)
-    others: set[str] = field(default_factory=set)
-    strange: set[str] = field(default_factory=set)
+    plugins: dict[str, str] = field(default_factory=dict)  # who a tag is said to be for
+    tensors: set[str] = field(default_factory=set)  # tags of scalars that are tensors
+    is_logged: bool = False  # whether there are scalars, asked for or not
+    called: set[str] = field(default_factory=set)  # tags of all of these
+    others: set[str] = field(default_factory=set)  # tags of what is no scalar
+    strange: set[str] = field(default_factory=set)  # of scalars of an unknown type
     params: dict[str, Any] = field(default_factory=dict)
     status: str = ""
-    broken: int = 0
-    stop: str = ""
-    is_closed: bool = False
+    broken: int = 0  # records whose checksum is wrong, or that are no events
+    stop: str = ""  # why the file cannot be read to its end
+    is_closed: bool = False  # whether it cannot be opened
 
 
 _CLOCKS = ("step", WALL_TIME)
@@ -102,19 +76,17 @@ _TIME = re.compile(r"\d{9,}(\.\d+)?")
 
 @dataclass(slots=True)
 class _Run:
-    """A folder with event files, and what they say; those of its parts below it.
-
-    Of a part: what goes before and behind the names of its metrics.
-    """
+    """A folder with event files, and what they say; those of its parts below it."""
 
     folder: str
     heard: Heard
+    # Of each part what goes before and behind the names of its metrics.
     parts: list[tuple[str, str, Heard]] = field(default_factory=list)
 
     def take(self, before: str, behind: str, part: "_Run") -> None:
         """Make another run a part of this one."""
         self.parts.append((before, behind, part.heard))
-        self.heard.logged |= part.heard.logged
+        self.heard.is_logged |= part.heard.is_logged
         self.heard.params.update(part.heard.params)
         self.heard.status = self.heard.status or part.heard.status
 
@@ -128,32 +100,19 @@ def fits_path(seen: Seen) -> bool:
 
 def read_path(seen: Seen, asked: Asked) -> Runs:
     """Return the runs of a folder, or of one event file."""
-    if asked.step not in (None, *_CLOCKS):
-        raise CurvewiseError(
-            f"step is '{asked.step}', and TensorBoard counts by {listed(_CLOCKS)}. Pass "
-            f"one of these, or leave it out."
-        )
+    asked.must_count_by(_CLOCKS, "TensorBoard")
     tags: dict[str, int] = {}
     runs, troubles = _runs(seen, _with_parts(asked), tags)
-    left_out = []
-    for why, files in (
-        ("without a readable event", troubles.empty),
-        ("that cannot be opened", troubles.closed),
-    ):
-        if files:
-            left_out.append(LeftOut(len(files), why, tuple(files[:2]), "event file"))
     runs = _of_splits(_of_groups(_with_own_params(runs)), tags)
     runs, parents = _without_parents(runs)
-    left_out += parents
     scalars, dropped = _scalars(runs, tags)
     columns: dict[str, list[Any]] = {"run": [run.folder or _home(seen) for run in runs]}
-    found = [run.heard.params for run in runs]
+    params = [run.heard.params for run in runs]
     # hparams.yaml of Lightning, config.json of anybody; most folders have none.
     if seen.is_folder and any(map(is_config, seen.files)):
         beside = Configurations(seen.path)
-        found = [beside.of(run.folder, None) | run.heard.params for run in runs]
-    for param in dict.fromkeys(p for params in found for p in params):
-        columns[f"params.{param}"] = [params.get(param) for params in found]
+        params = [beside.of(run.folder, None) | run.heard.params for run in runs]
+    columns |= {f"params.{name}": cells for name, cells in columns_of(params).items()}
     if any(run.heard.status for run in runs):
         columns["status"] = [run.heard.status or None for run in runs]
     return Runs(
@@ -161,7 +120,12 @@ def read_path(seen: Seen, asked: Asked) -> Runs:
         pa.table({name: array_of(cells) for name, cells in columns.items()}),
         scalars,
         steps="seconds" if asked.step == WALL_TIME else "step",
-        left_out=(*left_out, *seen.left_out()),
+        left_out=(
+            *left_out(troubles.empty, "without a readable event", "event file"),
+            *left_out(troubles.closed, "that cannot be opened", "event file"),
+            *left_out(parents, "without a scalar, with runs below", "folder"),
+            *seen.left_out(),
+        ),
         remarks=tuple(_remarks(runs, troubles, dropped, _home(seen))),
     )
 
@@ -194,7 +158,7 @@ def _runs(
 ) -> tuple[list[_Run], _Troubles]:
     files = [f for f in seen.files if not seen.is_folder or _is_event_file(f)]
     files.sort(key=lambda file: (file.rpartition("/")[0], _when(file)))
-    found: dict[str, list[Heard]] = {}
+    by_folder: dict[str, list[Heard]] = {}
     troubles = _Troubles()
     every = heard_in(map(seen.place, files), asked, tags)
     for file, heard in zip(files, every, strict=True):
@@ -204,14 +168,13 @@ def _runs(
         elif not heard.events:
             troubles.empty.append(file)
         else:
-            found.setdefault(file.rpartition("/")[0], []).append(heard)
+            by_folder.setdefault(file.rpartition("/")[0], []).append(heard)
             if heard.stop:
                 troubles.stopped[file] = heard.stop
             if heard.broken:
                 troubles.broken[file] = heard.broken
-    return [
-        _Run(folder, in_order(heards)) for folder, heards in found.items()
-    ], troubles
+    runs = [_Run(folder, in_order(heards)) for folder, heards in by_folder.items()]
+    return runs, troubles
 
 
 def _when(file: str) -> tuple[int, str]:
@@ -254,10 +217,10 @@ def _of_groups(runs: list[_Run]) -> list[_Run]:
     The folder is called as the group and the curve; the tag is the group's.
     """
     by_folder = {run.folder: run for run in runs}
-    out: list[_Run] = []
+    wholes: list[_Run] = []
     parts: set[str] = set()
     for run in runs:  # sorted: what is above comes first
-        home = _above(run.folder, by_folder)
+        home = next((by_folder[f] for f in _above(run.folder) if f in by_folder), None)
         if home is not None and home.folder not in parts and len(run.heard.called) == 1:
             inside = run.folder[len(home.folder) :].strip("/").replace("/", "_")
             group = next(iter(run.heard.called)).replace("/", "_")
@@ -265,16 +228,14 @@ def _of_groups(runs: list[_Run]) -> list[_Run]:
                 home.take("", f"/{inside[len(group) + 1 :]}", run)
                 parts.add(run.folder)
                 continue
-        out.append(run)
-    return out
+        wholes.append(run)
+    return wholes
 
 
-def _above(folder: str, by_folder: Mapping[str, _Run]) -> _Run | None:
+def _above(folder: str) -> Iterator[str]:
     while folder:
         folder = folder.rpartition("/")[0]
-        if folder in by_folder:
-            return by_folder[folder]
-    return None
+        yield folder
 
 
 def _of_splits(runs: list[_Run], tags: dict[str, int]) -> list[_Run]:
@@ -284,48 +245,43 @@ def _of_splits(runs: list[_Run], tags: dict[str, int]) -> list[_Run]:
         parent, _, name = run.folder.rpartition("/")
         if name.casefold() in SPLITS:
             below.setdefault(parent, []).append(run)
-    pairs = {parent: some for parent, some in below.items() if len(some) > 1}
-    if not pairs:
+    splits = {parent: parts for parent, parts in below.items() if len(parts) > 1}
+    if not splits:
         return runs
     by_folder = {run.folder: run for run in runs}
-    parts = {part.folder for some in pairs.values() for part in some}
-    for parent, some in pairs.items():
+    for parent, parts in splits.items():
         whole = by_folder.setdefault(parent, _Run(parent, Heard(tags)))
-        for part in some:
-            whole.take(f"{part.folder.rpartition('/')[2]}/", "", part)
-            whole.parts += [
-                (f"{part.folder.rpartition('/')[2]}/{a}", b, heard)
-                for a, b, heard in part.parts
-            ]
-    return [run for folder, run in by_folder.items() if folder not in parts]
+        for part in parts:
+            prefix = f"{part.folder.rpartition('/')[2]}/"
+            whole.take(prefix, "", part)
+            whole.parts += [(prefix + a, b, heard) for a, b, heard in part.parts]
+            del by_folder[part.folder]
+    return list(by_folder.values())
 
 
-def _without_parents(runs: list[_Run]) -> tuple[list[_Run], list[LeftOut]]:
-    """Return runs less those that have no scalar, and runs below them.
+def _without_parents(runs: list[_Run]) -> tuple[list[_Run], list[str]]:
+    """Return runs less those that have no scalar, and runs below them; and the latter.
 
     Such a folder keeps what its runs share, as a list of hyperparameters. A run without
     any below it has failed before its first score.
     """
-    parents = set()
-    for run in runs:
-        folder = run.folder
-        while folder:
-            folder = folder.rpartition("/")[0]
-            parents.add(folder)
-    out = [run for run in runs if run.folder in parents and not run.heard.logged]
-    if not out:
-        return runs, []
-    names = tuple(run.folder or "." for run in out[:2])
-    why = "without a scalar, with runs below"
-    kept = [run for run in runs if run.heard.logged or run.folder not in parents]
-    return kept, [LeftOut(len(out), why, names, "folder")]
+    above = {folder for run in runs for folder in _above(run.folder)}
+    rest = [run for run in runs if run.heard.is_logged or run.folder not in above]
+    folders = [
+        run.folder or "."
+        for run in runs
+        if run.folder in above and not run.heard.is_logged
+    ]
+    return rest, folders
 
 
 # --- columns -----------------------------------------------------------------------------
 
 
 def _scalars(runs: Sequence[_Run], tags: dict[str, int]) -> tuple[Scalars, int]:
-    columns: list[tuple[Any, ...]] = []
+    """Return the scores of runs, and how many they took back."""
+    whole, real = np.empty(0, np.int64), np.empty(0)
+    columns: list[tuple[Any, ...]] = [(whole, whole, real, real)]
     dropped = 0
     for row, run in enumerate(runs):
         n = 0
@@ -338,8 +294,6 @@ def _scalars(runs: Sequence[_Run], tags: dict[str, int]) -> tuple[Scalars, int]:
             # The parts of a run are not kept beside the whole.
             heard.tag, heard.step, heard.value = [], [], []
         run.heard.n = n
-    if not columns:
-        return no_scalars(), 0
     run_of, tag, step, value = map(np.concatenate, zip(*columns, strict=True))
     called = list(tags)
     first = np.full(len(called), len(tag))
@@ -347,9 +301,8 @@ def _scalars(runs: Sequence[_Run], tags: dict[str, int]) -> tuple[Scalars, int]:
     order = np.argsort(first, kind="stable")[: int((first < len(tag)).sum())]
     place = np.zeros(len(called), np.int64)
     place[order] = np.arange(len(order))
-    return Scalars(
-        run_of, place[tag], step, value, tuple(called[i] for i in order)
-    ), dropped
+    names = tuple(called[i] for i in order)
+    return Scalars(run_of, place[tag], step, value, names), dropped
 
 
 def _renamed(tag: Ints, before: str, behind: str, tags: dict[str, int]) -> Ints:
@@ -368,40 +321,37 @@ def _renamed(tag: Ints, before: str, behind: str, tags: dict[str, int]) -> Ints:
 
 def _remarks(
     runs: Sequence[_Run], troubles: _Troubles, dropped: int, home: str
-) -> list[str]:
-    out = []
+) -> Iterator[str]:
     if troubles.stopped:
         file, why = next(iter(troubles.stopped.items()))
-        out.append(
+        yield (
             f"{count(len(troubles.stopped), 'event file')} could not be read to the end, "
             f"as of runs that go on or were killed: '{file}' {why}. What comes before is "
             f"used."
         )
     if troubles.broken:
         file, n = next(iter(troubles.broken.items()))
-        out.append(
+        yield (
             f"Damaged and left out: {count(sum(troubles.broken.values()), 'record')} in "
             f"{count(len(troubles.broken), 'event file')}, such as {n} in '{file}'."
         )
     if dropped:
-        out.append(
+        yield (
             f"Left out: {count(dropped, 'score')} that a run took back when it was resumed "
             f"from an earlier step."
         )
-    out += _silent(runs, home)
-    strange = {tag for run in runs for tag in run.heard.strange}
-    if strange:
-        out.append(
+    yield from _silent(runs, home)
+    if strange := sorted({tag for run in runs for tag in run.heard.strange}):
+        yield (
             f"Left out: scalars of a type that cannot be read, of "
-            f"{count(len(strange), 'tag')}: {listed(sorted(strange), most=3)}."
+            f"{count(len(strange), 'tag')}: {listed(strange, most=3)}."
         )
-    return out
 
 
 def _silent(runs: Sequence[_Run], home: str) -> Iterator[str]:
     """Return what to say of runs without a score: they have failed."""
     for is_logged, what in ((False, "a scalar"), (True, "what was asked for")):
-        some = [r for r in runs if not r.heard.n and r.heard.logged == is_logged]
+        some = [r for r in runs if not r.heard.n and r.heard.is_logged == is_logged]
         others = set[str]() if is_logged else {t for r in some for t in r.heard.others}
         have = f", with {count(len(others), 'tag')} of other kinds" if others else ""
         if some:
@@ -479,7 +429,7 @@ def in_order(heards: Sequence[Heard]) -> Heard:
         first.n += one.n
         first.events += one.events
         first.began = min(first.began, one.began)
-        first.logged |= one.logged
+        first.is_logged |= one.is_logged
         first.status = one.status or first.status
     return first
 
@@ -600,7 +550,7 @@ def _note(ear: _Ear, layout: Layout, rows: Bytes, places: Ints) -> None:
             ear.heards[file].began = min(ear.heards[file].began, began)
     for file in files.tolist():
         heard = ear.heards[file]
-        heard.logged |= is_logged
+        heard.is_logged |= is_logged
         heard.params.update(layout.params)
         heard.status = layout.status or heard.status
         heard.called.update(slot.tag for slot in layout.slots)

@@ -28,27 +28,14 @@ _length_at = struct.Struct("<Q").unpack_from
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Records of a file, or of several, one after the other.
-
-    Parameters
-    ----------
-    content : array of uint8
-    begin, length : array of int
-        Where the data of each record lie in `content`.
-    owner : array of int
-        The file that a record is of; never falls.
-    ends : array of int, shape (file,)
-        Where the whole records of each file end, counted from its own beginning.
-    damaged : frozenset of int
-        Files that are damaged there.
-    """
+    """Records of a file, or of several, one after the other."""
 
     content: Bytes
-    begin: Ints
+    begin: Ints  # where the data of each record lie in `content`
     length: Ints
-    owner: Ints
-    ends: Ints
-    damaged: frozenset[int]
+    owner: Ints  # the file that a record is of; never falls
+    ends: Ints  # where the whole records of each file end, from its own beginning
+    damaged: frozenset[int]  # files that are damaged there
 
     def rows(self, which: Ints, width: int) -> Bytes:
         """Return so many bytes of some records, one row each."""
@@ -220,48 +207,30 @@ class Field(NamedTuple):
 
 
 class Slot(NamedTuple):
-    """Where a record holds a scalar.
-
-    `dtype` is numpy's, of bytes as they lie there or, for a varint, of the number.
-    `plugin` is who the record says the value is for; None where it does not say.
-    """
+    """Where a record holds a scalar."""
 
     tag: str
     begin: int
     end: int
-    dtype: str
+    dtype: str  # numpy's, of bytes as they lie there or, for a varint, of the number
     is_varint: bool = False
-    plugin: str | None = None
+    plugin: str | None = None  # who the value is said to be for
     is_tensor: bool = False
 
 
 @dataclass(slots=True)
 class Layout:
-    """What stands where in a record.
-
-    Parameters
-    ----------
-    record : bytes
-    same : bytearray
-        Which bits of a record must be as they are here for the layout to hold.
-    wall_time, step : (int, int) or None
-        Where they lie; a time or a step of 0 is not written.
-    slots : list of Slot
-    others : list of (str, str)
-        Tag and plugin of values that are no scalars.
-    is_restart : bool
-        Whether a resumed run takes back what it wrote at later steps.
-    params : dict
-    status : str
-    """
+    """What stands where in a record."""
 
     record: bytes
-    same: bytearray
+    same: bytearray  # which bits must be as they are here for the layout to hold
+    # Where they lie; a time or a step of 0 is not written.
     wall_time: tuple[int, int] | None = None
     step: tuple[int, int] | None = None
     slots: list[Slot] = field(default_factory=list)
+    # Tag and plugin of values that are no scalars.
     others: list[tuple[str, str]] = field(default_factory=list)
-    is_restart: bool = False
+    is_restart: bool = False  # a resumed run takes back what it wrote at later steps
     params: dict[str, Any] = field(default_factory=dict)
     status: str = ""
 
@@ -309,11 +278,7 @@ def values_of(slot: Slot, rows: Bytes) -> Floats:
 
 
 def layout_of(record: bytes) -> Layout:
-    r"""Return the layout of a record; a ValueError says that it is no event.
-
-    >>> layout_of(b"\x10\x07").step
-    (1, 2)
-    """
+    """Return the layout of a record; a ValueError says that it is no event."""
     layout = Layout(record, bytearray([_SAME]) * len(record))
     for one in fields(record, 0, len(record)):
         at = (one.begin, one.end)

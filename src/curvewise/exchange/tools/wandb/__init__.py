@@ -11,10 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, Message, shortened
-from curvewise.exchange.runs import Asked, LeftOut, Runs
+from curvewise.errors import CurvewiseError, shortened
+from curvewise.exchange.runs import Asked, Gathered, Runs, columns_of
 from curvewise.exchange.tables import load
-from curvewise.exchange.tools.contents import Seen
+from curvewise.exchange.tools.contents import Seen, unreadable
 from curvewise.exchange.tools.wandb.exports import (
     History,
     chart_runs,
@@ -61,41 +61,34 @@ def fits_path(seen: Seen) -> bool:
 
 def read_path(seen: Seen, asked: Asked) -> Runs:
     """Return the runs of a folder: one for each artifact, file, or local run."""
-    unread: list[tuple[str, str]] = []
+    runs = Gathered()
     local = {file: seen.place(file) for file in seen.files if _BINARY.search(file)}
-    histories = [*offline_runs(local, unread), *_exported(seen, unread)]
+    histories = [*_offline_runs(local, runs), *_exported(seen, runs)]
     if not histories:
-        raise CurvewiseError(unread[0][1])
-    found = history_runs(f"W&B runs in {seen.path.name}", histories, asked)
-    left_out = (*found.left_out, *_left_out(unread), *seen.left_out())
-    return replace(found, left_out=left_out)
+        runs.must_have_runs()
+    read = history_runs(f"W&B runs in {seen.path.name}", histories, asked)
+    left_out = (*read.left_out, *runs.left_out("run"), *seen.left_out())
+    return replace(read, left_out=left_out)
 
 
 # --- files of histories ------------------------------------------------------------------
 
 
-def _exported(seen: Seen, unread: list[tuple[str, str]]) -> Iterator[History]:
+def _exported(seen: Seen, runs: Gathered) -> Iterator[History]:
     """Yield histories kept as tables; parts of one artifact are put together."""
     parts: dict[str, list[pa.Table]] = {}
     for file in seen.files if seen.is_folder else ():
         if not file.endswith(_TABLES) or not _has_history(seen.place(file)):
             continue
-        try:
+        with runs.reading(file):
             table, _ = load(seen.place(file))
-        except CurvewiseError as problem:
-            unread.append((file, problem.message))
-            continue
-        parts.setdefault(_run_of(file, seen), []).append(table)
+            parts.setdefault(_run_of(file, seen), []).append(table)
     for run, tables in parts.items():
         yield History(run, pa.concat_tables(tables, promote_options="permissive"))
 
 
 def _run_of(file: str, seen: Seen) -> str:
-    """Return whose history a file is.
-
-    >>> _run_of("run-k3x9-history:v0/0000.parquet", Seen(Path("x"), True))
-    'k3x9'
-    """
+    """Return whose history a file is: of run-k3x9-history:v0/0000.parquet, k3x9's."""
     inside = PurePosixPath(file)
     if not inside.stem.isdigit():
         return str(inside.with_suffix(""))
@@ -115,14 +108,6 @@ def _has_history(path: Path) -> bool:
     except (OSError, pa.ArrowException):
         return path.suffix == ".parquet" and path.stem.isdigit()
     return is_history([cell.strip().strip('"') for cell in line.split(",")])
-
-
-def _left_out(unread: list[tuple[str, str]]) -> tuple[LeftOut, ...]:
-    if not unread:
-        return ()
-    what = shortened(unread[0][1].rstrip("."), 200)
-    why = Message("that cannot be read, first: ", what)
-    return (LeftOut(len(unread), why),)
 
 
 # --------------------------------------------------------------------------------------
@@ -165,40 +150,32 @@ class _Read:
     damage: str = ""
 
 
-def offline_runs(
-    paths: Mapping[str, Path], unread: list[tuple[str, str]]
-) -> Iterator[History]:
+def _offline_runs(paths: Mapping[str, Path], runs: Gathered) -> Iterator[History]:
     """Yield the runs of some files; files of one run that was resumed go together."""
-    found: dict[str, _Read] = {}
-    for name, path in paths.items():
-        try:
+    by_id: dict[str, _Read] = {}
+    for file, path in paths.items():
+        with runs.reading(file):
             read = _of_file(path)
-        except CurvewiseError as problem:
-            unread.append((name, problem.message))
-            continue
-        if not read.labels:
-            unread.append((name, f"{name} holds no record: its run died too early"))
-            continue
-        key = str(read.labels.get("id", name))
-        if key in found:
-            read.rows = found[key].rows | read.rows
-            read.damage = found[key].damage or read.damage
-        found[key] = read
-    for key, read in found.items():
+            if not read.labels:
+                raise CurvewiseError(f"{file} holds no record: its run died too early")
+            key = str(read.labels.get("id", file))
+            if key in by_id:
+                read.rows = by_id[key].rows | read.rows
+                read.damage = by_id[key].damage or read.damage
+            by_id[key] = read
+    for key, read in by_id.items():
         labels = dict(read.labels)
         name = labels.pop("display_name", None) or key
         codes = {None: "running", 0: "finished"}
         row = labels | {"status": codes.get(read.exit_code, "failed")}
         row |= {f"config.{n}": v for n, v in read.config.items()}
-        names = dict.fromkeys(
-            ["_step", *(name for row in read.rows.values() for name in row)]
-        )
-        ordered = [read.rows[step] for step in sorted(read.rows)]
+        rows = [read.rows[step] for step in sorted(read.rows)]
+        columns = {"_step": [], **columns_of(rows)}
         yield History(
             name,
-            pa.table({n: _column([row.get(n) for row in ordered]) for n in names}),
+            pa.table({n: _column(cells) for n, cells in columns.items()}),
             row,
-            whole=True,
+            is_whole=True,
             damage=read.damage,
             meant=read.meant,
         )
@@ -210,9 +187,7 @@ def _of_file(path: Path) -> _Read:
             mark = file.read(len(_MARK))
             data = mark + file.read() if mark == _MARK else b""
     except OSError as problem:
-        raise CurvewiseError(
-            f"{path} cannot be read: {problem.strerror}. Check it and its permissions."
-        ) from problem
+        raise unreadable(path, problem) from problem
     if not data:
         raise CurvewiseError(
             f"{path} begins with {mark!r}, not with {_MARK!r} as files of W&B do. It "
@@ -354,28 +329,28 @@ def _take_history(message: bytes, read: _Read) -> None:
             row |= _flat(name, cell)
         elif number == _STEP:
             step = dict(_fields(value)).get(1, 0)
-    own = row.get("_step", step)
-    if isinstance(own, int):
-        read.rows.setdefault(own, {}).update(row | {"_step": own})
+    at = row.get("_step", step)
+    if isinstance(at, int):
+        read.rows.setdefault(at, {}).update(row | {"_step": at})
 
 
 def _item(message: bytes) -> tuple[str, Any]:
     names, nested, value = [], [], None
-    for number, own in _fields(message):
+    for number, content in _fields(message):
         if number == _KEY:
-            names.append(own.decode("utf-8", "replace"))
+            names.append(content.decode("utf-8", "replace"))
         elif number == _NESTED:
-            nested.append(own.decode("utf-8", "replace"))
+            nested.append(content.decode("utf-8", "replace"))
         elif number in (_JSON, _JSON_TEXT):
-            value = _from_json(own)
+            value = _from_json(content)
         elif number == _BOOLEAN:
-            value = bool(own)
+            value = bool(content)
         elif number == _INTEGER:
-            value = (own >> 1) ^ -(own & 1)
+            value = (content >> 1) ^ -(content & 1)
         elif number == _NUMBER:
-            value = own
+            value = content
         elif number == _TEXT:
-            value = own.decode("utf-8", "replace")
+            value = content.decode("utf-8", "replace")
     return ".".join(nested or names), value
 
 
@@ -391,10 +366,10 @@ def _flat(name: str, value: Any) -> dict[str, Any]:
     """Return nested values under names with dots; media stay as they are."""
     if not isinstance(value, dict) or "_type" in value:
         return {name: value}
-    out: dict[str, Any] = {}
-    for inner, own in value.items():
-        out |= _flat(f"{name}.{inner}", own)
-    return out
+    flat: dict[str, Any] = {}
+    for key, one in value.items():
+        flat |= _flat(f"{name}.{key}", one)
+    return flat
 
 
 def _column(cells: list[Any]) -> pa.Array:

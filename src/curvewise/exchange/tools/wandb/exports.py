@@ -12,7 +12,13 @@ import pyarrow as pa
 from curvewise.errors import CurvewiseError, listed, shortened
 from curvewise.exchange.columns import numbers
 from curvewise.exchange.rows import columns_varying, is_number, nulls
-from curvewise.exchange.runs import Asked, LeftOut, Runs, joined_scalars
+from curvewise.exchange.runs import (
+    Asked,
+    Gathered,
+    LeftOut,
+    Runs,
+    joined_scalars,
+)
 from curvewise.metrics import Direction, Floats, is_quality
 from curvewise.text import count
 from curvewise.trials import names
@@ -21,8 +27,8 @@ from curvewise.trials.columns import Ints
 _BETWEEN = " - "  # "<run> - <metric>"
 _ENDS = ("__MIN", "__MAX")
 _CLOCKS_OF_CHARTS = (
-    *("Step", "_step", "global_step", "epoch", "Relative Time (Process)"),
-    *("Relative Time (Wall)", "Wall Time", "_runtime", "_timestamp"),
+    *("Step", "_step", "global_step", "epoch", "_runtime", "_timestamp"),
+    *("Relative Time (Process)", "Relative Time (Wall)", "Wall Time"),
 )
 _GROUP = re.compile(r"^[\w./ ]+: \S")
 _GOING_ON = {"preempting": "running"}
@@ -52,7 +58,9 @@ def chart_runs(table: pa.Table, name: str, asked: Asked) -> Runs:
     ):
         raise CurvewiseError(
             f"step is '{shortened(asked.step)}', and {name} counts by '{clock}'. Leave it "
-            f"out, or export the chart with another x-axis."
+            f"out, or export the chart with another x-axis.",
+            argument="step",
+            value=asked.step,
         )
     runs = list(dict.fromkeys(run for run, _ in split.values()))
     places = {run: i for i, run in enumerate(runs)}
@@ -145,8 +153,9 @@ def _chart_remarks(
 # --- the table of runs -------------------------------------------------------------------
 
 _FIXED = (
-    *("Name", "Agent", "State", "Notes", "User", "Tags", "Created", "Runtime", "Sweep"),
-    *("ID", "Group", "Job Type", "Hostname", "Updated", "End Time", "Commit", "GitHub"),
+    *"Name Agent State Notes User Tags Created Runtime Sweep ID Group".split(),
+    *"Hostname Updated Commit GitHub".split(),
+    *("Job Type", "End Time"),
 )
 
 
@@ -159,12 +168,8 @@ def is_runs_table(columns: Sequence[str]) -> bool:
 
 def table_runs(table: pa.Table, name: str, asked: Asked) -> Runs:
     """Return one run per row: what was configured, and the last of each metric."""
-    if asked.step is not None:
-        raise CurvewiseError(
-            f"step is '{shortened(asked.step)}', and {name} is a table with one row per "
-            f"run, without steps. Leave it out, or export a chart."
-        )
-    free = [c for c in table.column_names if c not in _FIXED and not is_own(c)]
+    asked.must_count_by((), f"W&B's table {name}")
+    free = [c for c in table.column_names if c not in _FIXED and not _is_own(c)]
     configured, measured = _halves(table, free)
     if asked.metrics is not None:
         measured = [c for c in free if asked.wants(c)]
@@ -180,15 +185,14 @@ def table_runs(table: pa.Table, name: str, asked: Asked) -> Runs:
             table.column(column)
         ):
             continue
-        kept = f"config.{column}" if column in configured else column
-        columns[kept] = table.column(column)
-    values = {c: numbers(table, c) for c in measured}
-    known = {c: ~nulls(table, c) for c in measured}
+        label = f"config.{column}" if column in configured else column
+        columns[label] = table.column(column)
     once = np.zeros(1)
     parts = [
-        (i, c, once, values[c][i : i + 1])
-        for c in measured
-        for i in np.flatnonzero(known[c]).tolist()
+        (row, metric, once, values[row : row + 1])
+        for metric in measured
+        for values in (numbers(table, metric),)
+        for row in np.flatnonzero(~nulls(table, metric)).tolist()
     ]
     return Runs(
         f"W&B table of runs {name}",
@@ -220,7 +224,7 @@ def _halves(table: pa.Table, free: Sequence[str]) -> tuple[list[str], list[str]]
     return [c for c in free if c not in scores and names.is_param(c)], scores
 
 
-def is_own(column: str) -> bool:
+def _is_own(column: str) -> bool:
     """Return whether a column is the tool's own, and no metric of the user."""
     return column.startswith(("_", "system/", "system."))
 
@@ -240,28 +244,15 @@ _SAMPLES = (500, 1_000, 1_500, 2_000, 5_000, 10_000)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """The history of a run, or of several.
-
-    Parameters
-    ----------
-    name : str
-        What the run is called; a table of several runs says itself whose rows they are.
-    table : pyarrow.Table
-    row : mapping
-        What else is known of the run.
-    whole : bool
-        Whether this is surely no sample.
-    damage : str
-        What is to be said of a file that could not be read to its end.
-    meant : mapping of str to "higher" or "lower"
-        Which way metrics are better, where the run says so.
-    """
+    """The history of a run, or of several, whose table says itself whose rows they are."""
 
     name: str
     table: pa.Table
-    row: Mapping[str, Any] = field(default_factory=dict)
-    whole: bool = False
-    damage: str = ""
+    row: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # what else is known of the run
+    is_whole: bool = False  # surely no sample
+    damage: str = ""  # what to say of a file that could not be read to its end
     meant: Mapping[str, Direction] = field(default_factory=dict)
 
 
@@ -270,78 +261,82 @@ def is_history(columns: Sequence[str]) -> bool:
     return "_step" in columns and bool({"_runtime", "_timestamp"} & set(columns))
 
 
-@dataclass(slots=True)
-class _Gathered:
+class _Histories(Gathered):
     """What was gathered of all histories."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    parts: list[tuple[int, str, Floats, Floats]] = field(default_factory=list)
-    texts: dict[str, None] = field(default_factory=dict)
-    sampled: list[str] = field(default_factory=list)
-    lost: int = 0
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: dict[str, None] = {}
+        self.sampled: list[str] = []
+        self.lost = 0
 
 
 def history_runs(source: str, histories: Iterable[History], asked: Asked) -> Runs:
     """Return the runs of histories."""
-    gathered = _Gathered()
+    runs = _Histories()
     damage = []
     meant: dict[str, set[Direction]] = {}
     for history in histories:
-        _gather(history, asked, gathered)
+        _gather(history, asked, runs)
         for name, way in history.meant.items():
             meant.setdefault(name, set()).add(way)
         if history.damage:
             damage.append(f"{history.damage}.")
-    table = _table(gathered.rows)
-    several = "project" in table.column_names and (
+    table = runs.table()
+    has_projects = "project" in table.column_names and (
         len(table.column("project").unique()) > 1
     )
+    clock = asked.step or "_step"
+    lost = LeftOut(runs.lost, f"logged where '{clock}' was not", what="score")
     return Runs(
         source,
         table,
-        joined_scalars(part for part in gathered.parts if len(part[2])),
-        usual={"task": "project"} if several else {},
+        runs.scalars(),
+        usual={"task": "project"} if has_projects else {},
         meant={name: ways.pop() for name, ways in meant.items() if len(ways) == 1},
-        steps=asked.step or "_step",
-        left_out=_left_out(gathered.lost, asked.step),
-        remarks=(*damage, *_remarks(list(gathered.texts), gathered.sampled)),
+        steps=clock,
+        left_out=(lost,) if lost.n else (),
+        remarks=(*damage, *_remarks(list(runs.texts), runs.sampled)),
     )
 
 
-def _gather(history: History, asked: Asked, to: _Gathered) -> None:
+def _gather(history: History, asked: Asked, runs: _Histories) -> None:
     """Add the runs of a history to what was gathered."""
     name, table = history.name, history.table
     table = table.select([c for c in table.column_names if not _is_index(c)])
-    column = None if history.whole else _run_column(table)
+    column = None if history.is_whole else _run_column(table)
     metrics, labels, media = _kinds(table, column, asked)
     if asked.metrics is None:  # whoever names metrics knows that media are none
-        to.texts |= dict.fromkeys(media)
+        runs.texts |= dict.fromkeys(media)
     clock = asked.step or "_step"
     if clock not in table.column_names or not is_number(table, clock):
         have = [c for c in table.column_names if is_number(table, c)]
         raise CurvewiseError(
             f"step is '{shortened(clock)}', which is no column of numbers in {name}; there "
-            f"are {listed(have)}. Pass one of them."
+            f"are {listed(have)}. Pass one of them.",
+            argument="step",
+            value=clock,
         )
     steps: Floats = numbers(table, clock)
-    own_steps = numbers(table, "_step")
+    counts = numbers(table, "_step")
     values = {c: numbers(table, c) for c in metrics}
     logged = {c: ~nulls(table, c) for c in metrics}
     timed = "_runtime" in table.column_names and is_number(table, "_runtime")
     seconds = numbers(table, "_runtime") if timed else np.full(len(steps), np.nan)
-    for run, where in _rows_of(table, column, name):
-        _refuse_repeated(own_steps[where], run, name, column)
-        if not history.whole and (note := _looks_sampled(own_steps[where])):
-            to.sampled.append(f"'{shortened(run)}': {note}")
-        row = {"run": run, **history.row, "seconds": _largest(seconds[where])}
-        row |= {n: table.column(c)[int(where[0])].as_py() for c, n in labels.items()}
+    for run, rows in _rows_of(table, column, name):
+        _refuse_repeated(counts[rows], run, name, column)
+        if not history.is_whole and (note := _looks_sampled(counts[rows])):
+            runs.sampled.append(f"'{shortened(run)}': {note}")
+        row = {"run": run, **history.row, "seconds": _largest(seconds[rows])}
+        row |= {n: table.column(c)[int(rows[0])].as_py() for c, n in labels.items()}
+        curves = []
         for metric in metrics:
-            known = logged[metric][where]
-            placed = known & np.isfinite(steps[where])
-            to.lost += int((known & ~placed).sum())
-            kept = where[placed]
-            to.parts.append((len(to.rows), metric, steps[kept], values[metric][kept]))
-        to.rows.append(row)
+            is_placed = logged[metric][rows] & np.isfinite(steps[rows])
+            runs.lost += int(logged[metric][rows].sum() - is_placed.sum())
+            own = rows[is_placed]
+            if len(own):
+                curves.append((metric, steps[own], values[metric][own]))
+        runs.add(row, curves)
 
 
 def _run_column(table: pa.Table) -> str | None:
@@ -363,7 +358,9 @@ def _kinds(
     several runs stand together, people put the configuration beside them: what never
     changes within a run, and has no usual name of a score, is taken for that.
     """
-    media = [c.removesuffix("._type") for c in table.column_names if _is_type(c)]
+    media = [
+        c.removesuffix("._type") for c in table.column_names if c.endswith("._type")
+    ]
     free = [
         c
         for c in table.column_names
@@ -375,23 +372,18 @@ def _kinds(
         metrics = [c for c in numeric if asked.wants(c)]
     else:
         clocks = names.every(names.STEP, numeric)
-        metrics = [c for c in numeric if not is_own(c) and c not in clocks]
+        metrics = [c for c in numeric if not _is_own(c) and c not in clocks]
     keys = [] if run is None else [run]
     varying = set(columns_varying(table, keys, free))
-    steady = [c for c in free if c not in varying and not is_own(c)]
+    steady = [c for c in free if c not in varying and not _is_own(c)]
     if run is not None and asked.metrics is None:
         whole = [c for c in steady if not nulls(table, c).any()]
         metrics = [c for c in metrics if c not in whole or names.is_score(c)]
-    kept = [c for c in steady if c not in metrics]
-    kept = [c for c in kept if run is not None or c not in numeric]
-    labels = {c: f"config.{c}" if names.is_param(c) else c for c in kept}
-    texts = [c for c in free if c not in numeric and c not in kept and not is_own(c)]
+    steady = [c for c in steady if c not in metrics]
+    steady = [c for c in steady if run is not None or c not in numeric]
+    labels = {c: f"config.{c}" if names.is_param(c) else c for c in steady}
+    texts = [c for c in free if c not in (*numeric, *steady) and not _is_own(c)]
     return metrics, labels, [*media, *texts]
-
-
-def _is_type(column: str) -> bool:
-    """Return whether a column says what kind of media its neighbours are."""
-    return column.endswith("._type")
 
 
 def _rows_of(
@@ -441,26 +433,6 @@ def _looks_sampled(steps: Floats) -> str:
 def _largest(values: Floats) -> float | None:
     known = values[np.isfinite(values)]
     return float(known.max()) if len(known) else None
-
-
-def _table(rows: Sequence[dict[str, Any]]) -> pa.Table:
-    found = dict.fromkeys(name for row in rows for name in row)
-    if not found:
-        return pa.table({"run": pa.array([], pa.string())})
-    return pa.table({n: _cells([row.get(n) for row in rows]) for n in found})
-
-
-def _cells(values: list[Any]) -> pa.Array:
-    try:
-        return pa.array(values)
-    except (pa.ArrowException, OverflowError):  # numbers in one file, text in the next
-        return pa.array([None if v is None else str(v) for v in values])
-
-
-def _left_out(lost: int, step: str | None) -> tuple[LeftOut, ...]:
-    if not lost:
-        return ()
-    return (LeftOut(lost, f"logged where '{step or '_step'}' was not", what="score"),)
 
 
 def _remarks(texts: list[str], sampled: list[str]) -> Iterable[str]:
