@@ -131,16 +131,6 @@ def standard_error(values: Floats) -> float:
     return unit * float((values / unit).std(ddof=1)) / math.sqrt(len(values))
 
 
-def welch(one: float, n: float, other: float, m: float) -> tuple[float, float]:
-    """Return the standard error of a difference of two means, and its freedom.
-
-    From the standard errors of both, of which one is above 0.
-    """
-    largest = max(one, other)
-    u, v = (one / largest) ** 2, (other / largest) ** 2
-    return largest * math.sqrt(u + v), welch_df(u, n, v, m)
-
-
 def welch_df(one: float, n: float, other: float, m: float) -> float:
     """Return the degrees of freedom of a sum of two estimated variances of means."""
     return (one + other) ** 2 / (one**2 / (n - 1) + other**2 / (m - 1))
@@ -175,32 +165,3 @@ def contributions(z: Floats, of: Statistic, alpha: float, tail: Tail) -> Floats:
     q = np.partition(z, at)[at]
     spread: Floats = q + np.maximum(z - q, 0) / (1 - alpha)
     return spread
-
-
-def trimmed_mean(z: Floats, weights: Floats, cut: float) -> Floats:
-    r"""Return the mean of the scores between two quantiles.
-
-    .. math:: \frac{1}{1-2c}\int_c^{1-c} \hat F^{-1}(p)\,dp
-    """
-    reached = np.clip(np.cumsum(weights, axis=-1), cut, 1 - cut)
-    kept = np.diff(reached, axis=-1, prepend=cut)
-    value: Floats = kept @ z / (1 - 2 * cut)
-    return value
-
-
-def trimmed_influence(z: Floats, weights: Floats, cut: float) -> Floats:
-    r"""Return what each score contributes to a trimmed mean, up to a constant.
-
-    .. math:: \frac{\min(\max(z, q_c), q_{1-c})}{1-2c}
-
-    Where two scores are such a quantile, it is the one that is farther out, at both ends:
-    scores with the other sign contribute the same with the other sign.
-    """
-    # Sums of weights carry a few units of rounding; a share met up to those is met.
-    from_below, from_above = (
-        min(int(np.searchsorted(np.cumsum(w), cut - 1e-12)), len(z) - 1)
-        for w in (weights, weights[::-1])
-    )
-    low, high = z[from_below], z[len(z) - 1 - from_above]
-    influence: Floats = np.clip(z, low, high) / (1 - 2 * cut)
-    return influence

@@ -6,8 +6,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from curvewise.stats.comparison import difference, probability_of_improvement
-from curvewise.stats.comparison.all_pairs import all_differences, all_improvements
+from curvewise.stats.comparison import (
+    all_differences,
+    all_improvements,
+    difference,
+    probability_of_improvement,
+)
 from curvewise.stats.functionals import Functional
 
 RNG = np.random.default_rng(0)

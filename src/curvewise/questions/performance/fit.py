@@ -21,6 +21,8 @@ from curvewise.stats.bounds import (
     student_interval,
 )
 from curvewise.stats.comparison import (
+    all_differences,
+    all_improvements,
     has_few,
     iqm_interval,
     mean_over_tasks_interval,
@@ -29,7 +31,6 @@ from curvewise.stats.comparison import (
     quantile_shift,
     shared_confidence,
 )
-from curvewise.stats.comparison.all_pairs import all_differences, all_improvements
 from curvewise.stats.distribution import Tail, Threshold, cvar, quantile, threshold
 from curvewise.stats.functionals import Functional
 from curvewise.stats.interval import CurveBand, Interval

@@ -21,7 +21,7 @@ from curvewise.stats.anova.draws import (
 from curvewise.stats.anova.lines import Apart, LinesLike, apart, checked_lines, compact
 from curvewise.stats.anova.randomized import Question, both_p, tests_of
 from curvewise.stats.asymptotics import t_quantile
-from curvewise.stats.comparison.family import holm
+from curvewise.stats.comparison.differences import holm
 from curvewise.stats.deals import lines_to_reach
 from curvewise.stats.interval import Interval, asymptotic, cannot_tell
 from curvewise.stats.validation import (

@@ -1,8 +1,14 @@
 """Comparisons of algorithms: two of them on one task, or over many tasks."""
 
-from curvewise.stats.comparison.differences import difference, has_few
-from curvewise.stats.comparison.family import holm, shared_confidence
+from curvewise.stats.comparison.differences import (
+    all_differences,
+    difference,
+    has_few,
+    holm,
+    shared_confidence,
+)
 from curvewise.stats.comparison.improvement import (
+    all_improvements,
     improvement_over_tasks,
     probability_of_improvement,
 )
@@ -30,6 +36,8 @@ from curvewise.stats.comparison.tasks import (
 
 __all__ = [
     "Settled",
+    "all_differences",
+    "all_improvements",
     "difference",
     "dominance",
     "has_few",

@@ -1,7 +1,9 @@
-"""By how much do two algorithms differ, in one number?"""
+"""By how much do algorithms differ, in one number: two of them, and all pairs."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,11 +17,10 @@ from curvewise.stats.asymptotics import (
     standard_error,
     t_quantile,
     warn_if_few,
-    welch,
+    welch_df,
 )
 from curvewise.stats.bands import ANYWHERE, KINDS, NAMES, Kind, Support, cdf_band
 from curvewise.stats.bounds import order_statistics
-from curvewise.stats.comparison.family import shared_confidence
 from curvewise.stats.functionals import Functional
 from curvewise.stats.interval import (
     APART,
@@ -36,6 +37,8 @@ from curvewise.stats.interval import (
 )
 from curvewise.stats.validation import (
     Floats,
+    as_floats,
+    bad_value,
     checked_confidence,
     checked_size,
     checked_support,
@@ -43,7 +46,7 @@ from curvewise.stats.validation import (
     two_samples,
 )
 
-__all__ = ["difference", "has_few"]
+__all__ = ["all_differences", "difference", "has_few", "holm", "shared_confidence"]
 
 
 def difference(
@@ -227,12 +230,22 @@ def _studentised(asked: _Asked, a: Floats, b: Floats) -> Interval:
     else:
         if is_constant(x, a) and is_constant(y, b):
             return _instead(asked, a, b, "neither sample varies")
-        error, df = welch(standard_error(x), n, standard_error(y), m)
+        error, df = _welch(standard_error(x), n, standard_error(y), m)
     _warn(asked, min(n, m))
     reach = t_quantile(asked.confidence, df) * error
     value = asked.value(a, b)
     guarantee = _promise_of_many(asked, "Student, paired" if asked.paired else "Welch")
     return asked.interval(value, value - reach, value + reach, guarantee)
+
+
+def _welch(one: float, n: float, other: float, m: float) -> tuple[float, float]:
+    """Return the standard error of a difference of two means, and its freedom.
+
+    From the standard errors of both, of which one is above 0.
+    """
+    largest = max(one, other)
+    u, v = (one / largest) ** 2, (other / largest) ** 2
+    return largest * math.sqrt(u + v), welch_df(u, n, v, m)
 
 
 def _warn(asked: _Asked, n: float) -> None:
@@ -360,3 +373,180 @@ def _instead(asked: _Asked, a: Floats, b: Floats, why: str) -> Interval:
 
 def _unknown(asked: _Asked, a: Floats, b: Floats, why: str) -> Interval:
     return asked.interval(asked.value(a, b), -math.inf, math.inf, cannot_tell(why))
+
+
+# --- All pairs of many algorithms: the numbers of one pair after another, sooner --------
+
+
+def all_differences(
+    samples: Sequence[Floats],
+    functional: Functional,
+    *,
+    confidence: float = 0.95,
+    paired: bool = False,
+    support: Support = ANYWHERE,
+) -> list[Interval]:
+    """Return by how much a statistic of each sample exceeds that of each later one.
+
+    As `difference` does for one pair, with the interval of Student or Welch, but without a
+    warning where trials are few: `has_few` tells. The order is that of
+    ``itertools.combinations``.
+
+    Parameters
+    ----------
+    samples : sequence of ndarray, shape (trial,)
+    functional : Functional
+        A mean or a CVaR.
+    confidence : float
+        Of each interval.
+    paired : bool
+        Whether entry i of all samples is the same trial.
+    support : (float, float)
+
+    Examples
+    --------
+    >>> samples = [np.arange(20) + 3.0, np.arange(20) * 0.9]
+    >>> print(*all_differences(samples, Functional("mean")))
+    [0.3458, 7.554]
+    """
+    from scipy.special import stdtrit
+
+    level = checked_confidence(confidence)
+    least, most = checked_support(support, *samples)
+    sizes = functional.mass * np.array([len(z) for z in samples])
+    have_errors = [not is_few(n, 2) for n in sizes.tolist()]
+    parts = [functional.contributions(z) for z in samples]
+    values = [functional.value(z) for z in samples]
+    errors, df = (_paired_errors if paired else _errors)(samples, parts, sizes)
+    # From below, as `t_quantile` does for one.
+    reach = -stdtrit(df, (1 - level) / 2) * errors
+    promise = asymptotic(
+        level, "Student, paired" if paired else "Welch", "" if paired else APART
+    )
+    estimand = f"{functional} of A less that of B"
+    out: list[Interval] = []
+    pairs = combinations(range(len(samples)), 2)
+    for (i, j), far in zip(pairs, reach.tolist(), strict=True):
+        if not (have_errors[i] and have_errors[j] and far > 0):
+            out.append(
+                difference(
+                    samples[i],
+                    samples[j],
+                    of=functional.of,
+                    alpha=functional.alpha,
+                    tail=functional.tail,
+                    confidence=level,
+                    paired=paired,
+                    support=support,
+                )
+            )
+            continue
+        value = values[i] - values[j]
+        ends = max(value - far, least - most), min(value + far, most - least)
+        out.append(Interval(*ends, estimand, promise, value))
+    return out
+
+
+def _paired_errors(
+    samples: Sequence[Floats], parts: Sequence[Floats], sizes: Floats
+) -> tuple[Floats, Floats]:
+    """Return the standard errors of all pairs, 0 where there is none, and their freedom."""
+    scores, x = np.stack(samples), np.stack(parts)
+    pairs = len(samples) * (len(samples) - 1) // 2
+    if x.shape[1] < 2:
+        return np.zeros(pairs), np.ones(pairs)
+    scale = np.abs(scores).max(axis=1)
+    errors = []
+    for i in range(len(x) - 1):  # one against all later ones, which fit into memory
+        apart = x[i] - x[i + 1 :]
+        largest = np.abs(apart).max(axis=1)
+        # Powers of two: squares of what is left neither overflow nor vanish.
+        unit = np.ldexp(1.0, np.maximum(np.frexp(largest)[1], -1000))
+        unit = np.where(largest > 0, unit, 1.0)[:, None]
+        error = unit[:, 0] * (apart / unit).std(axis=1, ddof=1)
+        still = np.ptp(apart, axis=1) <= 1e-12 * np.maximum(scale[i], scale[i + 1 :])
+        errors.append(np.where(still, 0.0, error / np.sqrt(x.shape[1])))
+    return np.concatenate([np.empty(0), *errors]), np.full(pairs, sizes[0] - 1)
+
+
+def _errors(
+    samples: Sequence[Floats], parts: Sequence[Floats], sizes: Floats
+) -> tuple[Floats, Floats]:
+    """Return the same for samples that are independent of each other."""
+    own = np.array([standard_error(x) if len(x) > 1 else 0.0 for x in parts])
+    still = np.array([is_constant(*two) for two in zip(parts, samples, strict=True)])
+    i, j = np.triu_indices(len(samples), 1)
+    one, other, n, m = own[i], own[j], sizes[i], sizes[j]
+    largest = np.where(still[i] & still[j], 0.0, np.maximum(one, other))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        u, v = (one / largest) ** 2, (other / largest) ** 2
+        df = (u + v) ** 2 / (u**2 / (n - 1) + v**2 / (m - 1))
+        errors = largest * np.sqrt(u + v)
+    return np.where(largest > 0, errors, 0.0), df
+
+
+# --- Many comparisons at once: what each must hold so that all hold together -----------
+
+
+def shared_confidence(confidence: float, members: int) -> float:
+    r"""Return the confidence that each of several intervals needs.
+
+    .. math:: 1 - \frac{1 - \mathrm{confidence}}{\mathrm{members}}
+
+    Parameters
+    ----------
+    confidence : float
+        That all of them hold together.
+    members : int
+        How many intervals or bands there are: algorithms times tasks, or all pairs.
+
+    Notes
+    -----
+    Bonferroni: valid however the members depend on each other. Bands at this confidence
+    hold together too, each over all of its points. More members ask for *more* of each:
+    ten comparisons at 95 % together need 99.5 % each.
+
+    Examples
+    --------
+    >>> round(shared_confidence(0.95, 10), 6)
+    0.995
+    """
+    checked_confidence(confidence)
+    return 1 - (1 - confidence) / checked_size(members, "members")
+
+
+def holm(p: ArrayLike) -> Floats:
+    r"""Return p-values adjusted for the number of them.
+
+    .. math:: \tilde p_{(i)} = \max_{j \le i} \min\bigl(1, (k - j + 1)\, p_{(j)}\bigr)
+
+    Parameters
+    ----------
+    p : array_like, shape (comparison,)
+
+    Notes
+    -----
+    Rejecting where the adjusted value is at most d keeps the probability of any false
+    rejection at most d, however the tests depend on each other, and never rejects less
+    than Bonferroni [1]_.
+
+    References
+    ----------
+    .. [1] S. Holm. "A simple sequentially rejective multiple test procedure."
+       Scandinavian Journal of Statistics 6, 1979.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    values = as_floats(p)
+    if values is None:
+        raise CurvewiseError("p are no numbers. Pass one p-value per test.")
+    if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
+        raise bad_value("p", p, "Pass one p-value between 0 and 1 per test.")
+    order = np.argsort(values, kind="stable")
+    steps = values[order] * np.arange(len(values), 0, -1)
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
+    return adjusted

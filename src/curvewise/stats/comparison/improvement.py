@@ -1,7 +1,8 @@
 """How often is one algorithm better than the other, on one task or over many?"""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +23,7 @@ from curvewise.stats.interval import (
 from curvewise.stats.validation import Floats, checked_confidence, one_of, two_samples
 
 __all__ = [
+    "all_improvements",
     "improvement_over_tasks",
     "probability_of_improvement",
 ]
@@ -135,6 +137,71 @@ def probability_of_improvement(
 
 
 # --- How often is one algorithm better than the other, over many tasks? ----------------
+
+
+def all_improvements(
+    samples: Sequence[Floats], *, confidence: float = 0.95, paired: bool = False
+) -> list[Interval]:
+    """Return how often a trial of each sample beats one of each later one.
+
+    As `probability_of_improvement` does for one pair, but without a warning where trials
+    are few. The order is that of ``itertools.combinations``.
+
+    Parameters
+    ----------
+    samples : sequence of ndarray, shape (trial,)
+        Higher is better.
+    confidence : float
+        Of each interval.
+    paired : bool
+        Whether entry i of all samples is the same trial.
+
+    Examples
+    --------
+    >>> samples = [np.arange(10) + 3.0, np.arange(10.0)]
+    >>> print(*all_improvements(samples))
+    [0.4882, 0.9087]
+    """
+    level = checked_confidence(confidence)
+    if min(map(len, samples), default=1) == 1:
+        return [
+            probability_of_improvement(a, b, confidence=level, paired=paired)
+            for a, b in combinations(samples, 2)
+        ]
+    where = "in the same trial" if paired else "in trials of their own"
+    estimand = f"P(A > B) + P(A = B) / 2 {where}"
+    name = "score interval" if paired else "studentised placements"
+    promise = asymptotic(level, name, "" if paired else APART)
+    limits = _paired_limits if paired else _limits
+    return [
+        Interval(*ends, estimand, promise, value)
+        for value, ends in limits(samples, level)
+    ]
+
+
+def _paired_limits(
+    samples: Sequence[Floats], confidence: float
+) -> Iterator[tuple[float, tuple[float, float]]]:
+    """Yield the estimate and the limits of each pair of samples."""
+    scores = np.stack(samples)
+    n = scores.shape[1]
+    known: dict[tuple[int, int], tuple[float, float]] = {}
+    for i in range(len(scores) - 1):
+        wins = (scores[i] > scores[i + 1 :]).sum(axis=1).tolist()
+        ties = (scores[i] == scores[i + 1 :]).sum(axis=1).tolist()
+        for both in zip(wins, ties, strict=True):
+            if both not in known:
+                known[both] = signs(*both, n, confidence)
+            yield (both[0] + both[1] / 2) / n, known[both]
+
+
+def _limits(
+    samples: Sequence[Floats], confidence: float
+) -> Iterator[tuple[float, tuple[float, float]]]:
+    for a, b in combinations(samples, 2):
+        x, y = placements(a, b)
+        value = float(x.mean())
+        yield value, studentised(value, x, y, confidence)
 
 
 def improvement_over_tasks(

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
 from curvewise.stats.asymptotics import What, t_quantile, warn_if_few
-from curvewise.stats.comparison.family import shared_confidence
+from curvewise.stats.comparison.differences import shared_confidence
 from curvewise.stats.comparison.improvement import convex
 from curvewise.stats.comparison.tasks import Pool, Scores, percentile
 from curvewise.stats.interval import (

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from curvewise.errors import CurvewiseError
 from curvewise.stats.asymptotics import unit_of, warn_if_few
 from curvewise.stats.bands import ANYWHERE, NAMES, Kind, Support, cdf_band
-from curvewise.stats.comparison.family import shared_confidence
+from curvewise.stats.comparison.differences import shared_confidence
 from curvewise.stats.comparison.tasks import percentile
 from curvewise.stats.distribution import quantile
 from curvewise.stats.interval import (
