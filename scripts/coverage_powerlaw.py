@@ -88,8 +88,9 @@ def whole(
     hits = 0
     is_true = truth(curve, EVERYWHERE)
     for data in simulate(curve, noise, replications, rng, sizes, counts):
-        low, high = _laws(data, sizes, counts, how).band(EVERYWHERE, level)
-        hits += ((low <= is_true) & (is_true <= high)).all(axis=1).sum()
+        band = _laws(data, sizes, counts, how).band(EVERYWHERE, level)
+        held = (band.lower <= is_true) & (is_true <= band.upper)
+        hits += held.all(axis=1).sum()
     return int(hits)
 
 

@@ -251,7 +251,6 @@ WORDY = (
     "learning/shape.py",
     "learning/stability.py",
     "learning/validation.py",
-    "powerlaw/concerns.py",
 )
 
 

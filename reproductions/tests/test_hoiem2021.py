@@ -389,9 +389,9 @@ def held(curve, terms, replications, seed):
     laws = fit_power_laws(
         SIZES, means, COUNTS, variances, unit="percent", method="paper", terms=terms
     )
-    low, high = laws.interval(AT)
+    band = laws.interval(AT)
     truth = alpha + eta * AT**gamma
-    return ((low <= truth) & (truth <= high)).sum(axis=0)
+    return ((band.lower <= truth) & (truth <= band.upper)).sum(axis=0)
 
 
 @pytest.mark.slow

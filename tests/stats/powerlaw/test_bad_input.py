@@ -11,7 +11,6 @@ from noisy_curves import AT, SIZES, noisy
 
 from curvewise.errors import CurvewiseError, CurvewiseWarning
 from curvewise.stats.powerlaw import (
-    PowerLaw,
     bootstrap_band,
     fit_power_law,
 )
@@ -22,12 +21,11 @@ def test_errors_are_never_below_0_nor_above_1():
     law = fit_power_law(SIZES, errors)
     assert law.alpha < 0
     assert law.asymptote == 0
-    assert any("below 0" in c for c in law.concerns)
+    assert "asymptote_below_0" in law.concerns
     at = np.array([0.5, 1.0, 1e9, np.inf])
     for band in (law.interval(at), law.band(at)):
         assert (band.lower >= 0).all()
         assert (band.upper <= 1).all()
-        assert "cut off at 0 and at 1" in band.guarantee
     assert law.parameters()["alpha"].lower < 0
     loss = fit_power_law(SIZES, [30 * e for e in errors], unit="loss")
     assert loss.interval([1.0]).upper[0] > 1
@@ -35,29 +33,28 @@ def test_errors_are_never_below_0_nor_above_1():
 
 def test_sizes_and_probabilities_are_checked():
     law = fit_power_law(SIZES, noisy())
-    for n in (0, -3, math.nan, "many", [1, -1]):
-        with pytest.raises(CurvewiseError, match=r"n is .*above 0"):
-            law.error(n)
-    for p in (0, 1, math.nan, [0.5, 2], [[0.5]]):
-        with pytest.raises(CurvewiseError, match="p is"):
-            law.quantile(p, 100)
-    with pytest.raises(CurvewiseError, match="d is"):
-        law.linear_predictor(0)
-    with pytest.raises(CurvewiseError, match="side is"):
-        law.band(100, side="left")
-    with pytest.raises(CurvewiseError, match="confidence is"):
-        law.interval(100, 1.5)
-    with pytest.raises(CurvewiseError, match="rng is"):
-        law.draws(3, rng=None)
+    refused = [
+        *(("n", law.error, n) for n in (0, -3, math.nan, "many", [1, -1], 1e-300)),
+        *(
+            ("p", lambda p: law.quantile(p, 100), p)
+            for p in (0, 1, math.nan, [0.5, 2], [[0.5]], "half")
+        ),
+        ("d", law.linear_predictor, 0),
+        ("side", lambda side: law.band(100, side=side), "left"),
+        ("confidence", lambda confidence: law.interval(100, confidence), 1.5),
+        ("rng", lambda rng: law.draws(3, rng=rng), None),
+    ]
+    for argument, ask, value in refused:
+        with pytest.raises(CurvewiseError) as error:
+            ask(value)
+        assert error.value.argument == argument
+        assert error.value.value is value
 
 
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        (
-            {"sizes": [25, 50], "errors": [0.5, 0.4]},
-            "2 sizes, and this needs at least 3",
-        ),
+        ({"sizes": [25, 50], "errors": [0.5, 0.4]}, "at least 3"),
         (
             {"terms": "full", "sizes": [1, 2, 3], "errors": [0.5, 0.4, 0.3]},
             "at least 4",
@@ -66,7 +63,7 @@ def test_sizes_and_probabilities_are_checked():
         ({"sizes": [0, 50, 100]}, "above 0"),
         ({"sizes": [-25, 50, 100]}, "above 0"),
         ({"errors": [0.5, math.nan, 0.3]}, "not finite"),
-        ({"errors": [0.5, 0.4]}, "3 sizes and errors for 2"),
+        ({"errors": [0.5, 0.4]}, "errors for 2"),
         ({"errors": [0.5, 0.4, -0.3]}, "below 0"),
         ({"errors": [50, 0.4, 0.3]}, "unit='percent'"),
         ({"errors": [150, 0.4, 0.3], "unit": "percent"}, "unit='loss'"),
@@ -93,25 +90,26 @@ def test_fractions_called_percent_are_warned_of():
 
 def test_one_run_for_each_size_works_and_is_wider_and_says_so():
     one = fit_power_law(SIZES, noisy(counts=(1,) * 5))
-    assert any("No size has two runs" in c for c in one.concerns)
+    assert "no_repeats" in one.concerns
     many = fit_power_law(SIZES, noisy(counts=(8,) * 5))
-    assert not any("No size" in c for c in many.concerns)
+    assert not any("repeats" in c for c in many.concerns)
     width = [np.ptp(x.quantile([0.025, 0.975], 1600)) for x in (one, many)]
     assert width[0] > 1.5 * width[1]
     paper = fit_power_law(SIZES, noisy(counts=(1,) * 5), method="paper")
-    assert any("nothing says how noisy" in c for c in paper.concerns)
+    assert "no_repeats_floor_assumed" in paper.concerns
     assert paper.noise_slope == 0
     held = fit_power_law(SIZES, noisy(counts=(1,) * 5), noise_floor=1e-4)
-    assert any("the noise floor that was passed" in c for c in held.concerns)
+    assert "no_repeats_floor_passed" in held.concerns
 
 
 def test_three_errors_fit_any_exponent_and_that_is_said():
     law = fit_power_law([100, 200, 400], [0.3, 0.25, 0.22])
-    assert any("a guess" in c for c in law.concerns)
+    assert "three_errors" in law.concerns
     q = law.quantile([0.025, 0.5, 0.975], AT)
     assert np.isfinite(q).all()
-    with pytest.raises(CurvewiseError, match="leave nothing to judge the noise by"):
+    with pytest.raises(CurvewiseError) as refused:
         law.band(400)
+    assert refused.value.message.fixes == ({"terms": "linear"},)
     assert np.isfinite(fit_power_law([100, 400], [0.3, 0.2], terms="linear").error(9))
 
 
@@ -121,7 +119,7 @@ def test_equal_errors_are_a_flat_curve_and_said_to_be(method):
         warnings.simplefilter("error")
         law = fit_power_law(SIZES, [[0.3, 0.3]] * 5, method=method)
         band = law.interval(AT)
-    assert any("All mean errors are equal" in c for c in law.concerns)
+    assert "equal_errors" in law.concerns
     np.testing.assert_allclose(law.error(AT), 0.3)
     np.testing.assert_allclose([band.lower[0], band.upper[0]], 0.3, atol=0.01)
 
@@ -129,23 +127,23 @@ def test_equal_errors_are_a_flat_curve_and_said_to_be(method):
 def test_rising_errors_are_warned_of():
     law = fit_power_law(SIZES, [e[::-1] for e in noisy()[::-1]])
     assert law.eta < 0
-    assert any("does not fall" in c for c in law.concerns)
-    assert not any("does not fall" in c for c in fit_power_law(SIZES, noisy()).concerns)
+    assert "rising" in law.concerns
+    assert "rising" not in fit_power_law(SIZES, noisy()).concerns
 
 
 def test_exponents_at_the_edge_and_far_ones_are_warned_of():
     fast = fit_power_law(SIZES, noisy(curve=(0.1, 6000.0, -3.0), sd=0.01))
     assert fast.gamma == -2.0
-    assert any("at the edge" in c for c in fast.concerns)
+    assert "exponent_at_edge" in fast.concerns
     assert np.isfinite(fast.interval(AT).upper).all()
     log = 0.9 - 0.1 * np.log(SIZES)  # no asymptote at all
     slow = fit_power_law(SIZES, [[e, e + 1e-4] for e in log])
     assert slow.gamma == -0.01
-    assert any("at the edge" in c for c in slow.concerns)
+    assert "exponent_at_edge" in slow.concerns
     assert slow.asymptote == 0
     assert np.isfinite(slow.band(AT).lower).all()
     steep = fit_power_law(SIZES, noisy(curve=(0.1, 9.0, -1.0), sd=0.01))
-    assert any("far from the usual" in c for c in steep.concerns)
+    assert "exponent_far" in steep.concerns
     usual = fit_power_law(SIZES, noisy(sd=0.01))
     assert usual.concerns == ()
     paper = fit_power_law(
@@ -158,13 +156,13 @@ def test_a_curve_that_is_no_power_law_is_called_so():
     rng = np.random.default_rng(4)
     kinked = [m + 0.003 * rng.normal(size=5) for m in (0.5, 0.3, 0.45, 0.2, 0.19)]
     law = fit_power_law(SIZES, kinked)
-    assert any("lack of fit" in c for c in law.concerns)
+    assert "misfit" in law.concerns
+    assert law.p_misfit < 1e-4
 
 
 def test_lack_of_fit_is_seldom_seen_where_there_is_none():
     found = sum(
-        any("lack of fit" in c for c in fit_power_law(SIZES, noisy(seed)).concerns)
-        for seed in range(200)
+        "misfit" in fit_power_law(SIZES, noisy(seed)).concerns for seed in range(200)
     )
     assert found <= 10  # at level .01; 11 of 200 are one in 100,000
 
@@ -173,18 +171,18 @@ def test_runs_that_share_their_luck_are_pointed_out():
     rng = np.random.default_rng(7)
     table = 0.1 + 1.2 * SIZES**-0.5 + 0.004 * rng.normal(size=(8, 5))
     apart = fit_power_law(SIZES, table.T, method="paper")
-    assert not any("high at others" in c for c in apart.concerns)
+    assert "linked_runs" not in apart.concerns
     shared = table + 0.02 * rng.normal(size=(8, 1))
     law = fit_power_law(SIZES, shared.T, method="paper")
-    assert any("high at others" in c for c in law.concerns)
+    assert "linked_runs" in law.concerns
     ids = [np.arange(8) if i % 2 else np.arange(8)[::-1] for i in range(5)]
     mixed = [column[i] for column, i in zip(shared.T, ids, strict=True)]
     law = fit_power_law(SIZES, mixed, runs=ids, method="paper")
-    assert any("high at others" in c for c in law.concerns)
+    assert "linked_runs" in law.concerns
     # The calibrated fit reckons with it instead.
     law = fit_power_law(SIZES, mixed, runs=ids)
     assert law.run_shift > 0.01**2
-    assert not any("high at others" in c for c in law.concerns)
+    assert "linked_runs" not in law.concerns
 
 
 def test_a_known_noise_floor_is_held():
@@ -237,10 +235,6 @@ def test_places_are_a_row_of_sizes_that_have_powers():
     for ask in (law.interval, law.band, lambda n: law.quantile(0.5, n)):
         with pytest.raises(CurvewiseError, match=r"n has shape \(1, 2\)"):
             ask([[100, 200]])
-    with pytest.raises(CurvewiseError, match="Pass sizes from 1e-15 on"):
-        law.error(1e-300)
-    with pytest.raises(CurvewiseError, match="not below -20"):
-        PowerLaw.from_summary(0.2, 0.1, -500, 400)
 
 
 def test_an_error_is_told_where_errors_can_be():
@@ -249,11 +243,3 @@ def test_an_error_is_told_where_errors_can_be():
     assert law.e_N < 0
     told = law.parameters()["e_N"]
     assert told.lower == told.value == 0 <= told.upper
-
-
-def test_tiny_p_values_are_printed_as_papers_do():
-    wave = 0.3 + 0.05 * np.array([1, -1, 1, -1, 1])
-    errors = [m + np.array([-1e-4, 0, 1e-4]) for m in wave]
-    told = " ".join(fit_power_law(SIZES, errors).concerns)
-    assert "lack of fit, p < 0.0001" in told
-    assert "e-" not in told

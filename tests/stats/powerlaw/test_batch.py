@@ -52,15 +52,20 @@ def test_a_batch_is_its_curves(method, terms):
             quantiles[i], law.quantile([0.025, 0.975], AT), atol=1e-7
         )
         band = law.band(AT)
-        np.testing.assert_allclose(
-            [bands[0][i], bands[1][i]], [band.lower, band.upper], atol=1e-7
-        )
-    np.testing.assert_allclose(ends[0], quantiles[:, 0], atol=1e-12)
+        np.testing.assert_allclose(bands.lower[i], band.lower, atol=1e-7)
+        np.testing.assert_allclose(bands.upper[i], band.upper, atol=1e-7)
+        for ask in ("noise", "data_reliance", "linear_predictor"):
+            np.testing.assert_allclose(
+                getattr(laws, ask)(AT)[i], getattr(law, ask)(AT), rtol=1e-6
+            )
+        assert laws.p_misfit[i] == pytest.approx(law.p_misfit, rel=1e-5, nan_ok=True)
+    np.testing.assert_allclose(ends.lower, quantiles[:, 0], atol=1e-12)
+    np.testing.assert_array_equal(ends.value, laws.error(AT))
     if method == "calibrated":  # in units of the noise
-        noise = np.array([laws.curve(i).noise(SIZES) for i in range(20)])
+        noise = laws.noise(SIZES)
         squares = (COUNTS * (means - laws.error(SIZES)) ** 2 / noise).sum(axis=1)
         np.testing.assert_allclose(laws.cost, squares, rtol=1e-6)
-    one = laws.curve(3)
+    one = laws[3]
     # One curve alone may meet another kernel of BLAS: the last bit is the machine's.
     assert one.alpha == pytest.approx(laws.alpha[3], rel=1e-13)
     assert (
@@ -92,10 +97,10 @@ def test_a_broken_curve_spoils_no_other():
     np.testing.assert_allclose(q[good], before[good], atol=1e-7)
     assert np.isnan(q[~good]).all()
     assert np.isnan(laws.error(AT)[~good]).all()
-    assert np.isnan(laws.band(AT)[0][~good]).all()
-    with pytest.raises(CurvewiseError, match="Curve 3 could not be fitted"):
-        laws.curve(3)
-    assert laws.curve(-1).alpha == pytest.approx(laws.alpha[-1], rel=1e-13)
+    assert np.isnan(laws.band(AT).lower[~good]).all()
+    with pytest.raises(CurvewiseError, match="Curve 3 "):
+        laws[3]
+    assert laws[-1].alpha == pytest.approx(laws.alpha[-1], rel=1e-13)
 
 
 def test_variances_that_nobody_gave_are_not_0():
@@ -106,20 +111,34 @@ def test_variances_that_nobody_gave_are_not_0():
         np.ptp(x.quantile([0.025, 0.975], 400), axis=1) for x in (without, claimed)
     ]
     assert (widths[0] > 1.2 * widths[1]).all()
-    assert any("No size has two runs" in c for c in without.curve(0).concerns)
-    assert len(without) == 10
+    assert "no_repeats" in without[0].concerns
+    assert without.alpha.shape == without.asymptote.shape == (10,)
     np.testing.assert_array_equal(without.sizes, SIZES)
+
+
+def test_what_is_about_one_curve_is_not_asked_of_many():
+    means, _ = moments(curves(3))
+    laws = fit_power_laws(SIZES, means)
+    for ask in (
+        laws.summary,
+        laws.parameters,
+        lambda: laws.draws(3, rng=np.random.default_rng(1)),
+    ):
+        with pytest.raises(CurvewiseError, match="3 curves"):
+            ask()
+    with pytest.raises(CurvewiseError, match="one curve"):
+        laws[0][0]
 
 
 @pytest.mark.parametrize(
     ("means", "change", "match"),
     [
         ([0.5, 0.4, 0.3, 0.2, 0.1], {}, "means have shape"),
-        (np.zeros((0, 5)), {}, "means have no row"),
+        (np.zeros((0, 5)), {}, "no row"),
         (np.full((2, 5), 0.3), {"counts": [1, 2]}, "counts has shape"),
         (np.full((2, 5), 0.3), {"variances": np.zeros((3, 5))}, "variances has shape"),
-        (np.full((2, 5), 0.3), {"method": "old"}, "method is 'old'"),
-        ([["a"] * 5], {}, "means are no table of numbers"),
+        (np.full((2, 5), 0.3), {"method": "old"}, "method"),
+        ([["a"] * 5], {}, "no table"),
     ],
 )
 def test_tables_are_checked(means, change, match):
@@ -132,13 +151,14 @@ def test_sizes_are_in_order():
         fit_power_laws([50, 25, 100], [[0.4, 0.5, 0.3]])
     with pytest.raises(CurvewiseError, match="at least 3"):
         fit_power_laws([50, 100], [[0.4, 0.3]])
+    with pytest.raises(CurvewiseError, match="twice"):
+        fit_power_laws([25, 50, 50.0000000001], [[0.4, 0.3, 0.2]])
 
 
 def test_curves_of_another_unit_are_warned_about():
     means = 0.1 + 1.2 * np.array([SIZES, SIZES]) ** -0.5
-    with pytest.warns(CurvewiseWarning, match="If these are fractions"):
-        fit_power_laws(SIZES, means, unit="percent")
-    with pytest.warns(CurvewiseWarning, match="If these are percentages"):
-        fit_power_laws(SIZES, 100 * means)
-    with pytest.raises(CurvewiseError, match="is there twice"):
-        fit_power_laws([25, 50, 50.0000000001], means[:, :3])
+    for unit, other in (("percent", "fraction"), ("fraction", "percent")):
+        values = means if unit == "percent" else 100 * means
+        with pytest.warns(CurvewiseWarning) as warned:
+            fit_power_laws(SIZES, values, unit=unit)
+        assert warned[0].message.args[0].fixes == ({"unit": other},)

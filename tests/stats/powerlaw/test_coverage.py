@@ -76,9 +76,10 @@ def test_a_band_holds_the_whole_curve_and_intervals_do_not():
             data.variances,
             unit="percent",
         )
-        low, high = laws.interval(n)
+        band = laws.interval(n)
         truth = simulation.truth(curve, n)
-        misses += (~((low <= truth) & (truth <= high)).all(axis=1)).sum()
+        held = (band.lower <= truth) & (truth <= band.upper)
+        misses += (~held.all(axis=1)).sum()
     with pytest.raises(AssertionError):
         assert_at_least(300 - misses, 300, 0.95)
 

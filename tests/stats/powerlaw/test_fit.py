@@ -38,12 +38,12 @@ def test_exponents_between_grid_points_are_found_where_noise_is_tiny():
     errors = 0.1 + 1.2 * SIZES**gamma + sd * rng.normal(size=(9, curves, 5))
     laws = fit_power_laws(SIZES, errors.mean(axis=0), 9, errors.var(axis=0, ddof=1))
     assert np.abs(laws.gamma - gamma).max() < 1e-4
-    low, high = laws.interval(AT)
+    band = laws.interval(AT)
     truth = 0.1 + 1.2 * AT**gamma
-    for cell in ((low <= truth) & (truth <= high)).sum(axis=0):
+    for cell in ((band.lower <= truth) & (truth <= band.upper)).sum(axis=0):
         assert_at_least(cell, curves, 0.92)
         assert cell < curves
-    assert (high - low)[:, :3].max() < 1e-5
+    assert (band.upper - band.lower)[:, :3].max() < 1e-5
 
 
 @pytest.mark.parametrize("method", ["calibrated", "paper"])
@@ -152,8 +152,7 @@ def test_bands_are_nested():
     assert (law.band(AT, 0.5).lower > band.lower).all()
     same = law.band(AT, pointwise=True)
     np.testing.assert_array_equal(same.lower, interval.lower)
-    assert "at all sizes at once" in band.guarantee
-    assert "at each size by itself" in interval.guarantee
+    assert band.guarantee != interval.guarantee == same.guarantee
 
 
 def test_one_sided_intervals_reach_less_far_and_say_nothing_of_the_other_side():
@@ -225,23 +224,24 @@ def test_a_summary_knows_nothing_of_its_uncertainty():
         lambda: law.draws(3, rng=np.random.default_rng(1)),
         lambda: bootstrap_band(law, 400, rng=np.random.default_rng(1)),
     ):
-        with pytest.raises(CurvewiseError, match="comes from a summary"):
+        with pytest.raises(CurvewiseError, match="from a summary"):
             ask()
     assert law.extrapolation_limit == 1600
 
 
 @pytest.mark.parametrize(
-    ("change", "match"),
+    ("change", "argument"),
     [
-        ({"gamma": 0.2}, "exponent below 0"),
-        ({"N": 0}, "size N above 0"),
-        ({"e_N": math.nan}, "Pass numbers"),
-        ({"e_N": 20.0}, "no error in unit='fraction'"),
-        ({"unit": "points"}, "unit is 'points'"),
+        ({"gamma": 0.2}, "gamma"),
+        ({"gamma": -500}, "gamma"),
+        ({"N": 0}, None),
+        ({"e_N": math.nan}, None),
+        ({"e_N": 20.0}, "e_N"),
+        ({"unit": "points"}, "unit"),
     ],
 )
-def test_a_summary_that_is_none_is_refused(change, match):
-    unit = change.pop("unit", "fraction")
-    given = {"e_N": 0.2, "beta_N": 0.1, "gamma": -0.5, "N": 400} | change
-    with pytest.raises(CurvewiseError, match=match):
-        PowerLaw.from_summary(**given, unit=unit)
+def test_a_summary_that_is_none_is_refused(change, argument):
+    summary = {"e_N": 0.2, "beta_N": 0.1, "gamma": -0.5, "N": 400} | change
+    with pytest.raises(CurvewiseError) as refused:
+        PowerLaw.from_summary(**summary)
+    assert refused.value.argument == argument

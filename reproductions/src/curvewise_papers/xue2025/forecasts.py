@@ -202,8 +202,11 @@ def by_power_law(own: Answers, is_corrected: bool) -> Told:
         laws = fit_power_laws(
             entered[kept], means[:, kept], runs[kept], spread[:, kept], method="paper"
         )
-        ends = (laws.error([SIZES[at]]), *laws.interval([SIZES[at]]))
-        value, low, high = (e[:, 0].reshape(len(METRICS), -1) for e in ends)
+        band = laws.interval([SIZES[at]])
+        value, low, high = (
+            e[:, 0].reshape(len(METRICS), -1)
+            for e in (band.value, band.lower, band.upper)
+        )
         is_rate = np.array([name != "error" for name in METRICS])[:, None]
         return np.where(
             is_rate, 1 - np.stack([value, high, low]), np.stack([value, low, high])
@@ -319,7 +322,8 @@ def curves_of_one(own: Answers, which: int = 0) -> dict[str, list[Any]]:
         m.reshape(len(METRICS), len(own), -1)[place, which] for m in moments(own)
     )
     laws = fit_power_laws(N, means, N[-1] // N, spread, method="paper")
-    value, low, high = laws.error(GRID), *laws.interval(GRID)
+    law_band = laws.interval(GRID)
+    value, low, high = law_band.value, law_band.lower, law_band.upper
     for e in (value, low, high):
         e[1] = 1 - e[1]
     low[1], high[1] = high[1].copy(), low[1].copy()

@@ -32,7 +32,6 @@ from curvewise.stats.learning import (
     size_for,
 )
 from curvewise.stats.powerlaw import PowerLaw, fit_power_law
-from curvewise.text import step
 from curvewise.trials import Trials
 from curvewise.trials.columns import Ints
 from curvewise.trials.doors import (
@@ -317,22 +316,6 @@ class CurveFit:
             nothing = np.full(len(n), np.nan)
             told = ("the mean error over all runs", "none: too few errors")
             return CurveBand(n, self.law.error(n), nothing, nothing, *told)
-
-    @property
-    def concerns(self) -> tuple[str, ...]:
-        """What may be wrong, in sentences, each once."""
-        told = (*self.law.concerns, *self.forecast.concerns)
-        if self.law.size > self.largest:
-            told = (_beyond(self.law.size, self.largest), *told)
-        return tuple(dict.fromkeys(told))
-
-
-def _beyond(size: float, largest: float) -> str:
-    return (
-        f"{step(size)} examples are more than the {step(largest)} that it had: error, "
-        f"data-reliance and their intervals hold there only if the curve goes on as a "
-        f"power law, which few do. Ask for a forecast instead."
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,6 +9,7 @@ import numpy as np
 
 from curvewise.errors import CurvewiseError, listed
 from curvewise.questions.lead import Lead, lead_on
+from curvewise.questions.learning.concerns import concerns_of
 from curvewise.questions.learning.fit import (
     MOST_IN_PAIRS,
     Advice,
@@ -409,8 +410,8 @@ def concern_lines(found: CurveTask) -> list[str]:
     """Return what may be wrong with the curves of a task, each with whose curves."""
     whose: dict[str, list[str]] = {}
     for fit in found.fits:
-        for concern in fit.concerns:
-            whose.setdefault(concern, []).append(fit.algorithm)
+        for text in concerns_of(fit):
+            whose.setdefault(text, []).append(fit.algorithm)
     return [f"{some(names, most=MOST_NAMED)}: {text}" for text, names in whose.items()]
 
 

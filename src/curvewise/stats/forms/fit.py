@@ -22,6 +22,7 @@ from curvewise.stats.forms.search import Found, Rule, search
 from curvewise.stats.validation import (
     LARGEST_LOSS,
     Floats,
+    bad_value,
     checked_sizes,
     one_of,
     refuse_twice,
@@ -90,9 +91,7 @@ class FittedForms:
         except (TypeError, ValueError):
             at = np.array(np.nan)
         if not (at > 0).all():
-            raise CurvewiseError(
-                f"n is {n!r}. Pass numbers of training examples.", argument="n", value=n
-            )
+            raise bad_value("n", n, "Pass numbers of training examples.")
         t = np.atleast_1d(at).ravel() / self._design.top
         shape = [k[:, None] for k in self._shape]
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

@@ -20,7 +20,7 @@ from curvewise.stats.forms.fit import (
     single,
     weight_matrix,
 )
-from curvewise.stats.validation import Floats, one_of
+from curvewise.stats.validation import Floats, bad_value, one_of
 
 __all__ = [
     "FormMix",
@@ -295,11 +295,7 @@ def _chosen(forms: Sequence[str | Form], sizes: int) -> tuple[Form, ...]:
     if isinstance(forms, str | Form):
         forms = [forms]
     elif not isinstance(forms, Iterable):
-        raise CurvewiseError(
-            f"forms is {forms!r}. Pass names, such as {EXTRAPOLATING}.",
-            argument="forms",
-            value=forms,
-        )
+        raise bad_value("forms", forms, f"Pass names, such as {EXTRAPOLATING}.")
     asked = [form_of("LAST1"), *(form_of(f) for f in forms)]
     each = tuple({form.name: form for form in asked}.values())
     if sizes < FEWEST + 1:

@@ -26,6 +26,7 @@ from curvewise.stats.learning.forecast import (
 from curvewise.stats.validation import (
     LARGEST_SIZE,
     Floats,
+    bad_value,
     checked_confidence,
     checked_sizes,
     is_number,
@@ -181,11 +182,8 @@ def size_for(
     wanted = _checked_error(error, getattr(curve, "unit", "loss"))
     least = float(curve.sizes[0])
     if not is_number(largest) or not least < largest <= LARGEST_SIZE:
-        raise CurvewiseError(
-            f"largest is {largest!r}. Pass a size above {least:g}, up to "
-            f"{LARGEST_SIZE:g}.",
-            argument="largest",
-            value=largest,
+        raise bad_value(
+            "largest", largest, f"Pass a size above {least:g}, up to {LARGEST_SIZE:g}."
         )
     sizes = np.geomspace(least, float(largest), _COARSE)
     tables = tables_between(curve, least, float(largest))

@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.errors import CurvewiseError
 from curvewise.stats import interval as words
 from curvewise.stats.interval import Interval
 from curvewise.stats.learning.forecast import (
@@ -24,6 +23,7 @@ from curvewise.stats.learning.forecast import (
 from curvewise.stats.validation import (
     LARGEST_SIZE,
     Floats,
+    bad_value,
     checked_confidence,
     checked_sizes,
 )
@@ -206,11 +206,7 @@ def _grid(one: Forecast, other: Forecast, sizes: ArrayLike | None) -> Floats:
         asked = not_below(checked_sizes(sizes), one, other)
         least, most = float(asked.min()), float(asked.max())
     if not least < most:
-        raise CurvewiseError(
-            f"sizes is {sizes!r}. Pass two sizes to look between.",
-            argument="sizes",
-            value=sizes,
-        )
+        raise bad_value("sizes", sizes, "Pass two sizes to look between.")
     return np.geomspace(least, most, _GRID)
 
 

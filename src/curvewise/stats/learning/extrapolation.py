@@ -32,6 +32,7 @@ from curvewise.stats.learning.shape import Shape, shape
 from curvewise.stats.validation import (
     LARGEST_LOSS,
     Floats,
+    bad_value,
     checked_confidence,
     checked_sizes,
     checked_table,
@@ -429,10 +430,8 @@ def _checked_counts(counts: Any, sizes: int) -> Floats:
         found = np.array(np.nan)
     is_count = (found >= 1) & (found <= _MANY)
     if found.shape not in {(), (sizes,)} or not is_count.all():
-        raise CurvewiseError(
-            f"counts is {counts!r}. Pass the number of runs, or one for each size.",
-            argument="counts",
-            value=counts,
+        raise bad_value(
+            "counts", counts, "Pass the number of runs, or one for each size."
         )
     return found
 
@@ -465,11 +464,10 @@ def known_confidence(confidence: Any) -> float:
     """Return a confidence that intervals were learnt for."""
     level = checked_confidence(confidence)
     if not 0.5 <= level <= 0.99:
-        raise CurvewiseError(
-            f"confidence is {confidence!r}. Pass one from 0.5 to 0.99: real curves are too "
-            f"few to say more.",
-            argument="confidence",
-            value=confidence,
+        raise bad_value(
+            "confidence",
+            confidence,
+            "Pass one from 0.5 to 0.99: real curves are too few to say more.",
         )
     return level
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.validation import Floats, is_number
+from curvewise.stats.validation import Floats, bad_value, is_number
 
 __all__ = [
     "Forecast",
@@ -290,11 +290,11 @@ def difference_quantiles(
 def checked_correlation(correlation: Any) -> float:
     """Return a correlation; refuse what is none."""
     if not is_number(correlation) or not -1 < correlation < 1:
-        raise CurvewiseError(
-            f"correlation is {correlation!r}. Pass that of the noise of the two curves, "
-            f"strictly between -1 and 1: `shared_noise` estimates it.",
-            argument="correlation",
-            value=correlation,
+        raise bad_value(
+            "correlation",
+            correlation,
+            "Pass that of the noise of the two curves, strictly between -1 and 1: "
+            "`shared_noise` estimates it.",
         )
     return float(correlation)
 

@@ -12,6 +12,7 @@ from curvewise.errors import CurvewiseError
 from curvewise.stats.curves import Runs, Unit, checked_runs, scale_of
 from curvewise.stats.validation import (
     Floats,
+    bad_value,
     checked_one_size,
     checked_sizes,
     is_number,
@@ -238,11 +239,8 @@ def _law(given: Runs, unit: Unit) -> tuple[Law, tuple[str, ...]]:
             "The errors have no noise, so that no run could make the curve any sharper. "
             "Pass runs with different seeds."
         )
-    concerns = list(fit.concerns)
-    if not fit.eta > 0:
-        concerns.append("The curve does not fall, so a power law says little of it.")
     law = Law(fit.alpha, fit.eta, fit.gamma, fit.noise_floor, fit.noise_slope)
-    return law, tuple(concerns)
+    return law, fit.concerns
 
 
 def _checked_candidates(sizes: Floats, asked: Any, target: float) -> Floats:
@@ -263,11 +261,7 @@ def _checked_repeats(repeats: Any) -> Floats:
         found = np.array([])
     is_whole = (found >= 1) & (found <= 1e9) & (found == np.round(found))
     if len(found) == 0 or not is_whole.all():
-        raise CurvewiseError(
-            f"repeats is {repeats!r}. Pass whole numbers of runs, at least 1.",
-            argument="repeats",
-            value=repeats,
-        )
+        raise bad_value("repeats", repeats, "Pass whole numbers of runs, at least 1.")
     return found
 
 
@@ -275,11 +269,7 @@ def _checked_budget(budget: Any) -> float:
     if budget is None:
         return math.inf
     if not is_number(budget) or budget <= 0:
-        raise CurvewiseError(
-            f"budget is {budget!r}. Pass seconds, above 0.",
-            argument="budget",
-            value=budget,
-        )
+        raise bad_value("budget", budget, "Pass seconds, above 0.")
     return float(budget)
 
 
@@ -364,10 +354,10 @@ def _checked_seconds(seconds: Any, n: Floats) -> Floats:
     except (TypeError, ValueError):
         found = np.array(np.nan)
     if found.shape != n.shape or not (np.isfinite(found) & (found > 0)).all():
-        raise CurvewiseError(
-            f"seconds is {seconds!r}. Pass the seconds of one run at each size, above 0, "
-            f"or a function of the size.",
-            argument="seconds",
-            value=seconds,
+        raise bad_value(
+            "seconds",
+            seconds,
+            "Pass the seconds of one run at each size, above 0, or a function of the "
+            "size.",
         )
     return found

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.stats.curves import Runs, Unit, checked_runs, scale_of
-from curvewise.stats.validation import Floats, one_of
+from curvewise.stats.validation import Floats, bad_value, one_of
 from curvewise.text import shown, step
 
 __all__ = [
@@ -202,11 +202,7 @@ def average_rmse(rmse: ArrayLike) -> Floats:
     except (TypeError, ValueError):
         values = np.empty(0)
     if values.shape[-1] == 0:
-        raise CurvewiseError(
-            f"rmse is {rmse!r}. Pass one number for each size.",
-            argument="rmse",
-            value=rmse,
-        )
+        raise bad_value("rmse", rmse, "Pass one number for each size.")
     return np.asarray(np.mean(values, axis=-1))
 
 
@@ -238,10 +234,8 @@ def _predicted(fit: Model, runs: Runs) -> Floats:
 
 def _named(curves: Any) -> dict[str, Any]:
     if not isinstance(curves, Iterable):
-        raise CurvewiseError(
-            f"curves is {curves!r}. Pass the errors of each learner, by name or in a list.",
-            argument="curves",
-            value=curves,
+        raise bad_value(
+            "curves", curves, "Pass the errors of each learner, by name or in a list."
         )
     named = (
         {str(k): v for k, v in curves.items()}
@@ -264,10 +258,8 @@ def _fits(models: Any, unit: Unit) -> dict[str, Model]:
     elif isinstance(models, Iterable):
         fits = {name: known_model(name, within) for name in models}
     if not fits or not all(callable(fit) for fit in fits.values()):
-        raise CurvewiseError(
-            f"models is {models!r}. Pass names, or functions that fit a curve, by name.",
-            argument="models",
-            value=models,
+        raise bad_value(
+            "models", models, "Pass names, or functions that fit a curve, by name."
         )
     return fits
 

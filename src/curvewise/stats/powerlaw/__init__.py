@@ -1,6 +1,6 @@
 """How error falls with data: power laws, with bands that hold."""
 
-from curvewise.stats.powerlaw.curve import PowerLaw, PowerLawDraws, PowerLaws
+from curvewise.stats.powerlaw.curve import PowerLaw, PowerLawDraws
 from curvewise.stats.powerlaw.fit import (
     bootstrap_band,
     fit_power_law,
@@ -11,7 +11,6 @@ from curvewise.stats.powerlaw.fit import (
 __all__ = [
     "PowerLaw",
     "PowerLawDraws",
-    "PowerLaws",
     "bootstrap_band",
     "fit_power_law",
     "fit_power_laws",

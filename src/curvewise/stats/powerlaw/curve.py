@@ -1,8 +1,8 @@
-"""Fitted power laws, of one learner or of thousands, and what they say at any size."""
+"""Fitted power laws, of one learner or of thousands, and what they have at any size."""
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -12,8 +12,8 @@ from curvewise.errors import CurvewiseError, Keyword
 from curvewise.stats.curves import UNITS, Unit, blocks, scale_of
 from curvewise.stats.interval import CurveBand, Interval, percent
 from curvewise.stats.powerlaw import mixture
-from curvewise.stats.powerlaw.concerns import concerns_of
 from curvewise.stats.powerlaw.methods import (
+    THEORY,
     Fitted,
     Method,
     Observed,
@@ -21,11 +21,15 @@ from curvewise.stats.powerlaw.methods import (
     Weights,
     fit_calibrated,
     fit_paper,
+    gammas_for,
+    parameters_of,
 )
 from curvewise.stats.powerlaw.mixture import Mixture
 from curvewise.stats.validation import (
     LEAST_SIZE,
     Floats,
+    as_floats,
+    bad_value,
     checked_chance,
     checked_confidence,
     is_number,
@@ -35,7 +39,6 @@ from curvewise.stats.validation import (
 __all__ = [
     "PowerLaw",
     "PowerLawDraws",
-    "PowerLaws",
 ]
 
 
@@ -67,42 +70,70 @@ class PowerLawDraws:
         )
 
 
-# --- A power law fitted to the errors of one learner, and what it says at any size -----
+# --- Power laws fitted to errors, of one learner or of thousands -----------------------
 
 
 Side: TypeAlias = Literal["both", "lower", "upper"]
 _STEEPEST = -20  # beyond, powers of sizes overflow
 SIDES = ("both", "lower", "upper")
 
+Concern: TypeAlias = Literal[
+    "equal_means",  # all mean errors are equal: there is no curve, and no exponent
+    "equal_errors",  # nor do runs differ
+    "no_repeats",  # no size has two runs: noise is judged by how badly the law fits
+    "three_errors",  # at three sizes, which fit any exponent
+    "no_repeats_floor_passed",  # nothing but the floor that was passed tells of noise
+    "no_repeats_floor_assumed",  # nothing but that of the paper does
+    "floor_assumed",  # the noise floor is the paper's
+    "exponent_at_edge",  # of those that are tried
+    "exponent_far",  # from the usual -1/2
+    "rising",  # the error does not fall
+    "asymptote_below_0",
+    "misfit",  # means lie further from the curve than runs from each other
+    "linked_runs",  # that are high at one size are so at others
+]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PowerLaw:
     r"""How error falls with data: alpha + eta n^gamma (+ delta n^(2 gamma)).
 
-    Made by `fit_power_law` or `PowerLaw.from_summary`. Everything is in the unit in
+    Of one curve, made by `fit_power_law` or `PowerLaw.from_summary`, or of many on common
+    sizes, made by `fit_power_laws`: every array then has curves along its first axis,
+    numbers are arrays, and ``laws[i]`` is one of the curves. Everything is in the unit in
     which the errors came.
 
     Parameters
     ----------
-    alpha, eta, delta, gamma : float
-        Of the formula. alpha is what the fit says, even where it is below 0.
+    alpha, eta, delta, gamma : float or ndarray, shape (curve,)
+        Of the formula. alpha is what the fit says, even where it is below 0. NaN where a
+        curve could not be fitted.
     size : float
         The reference size :math:`N`.
     unit : {"fraction", "percent", "loss"}
-    sizes, means, counts : ndarray, shape (size,)
+    sizes : ndarray, shape (size,)
+    means, counts : ndarray, shape (size,) or (curve, size)
         What was fitted: mean error and number of runs at each size; empty where nothing
         was.
     method, weights, terms : str
         As in `fit_power_law`.
-    noise_floor, noise_slope : float
+    noise_floor, noise_slope : float or ndarray, shape (curve,)
         The variance of a run at size n is noise_floor + noise_slope / n.
-    run_shift : float
-        Beside it, the variance of what all sizes of a run have in common.
-    r_squared : float
+    r_squared : float or ndarray, shape (curve,)
         Share of the variation between sizes that the curve explains, as the fit weights
         it.
+    cost : float or ndarray, shape (curve,)
+        Sum of squares of the means around the curve, as the fit weights them.
+    p_misfit : float or ndarray, shape (curve,)
+        P value of the lack of fit, against the variance within sizes; NaN without one.
+    p_linked_runs : float
+        P value of runs that are high at one size being so at others; NaN if not tested.
+    is_fitted : bool or ndarray of bool, shape (curve,)
+        Whether there was a curve at all.
     concerns : tuple of str
-        What may be wrong.
+        What may be wrong with one curve, by name.
+    run_shift : float
+        Beside the noise, the variance of what all sizes of a run have in common.
 
     References
     ----------
@@ -118,10 +149,11 @@ class PowerLaw:
     15.22
     """
 
-    alpha: float
-    eta: float
-    delta: float
-    gamma: float
+    # A number of one curve, an array of many.
+    alpha: Any
+    eta: Any
+    delta: Any
+    gamma: Any
     size: float
     unit: Unit = "fraction"
     sizes: Floats = field(default_factory=lambda: np.empty(0))
@@ -130,12 +162,19 @@ class PowerLaw:
     method: Method | Literal["summary"] = "summary"
     weights: Weights = "efficient"
     terms: Terms = "power"
-    noise_floor: float = math.nan
-    noise_slope: float = math.nan
-    r_squared: float = math.nan
-    concerns: tuple[str, ...] = ()
-    _mixture: Mixture | None = field(default=None, repr=False)
+    noise_floor: Any = math.nan
+    noise_slope: Any = math.nan
+    r_squared: Any = math.nan
+    cost: Any = math.nan
+    p_misfit: Any = math.nan
+    p_linked_runs: float = math.nan
+    is_fitted: Any = True
+    concerns: tuple[Concern, ...] = ()
     run_shift: float = 0.0
+    # What is known of one curve; of many it is made again where it is asked for.
+    _mixture: Mixture | None = field(default=None, repr=False)
+    _observed: Observed | None = field(default=None, repr=False)
+    _floor: float | None = field(default=None, repr=False)
 
     # Quantiles are exact far beyond those that anybody asks for.
     levels: ClassVar[tuple[float, float]] = (1e-4, 1 - 1e-4)
@@ -170,10 +209,8 @@ class PowerLaw:
                 f"numbers, and a size N above 0."
             )
         if not _STEEPEST <= gamma < 0:
-            raise CurvewiseError(
-                f"gamma is {gamma!r}. Pass an exponent below 0, and not below {_STEEPEST}.",
-                argument="gamma",
-                value=gamma,
+            raise bad_value(
+                "gamma", gamma, f"Pass an exponent below 0, and not below {_STEEPEST}."
             )
         if not 0 <= e_N <= bounds_of(unit)[1]:
             raise CurvewiseError(
@@ -186,20 +223,29 @@ class PowerLaw:
         eta = -beta_N / (2 * gamma) * float(N) ** -gamma
         return cls(e_N + beta_N / (2 * gamma), eta, 0.0, float(gamma), float(N), unit)
 
+    def __getitem__(self, i: int) -> "PowerLaw":
+        """Return one of many curves."""
+        if self._observed is None:
+            raise CurvewiseError("This is one curve, and no row of them.")
+        if not self.is_fitted[i]:
+            raise CurvewiseError(f"Curve {i} could not be fitted. Look at its errors.")
+        i = range(len(self.alpha))[i]
+        return one_law(self._observed[i : i + 1], self._setup)
+
     @property
-    def e_N(self) -> float:  # noqa: N802  the paper's letter
+    def e_N(self) -> Any:  # noqa: N802  the paper's letter
         """The error at the reference size, as the formula has it."""
-        return float(self._formula(np.array(self.size)))
+        return _plain(self._formula(np.array(self.size)))
 
     @property
-    def beta_N(self) -> float:  # noqa: N802
+    def beta_N(self) -> Any:  # noqa: N802
         """The data-reliance at the reference size."""
-        return float(self.data_reliance(self.size))
+        return _plain(self.data_reliance(self.size))
 
     @property
-    def asymptote(self) -> float:
+    def asymptote(self) -> Any:
         """The error that no amount of data would beat: alpha, but never below 0."""
-        return float(self.error(math.inf))
+        return _plain(self.error(math.inf))
 
     @property
     def extrapolation_limit(self) -> float:
@@ -208,19 +254,25 @@ class PowerLaw:
         return 4 * float(largest)
 
     def summary(self, n: float | None = None) -> tuple[float, float, float]:
-        """Return error and data-reliance at n (the reference size), and the exponent."""
+        """Return error and data-reliance of one curve at n (N), and its exponent."""
+        self._refuse_many()
         at = self.size if n is None else n
         e = float(self._formula(checked_at(at)))
         beta = float(self.data_reliance(at))
         return float(f"{e:.12g}"), float(f"{beta:.12g}"), self.gamma
 
     def error(self, n: ArrayLike) -> Floats:
-        """Return the error at sizes n, infinite ones too, cut off where none can be."""
+        """Return the error at sizes n, infinite ones too, cut off where none can be.
+
+        Of many curves, the first axis is theirs, also of what else is asked at sizes.
+        """
         return self._clipped(self._formula(checked_at(n)))
 
     def noise(self, n: ArrayLike) -> Floats:
         """Return the variance of a single run at sizes n."""
-        return np.asarray(self.noise_floor + self.noise_slope / checked_at(n))
+        at = checked_at(n)
+        floor, slope = self._along(at, self.noise_floor, self.noise_slope)
+        return np.asarray(floor + slope / at)
 
     def data_reliance(self, n: ArrayLike) -> Floats:
         r"""Return how much error rests on more data, :math:`-2 n\, de/dn`.
@@ -229,8 +281,10 @@ class PowerLaw:
 
         The slope of the error against :math:`n^{-1/2}`, times :math:`n^{-1/2}`.
         """
-        x = checked_at(n) ** self.gamma
-        return np.asarray(-2 * self.gamma * (self.eta * x + 2 * self.delta * x**2))
+        at = checked_at(n)
+        eta, delta, gamma = self._along(at, self.eta, self.delta, self.gamma)
+        x = at**gamma
+        return np.asarray(-2 * gamma * (eta * x + 2 * delta * x**2))
 
     def linear_predictor(self, d: ArrayLike) -> Floats:
         r"""Return the error at d times the reference size, by a straight line.
@@ -239,34 +293,36 @@ class PowerLaw:
 
         Straight in :math:`n^{-1/2}`; four times the data are worth half of beta_N.
         """
-        share = checked_multiples(d)
-        return np.asarray(self.e_N + (share**-0.5 - 1) * self.beta_N)
+        share = _positive(d, "d", "multiples of the reference size")
+        error, reliance = self._along(share, self.e_N, self.beta_N)
+        return np.asarray(error + (share**-0.5 - 1) * reliance)
 
     def quantile(self, p: ArrayLike, n: ArrayLike) -> Floats:
-        """Return quantiles of the mean error at sizes n, shape (p, n).
+        """Return quantiles of the mean error at sizes n, shape (p, n) or (curve, p, n).
 
         Of the mixture of t over the exponents, or the paper's normal distribution. n may
         be infinite.
         """
-        at, levels = checked_places(n), checked_probabilities(p)
-        known = self._known()
-        found = known.quantile(levels, *known.errors(at))[0]
-        return self._clipped(scale_of(self.unit) * found)
+        return self._clipped(self._quantile(p, n))
 
     def reliance_quantile(self, p: ArrayLike, n: ArrayLike) -> Floats:
-        """Return quantiles of the data-reliance at sizes n, shape (p, n)."""
-        at, levels = checked_places(n), checked_probabilities(p)
-        known = self._known()
-        found = known.quantile(levels, *known.reliances(at))[0]
-        return np.asarray(scale_of(self.unit) * found)
+        """Return quantiles of the data-reliance at sizes n, of the same shape."""
+        at, levels = checked_places(n), _probabilities(p)
+        parts = [m.quantile(levels, *m.reliances(at)) for m in self._mixtures()]
+        return scale_of(self.unit) * self._together(parts)
 
     def exponent_quantile(self, p: ArrayLike) -> Floats:
-        """Return quantiles of the exponent, shape (p,).
+        """Return quantiles of the exponent, shape (p,) or (curve, p).
 
         All the same for ``method="paper"``, which takes the exponent for known.
         """
-        levels, known = checked_probabilities(p), self._known()
-        return mixture.exponent_quantile(levels, known.gammas[0], known.weights[0])
+        levels = _probabilities(p)
+        parts = [
+            mixture.exponent_quantile(levels, gammas, weights)[None]
+            for m in self._mixtures()
+            for gammas, weights in zip(m.gammas, m.weights, strict=True)
+        ]
+        return self._together(parts)
 
     def interval(
         self, n: ArrayLike, confidence: float = 0.95, *, side: Side = "both"
@@ -285,10 +341,9 @@ class PowerLaw:
         """
         checked_confidence(confidence)
         one_of("side", side, SIDES)
-        at = checked_places(n)
         tail = (1 - confidence) / (2 if side == "both" else 1)
-        ends = self.quantile([tail, 1 - tail], at)
-        return self._band(at, ends[0], ends[1], side, pointwise(self, confidence))
+        ends = self.quantile([tail, 1 - tail], n)
+        return self._band(n, ends, side, pointwise(self, confidence))
 
     def band(
         self,
@@ -304,7 +359,9 @@ class PowerLaw:
            + q s^2 F_{q, \nu}^{-1}(1 - \delta)\}
 
         The band is what the curves of this likelihood region pass through, over q
-        parameters: an envelope over the exponents, with nothing left to chance.
+        parameters: an envelope over the exponents, with nothing left to chance. One curve
+        whose errors leave nothing to judge the noise by is refused; of many, its ends are
+        NaN.
 
         Parameters
         ----------
@@ -321,32 +378,34 @@ class PowerLaw:
             return self.interval(n, confidence, side=side)
         checked_confidence(confidence)
         one_of("side", side, SIDES)
-        at, known = checked_places(n), self._known()
-        left = mixture.freedom_left(known)
-        if left[0] < 1:
-            count = mixture.parameters_in(known)
-            raise CurvewiseError(
-                f"Errors at {len(self.sizes)} sizes and {count} parameters leave "
-                "nothing to judge the noise by, so there is no band. Pass more runs, "
-                "or ",
-                {"terms": "linear"},
-                ".",
+        at, parts = checked_places(n), []
+        for known in self._mixtures():
+            freedom = mixture.freedom_left(known)
+            if not self._shape and freedom[0] < 1:
+                count = mixture.parameters_in(known)
+                raise CurvewiseError(
+                    f"Errors at {len(self.sizes)} sizes and {count} parameters leave "
+                    "nothing to judge the noise by, so there is no band. Pass more runs, "
+                    "or ",
+                    {"terms": "linear"},
+                    ".",
+                )
+            parts.append(
+                np.stack(mixture.envelope(known, at, confidence, freedom), axis=1)
             )
-        low, high = (x[0] for x in mixture.envelope(known, at, confidence, left))
-        scale = scale_of(self.unit)
-        words = simultaneous(self, confidence)
-        low, high = self._clipped(scale * low), self._clipped(scale * high)
-        return self._band(at, low, high, side, words)
+        ends = self._clipped(scale_of(self.unit) * self._together(parts))
+        return self._band(at, ends, side, simultaneous(self, confidence))
 
     def parameters(self, confidence: float = 0.95) -> dict[str, Interval]:
-        """Return e_N, beta_N, gamma and alpha, each with its interval."""
+        """Return e_N, beta_N, gamma and alpha of one curve, each with its interval."""
+        self._refuse_many()
         checked_confidence(confidence)
         p = [(1 - confidence) / 2, (1 + confidence) / 2]
-        found = {
+        estimates = {
             "e_N": (float(self.error(self.size)), self.quantile(p, self.size)),
             "beta_N": (self.beta_N, self.reliance_quantile(p, self.size)),
             "gamma": (self.gamma, self.exponent_quantile(p)),
-            "alpha": (self.alpha, self._raw_asymptote(p)),
+            "alpha": (self.alpha, self._quantile(p, math.inf)),
         }
         # At the edge of the exponents the best fit may be outside of what is likely.
         return {
@@ -357,43 +416,93 @@ class PowerLaw:
                 parameter(self, name, confidence),
                 value,
             )
-            for name, (value, ends) in found.items()
+            for name, (value, ends) in estimates.items()
         }
 
     def draws(self, k: int, *, rng: np.random.Generator) -> PowerLawDraws:
-        """Return k curves drawn from what is known of this one."""
+        """Return k curves drawn from what is known of one."""
+        self._refuse_many()
         k = checked_chance(k, rng, least=1, name="k")
-        return draw_curves(self._known(), k, scale_of(self.unit), rng)
+        (known,) = self._mixtures()
+        return draw_curves(known, k, scale_of(self.unit), rng)
 
-    def _raw_asymptote(self, p: Any) -> Floats:
-        known = self._known()
-        found = known.quantile(
-            checked_probabilities(p), *known.errors(np.array([np.inf]))
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return np.shape(self.alpha)
+
+    @property
+    def _setup(self) -> "Setup":
+        return Setup(
+            method="paper" if self.method == "paper" else "calibrated",
+            weights=self.weights,
+            terms=self.terms,
+            unit=self.unit,
+            floor=self._floor,
+            size=self.size,
         )
-        return np.asarray(scale_of(self.unit) * found[0])
+
+    def _refuse_many(self) -> None:
+        if self._shape:
+            raise CurvewiseError(
+                f"These are {len(self.alpha)} curves. Choose one, such as laws[0]."
+            )
+
+    def _along(self, n: Floats, *values: Any) -> tuple[Any, ...]:
+        """Return numbers of each curve so that they broadcast against sizes."""
+        if not self._shape:
+            return values
+        return tuple(np.reshape(x, (*self._shape, *[1] * n.ndim)) for x in values)
 
     def _formula(self, n: Floats) -> Floats:
-        x = n**self.gamma
-        return np.asarray(self.alpha + self.eta * x + self.delta * x**2)
+        parameters = self.alpha, self.eta, self.delta, self.gamma
+        alpha, eta, delta, gamma = self._along(n, *parameters)
+        x = n**gamma
+        return np.asarray(alpha + eta * x + delta * x**2)
 
     def _clipped(self, error: Floats) -> Floats:
         return np.clip(error, *bounds_of(self.unit))
 
-    def _known(self) -> Mixture:
-        if self._mixture is None:
+    def _mixtures(self) -> Iterator[Mixture]:
+        """Return what is known of the curves, a block of them at a time."""
+        if self._mixture is not None:
+            yield self._mixture
+        elif self._observed is None:
             raise CurvewiseError(
                 "This curve comes from a summary, which says nothing of its uncertainty. "
                 "Fit one to errors of runs, with fit_power_law."
             )
-        return self._mixture
+        else:
+            for rows in in_blocks(len(self.alpha)):
+                yield fit_curves(self._observed[rows], self._setup).mixture
+
+    def _together(self, parts: list[Floats]) -> Floats:
+        """Return what blocks of curves have, NaN where there was no curve."""
+        values = np.concatenate(parts)
+        if not self._shape:
+            return np.asarray(values[0])
+        values[~self.is_fitted] = np.nan
+        return values
+
+    def _quantile(self, p: ArrayLike, n: ArrayLike) -> Floats:
+        """Return quantiles of the mean error as the formula has it."""
+        at, levels = checked_places(n), _probabilities(p)
+        parts = [m.quantile(levels, *m.errors(at)) for m in self._mixtures()]
+        return scale_of(self.unit) * self._together(parts)
 
     def _band(
-        self, at: Floats, low: Floats, high: Floats, side: Side, words: tuple[str, str]
+        self, n: ArrayLike, ends: Floats, side: Side, promise: tuple[str, str]
     ) -> CurveBand:
+        at = checked_places(n)
+        low, high = ends[..., 0, :], ends[..., 1, :]
         least, most = bounds_of(self.unit)
-        low = np.full(len(at), least) if side == "upper" else low
-        high = np.full(len(at), most) if side == "lower" else high
-        return CurveBand(at, self.error(at), low, high, *words)
+        low = np.full_like(low, least) if side == "upper" else low
+        high = np.full_like(high, most) if side == "lower" else high
+        return CurveBand(at, self.error(at), low, high, *promise)
+
+
+def _plain(value: Floats) -> Any:
+    """Return a number where there is one, the array where there are many."""
+    return value.item() if value.ndim == 0 else value
 
 
 # --- Checked curves in, power laws out -------------------------------------------------
@@ -409,8 +518,8 @@ def in_blocks(curves: int) -> Iterator[slice]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What was asked of a fit; `floor` is in squared fractions."""
+class Setup:
+    """How curves are to be fitted; `floor` is in squared fractions."""
 
     method: Method
     weights: Weights
@@ -420,22 +529,87 @@ class Asked:
     size: float
 
 
-def fit_curves(seen: Observed, asked: Asked) -> Fitted:
+def fit_curves(observed: Observed, setup: Setup) -> Fitted:
     """Return the fits of curves, in fractions."""
-    if asked.method == "paper":
-        return fit_paper(seen, asked.terms, asked.weights, asked.floor)
-    return fit_calibrated(seen, asked.terms, asked.floor)
+    if setup.method == "paper":
+        return fit_paper(observed, setup.terms, setup.weights, setup.floor)
+    return fit_calibrated(observed, setup.terms, setup.floor)
 
 
-def formula_of(fit: Fitted, largest: float, unit: Unit) -> Floats:
-    """Return alpha, eta and delta of fits, in their unit, shape (3, curve)."""
+def numbers_of(observed: Observed, fit: Fitted, setup: Setup) -> dict[str, Any]:
+    """Return what a `PowerLaw` has of each curve, in its unit, each of shape (curve,)."""
+    scale = scale_of(setup.unit)
     theta = np.zeros((len(fit.gamma), 3))
     theta[:, : fit.theta.shape[1]] = fit.theta
+    largest = float(observed.sizes[-1])
     unscaled = theta * largest ** -(fit.gamma[:, None] * np.arange(3))
-    return scale_of(unit) * unscaled.T
+    alpha, eta, delta = scale * unscaled.T
+    return {
+        "alpha": alpha,
+        "eta": eta,
+        "delta": delta,
+        "gamma": fit.gamma,
+        "noise_floor": scale**2 * fit.floor,
+        "noise_slope": scale**2 * fit.slope,
+        "r_squared": _r_squared(observed.means, fit),
+        "cost": fit.cost,
+        "p_misfit": _lack_of_fit(observed, fit, setup.terms),
+    }
 
 
-def r_squared(means: Floats, fit: Fitted) -> Floats:
+def one_law(observed: Observed, setup: Setup) -> PowerLaw:
+    """Return the power law of the only curve that was observed."""
+    fit = fit_curves(observed, setup)
+    numbers: dict[str, Any] = {
+        name: float(values[0])
+        for name, values in numbers_of(observed, fit, setup).items()
+    }
+    return PowerLaw(
+        **numbers,
+        size=setup.size,
+        unit=setup.unit,
+        sizes=observed.sizes,
+        means=scale_of(setup.unit) * observed.means[0],
+        counts=observed.counts[0],
+        method=setup.method,
+        weights=setup.weights,
+        terms=setup.terms,
+        concerns=tuple(_concerns(observed, fit, setup, numbers["p_misfit"])),
+        _mixture=fit.mixture,
+    )
+
+
+def many_laws(
+    observed: Observed, is_fitted: NDArray[np.bool_], setup: Setup
+) -> PowerLaw:
+    """Return the power laws of curves, a block at a time."""
+    parts = [
+        numbers_of(observed[rows], fit_curves(observed[rows], setup), setup)
+        for rows in in_blocks(len(observed.means))
+    ]
+    # Rows that could not be fitted were replaced by others, and are masked.
+    numbers: dict[str, Any] = {
+        name: np.where(is_fitted, np.concatenate([p[name] for p in parts]), np.nan)
+        for name in parts[0]
+    }
+    means = scale_of(setup.unit) * observed.means
+    return PowerLaw(
+        **numbers,
+        size=setup.size,
+        unit=setup.unit,
+        sizes=observed.sizes,
+        means=np.where(is_fitted[:, None], means, np.nan),
+        counts=np.where(is_fitted[:, None], observed.counts, np.nan),
+        method=setup.method,
+        weights=setup.weights,
+        terms=setup.terms,
+        is_fitted=is_fitted,
+        _observed=observed,
+        _floor=setup.floor,
+    )
+
+
+def _r_squared(means: Floats, fit: Fitted) -> Floats:
     """Return which share of the variation between sizes fits explain, shape (curve,)."""
     total = fit.weights.sum(axis=1, keepdims=True)
     away = means - (fit.weights * means).sum(axis=1, keepdims=True) / total
@@ -443,130 +617,86 @@ def r_squared(means: Floats, fit: Fitted) -> Floats:
     return np.where(around > 0, 1 - fit.cost / np.where(around > 0, around, 1), np.nan)
 
 
-def one_law(seen: Observed, fit: Fitted, asked: Asked) -> PowerLaw:
-    """Return the power law of the only curve of a fit."""
-    alpha, eta, delta = formula_of(fit, float(seen.sizes[-1]), asked.unit)[:, 0]
-    scale, is_held = scale_of(asked.unit), asked.floor is not None
-    return PowerLaw(
-        float(alpha),
-        float(eta),
-        float(delta),
-        float(fit.gamma[0]),
-        asked.size,
-        asked.unit,
-        seen.sizes,
-        scale * seen.means[0],
-        seen.counts[0],
-        asked.method,
-        asked.weights,
-        asked.terms,
-        float(scale**2 * fit.floor[0]),
-        float(scale**2 * fit.slope[0]),
-        float(r_squared(seen.means, fit)[0]),
-        concerns_of(seen, fit, asked.terms, asked.method, is_held),
-        fit.mixture,
-    )
+# --- What may be wrong with a fitted power law -----------------------------------------
 
 
-# --- Power laws of thousands of curves at once, and what they say ----------------------
+_FAR = 0.3  # from the exponent -1/2
+_RARE = 0.01
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PowerLaws:
-    """Power laws of many curves on common sizes, made by `fit_power_laws`.
+def _concerns(
+    observed: Observed, fit: Fitted, setup: Setup, p_misfit: float
+) -> Iterator[Concern]:
+    has_repeats = bool((observed.freedom[0] > 0).any())
+    varies = np.ptp(observed.means[0]) > 0
+    if not varies:
+        is_still = has_repeats and not observed.squares[0].any()
+        yield "equal_errors" if is_still else "equal_means"
+    if not has_repeats:
+        if setup.floor is not None:
+            yield "no_repeats_floor_passed"
+        elif setup.method == "paper":
+            yield "no_repeats_floor_assumed"
+        else:
+            yield "three_errors" if observed.known[0] <= 3 else "no_repeats"
+    elif setup.method == "paper" and setup.floor is None:
+        yield "floor_assumed"
+    gammas, gamma = gammas_for(setup.terms, setup.method), float(fit.gamma[0])
+    if len(gammas) > 1:
+        if gamma in (gammas[0], gammas[-1]):
+            yield "exponent_at_edge"
+        elif abs(gamma - THEORY) > _FAR:
+            yield "exponent_far"
+    theta = fit.theta[0]
+    if varies and len(theta) == 2 and not theta[1] > 0:
+        yield "rising"
+    if not theta[0] >= 0:
+        yield "asymptote_below_0"
+    if p_misfit < _RARE:
+        yield "misfit"
 
-    Parameters
-    ----------
-    alpha, eta, delta, gamma, e_N, beta_N, r_squared : ndarray, shape (curve,)
-        As in `PowerLaw`; NaN where a curve could not be fitted.
-    cost : ndarray, shape (curve,)
-        Sum of squares of the means around the curve, as the fit weights them.
-    is_fitted : ndarray of bool, shape (curve,)
-        Whether there was a curve at all.
-    size : float
-        The reference size.
-    unit, method, weights, terms : str
+
+def _lack_of_fit(observed: Observed, fit: Fitted, terms: Terms) -> Floats:
+    """Return p values of the F test against the variance within sizes; NaN without."""
+    from scipy.special import fdtrc
+
+    sizes = len(observed.sizes)
+    freedom = sizes - parameters_of(terms) - (terms in ("power", "full"))
+    within = observed.freedom_within
+    noise = fit.floor[:, None] + fit.slope[:, None] / observed.sizes
+    if freedom < 1:
+        return np.full(len(within), np.nan)
+    x = (observed.scaled[None] ** fit.gamma[:, None])[..., None]
+    value = (fit.theta[:, None] * x ** np.arange(fit.theta.shape[1])).sum(axis=-1)
+    noise = np.maximum(noise, np.finfo(float).tiny)
+    between = (observed.counts * (observed.means - value) ** 2 / noise).sum(axis=1)
+    inside = (observed.squares / noise).sum(axis=1)
+    is_known = (within > 0) & (inside > 0)
+    f = between / freedom / np.where(is_known, inside / np.maximum(within, 1), 1.0)
+    return np.where(is_known, fdtrc(freedom, np.maximum(within, 1), f), np.nan)
+
+
+def with_linked_runs(law: PowerLaw, table: Floats | None) -> PowerLaw:
+    """Return a power law that says if runs that are high at one size are so at others.
+
+    The F test of rows in a two-way layout of the residuals, each size in units of its
+    standard deviation.
     """
+    from scipy.special import fdtrc
 
-    alpha: Floats
-    eta: Floats
-    delta: Floats
-    gamma: Floats
-    e_N: Floats  # noqa: N815  the paper's letters
-    beta_N: Floats  # noqa: N815
-    cost: Floats
-    r_squared: Floats
-    is_fitted: NDArray[np.bool_]
-    size: float
-    unit: Unit
-    method: Method
-    weights: Weights
-    terms: Terms
-    _seen: Observed
-    _floor: float | None
-
-    def __len__(self) -> int:
-        return len(self.alpha)
-
-    @property
-    def sizes(self) -> Floats:
-        """The sizes that all curves share."""
-        return self._seen.sizes
-
-    def error(self, n: ArrayLike) -> Floats:
-        """Return the error of each curve at sizes n, shape (curve, n)."""
-        x = checked_places(n) ** self.gamma[:, None]
-        value = self.alpha[:, None] + self.eta[:, None] * x + self.delta[:, None] * x**2
-        return np.clip(value, *bounds_of(self.unit))
-
-    def quantile(self, p: ArrayLike, n: ArrayLike) -> Floats:
-        """Return quantiles of the mean error at sizes n, shape (curve, p, n)."""
-        at, levels = checked_places(n), checked_probabilities(p)
-        found = np.full((len(self), len(levels), len(at)), np.nan)
-        for rows in self._blocks():
-            known = self._fit(rows).mixture
-            found[rows] = known.quantile(levels, *known.errors(at))
-        found = np.where(self.is_fitted[:, None, None], found, np.nan)
-        return np.clip(scale_of(self.unit) * found, *bounds_of(self.unit))
-
-    def interval(self, n: ArrayLike, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Return lower and upper ends at sizes n, each of shape (curve, n)."""
-        checked_confidence(confidence)
-        tail = (1 - confidence) / 2
-        ends = self.quantile([tail, 1 - tail], n)
-        return ends[:, 0], ends[:, 1]
-
-    def band(self, n: ArrayLike, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Return ends that hold at all sizes at once, as `PowerLaw.band`, (curve, n)."""
-        checked_confidence(confidence)
-        at = checked_places(n)
-        found = np.full((2, len(self), len(at)), np.nan)
-        for rows in self._blocks():
-            known = self._fit(rows).mixture
-            left = mixture.freedom_left(known)
-            found[:, rows] = mixture.envelope(known, at, confidence, left)
-        found[:, ~self.is_fitted] = np.nan
-        low, high = np.clip(scale_of(self.unit) * found, *bounds_of(self.unit))
-        return low, high
-
-    def curve(self, i: int) -> PowerLaw:
-        """Return one of the curves by itself."""
-        if not self.is_fitted[i]:
-            raise CurvewiseError(f"Curve {i} could not be fitted. Look at its errors.")
-        i = range(len(self))[i]
-        rows = slice(i, i + 1)
-        return one_law(self._seen[rows], self._fit(rows), self._asked)
-
-    def _fit(self, rows: slice) -> Fitted:
-        return fit_curves(self._seen[rows], self._asked)
-
-    @property
-    def _asked(self) -> Asked:
-        told = (self.method, self.weights, self.terms, self.unit)
-        return Asked(*told, self._floor, self.size)
-
-    def _blocks(self) -> Iterator[slice]:
-        return in_blocks(len(self))
+    if table is None or table.shape[0] < 3 or not np.isfinite(table).all():
+        return law
+    deviation = table.std(axis=0, ddof=1)
+    if not (deviation > 0).all():
+        return law
+    z = (table - table.mean(axis=0)) / deviation
+    runs, sizes = z.shape
+    rows = z.mean(axis=1, keepdims=True)
+    rest = ((z - rows) ** 2).sum() / ((runs - 1) * (sizes - 1))
+    f = sizes * rows.var(ddof=1) / max(rest, np.finfo(float).tiny)
+    p = float(fdtrc(runs - 1, (runs - 1) * (sizes - 1), f))
+    linked: tuple[Concern, ...] = ("linked_runs",) if p < _RARE else ()
+    return replace(law, p_linked_runs=p, concerns=(*law.concerns, *linked))
 
 
 # --- Drawing curves from what is known of one ------------------------------------------
@@ -660,51 +790,29 @@ def bounds_of(unit: Unit) -> tuple[float, float]:
 
 def checked_at(n: Any) -> Floats:
     """Return sizes as an array of any shape; infinity is one."""
-    found = _positive(n, "n", "numbers of training examples")
-    if (found < LEAST_SIZE).any():
-        raise CurvewiseError(
-            f"n is {n!r}. Pass sizes from {LEAST_SIZE:g} on.", argument="n", value=n
-        )
-    return found
+    sizes = _positive(n, "n", "numbers of training examples")
+    if (sizes < LEAST_SIZE).any():
+        raise bad_value("n", n, f"Pass sizes from {LEAST_SIZE:g} on.")
+    return sizes
 
 
 def checked_places(n: Any) -> Floats:
     """Return sizes as an array, shape (n,)."""
-    found = np.atleast_1d(checked_at(n))
-    if found.ndim != 1:
-        raise CurvewiseError(f"n has shape {found.shape}. Pass sizes in a row.")
-    return found
+    sizes = np.atleast_1d(checked_at(n))
+    if sizes.ndim != 1:
+        raise CurvewiseError(f"n has shape {sizes.shape}. Pass sizes in a row.")
+    return sizes
 
 
-def checked_multiples(d: Any) -> Floats:
-    """Return multiples of the data as an array of any shape; infinity is one."""
-    return _positive(d, "d", "multiples of the reference size")
-
-
-def checked_probabilities(p: Any) -> Floats:
-    """Return probabilities as an array, shape (p,)."""
-    found = np.atleast_1d(_numbers(p))
-    if found.ndim != 1 or not ((found > 0) & (found < 1)).all():
-        raise CurvewiseError(
-            f"p is {p!r}. Pass probabilities between 0 and 1.", argument="p", value=p
-        )
-    return found
+def _probabilities(p: Any) -> Floats:
+    shares = as_floats(p, "iuf")
+    if shares is None or shares.ndim > 1 or not ((shares > 0) & (shares < 1)).all():
+        raise bad_value("p", p, "Pass probabilities between 0 and 1.")
+    return np.atleast_1d(shares)
 
 
 def _positive(values: Any, name: str, what: str) -> Floats:
-    found = _numbers(values)
-    if not (found > 0).all():
-        raise CurvewiseError(
-            f"{name} is {values!r}. Pass {what}, above 0.", argument=name, value=values
-        )
-    return found
-
-
-def _numbers(values: Any) -> Floats:
-    try:
-        found = np.asarray(values)
-        if found.dtype.kind not in "iuf":
-            raise TypeError
-        return found.astype(np.float64)
-    except (TypeError, ValueError):
-        return np.array(np.nan)
+    numbers = as_floats(values, "iuf")
+    if numbers is None or not (numbers > 0).all():
+        raise bad_value(name, values, f"Pass {what}, above 0.")
+    return numbers

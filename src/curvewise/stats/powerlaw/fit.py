@@ -9,18 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from curvewise.errors import CurvewiseError, Keyword
 from curvewise.stats.curves import UNITS, Unit, checked_means, checked_runs, scale_of
 from curvewise.stats.interval import CurveBand, percent
-from curvewise.stats.powerlaw.concerns import linked_runs
 from curvewise.stats.powerlaw.curve import (
-    Asked,
     PowerLaw,
-    PowerLaws,
+    Setup,
     bounds_of,
     checked_places,
-    fit_curves,
-    formula_of,
-    in_blocks,
+    many_laws,
     one_law,
-    r_squared,
+    with_linked_runs,
 )
 from curvewise.stats.powerlaw.methods import (
     METHODS,
@@ -35,6 +31,7 @@ from curvewise.stats.powerlaw.methods import (
 )
 from curvewise.stats.validation import (
     Floats,
+    bad_value,
     checked_chance,
     checked_confidence,
     checked_sizes,
@@ -135,30 +132,23 @@ def fit_power_law(
     >>> bool((band.lower < band.value).all() and (band.value < band.upper).all())
     True
     """
-    one_of("method", method, METHODS)
-    one_of("terms", terms, TERMS)
-    used = checked_weights(weights, method)
-    given = checked_runs(
-        sizes, errors, unit=unit, runs=runs, fewest=fewest_sizes(terms)
+    measured = checked_runs(
+        sizes, errors, unit=unit, runs=runs, fewest=_fewest_sizes(terms)
     )
-    floor = checked_floor(noise_floor, method, unit, scale_of(unit))
-    own, of_mean = shared_shift(given.table) if method == "calibrated" else (0.0, 0.0)
-    squares = [without_shift(e, own) for e in given.errors]
-    seen = Observed(
-        given.sizes,
-        given.means[None],
-        given.counts[None],
+    n, table = measured.sizes, measured.table
+    setup = _setup(method, weights, terms, unit, noise_floor, size, n)
+    shift, of_mean = shared_shift(table) if method == "calibrated" else (0.0, 0.0)
+    squares = [without_shift(e, shift) for e in measured.errors]
+    observed = Observed(
+        n,
+        measured.means[None],
+        measured.counts[None],
         np.array([squares]),
-        given.counts[None] - 1,
+        measured.counts[None] - 1,
         np.array([of_mean]),
     )
-    asked = Asked(
-        method, used, terms, unit, floor, checked_reference(size, given.sizes)
-    )
-    law = one_law(seen, fit_curves(seen, asked), asked)
-    more = linked_runs(given.table) if method == "paper" else ""
-    told = (*law.concerns, more) if more else law.concerns
-    return replace(law, concerns=told, run_shift=scale_of(unit) ** 2 * own)
+    law = replace(one_law(observed, setup), run_shift=scale_of(unit) ** 2 * shift)
+    return with_linked_runs(law, table) if method == "paper" else law
 
 
 # --- The light fit: a straight line in n^-1/2 through the largest sizes ----------------
@@ -204,11 +194,7 @@ def light_fit(
     n = checked_sizes(sizes)
     is_whole = isinstance(largest, int | np.integer) and not isinstance(largest, bool)
     if not is_whole or largest < 2:
-        raise CurvewiseError(
-            f"largest is {largest!r}. Pass how many sizes, at least 2.",
-            argument="largest",
-            value=largest,
-        )
+        raise bad_value("largest", largest, "Pass how many sizes, at least 2.")
     if len(n) < largest:
         raise CurvewiseError(
             f"There are {len(n)} sizes, and the light fit is through the {largest} "
@@ -236,7 +222,7 @@ def fit_power_laws(
     unit: Unit = "fraction",
     noise_floor: float | None = None,
     size: float | None = None,
-) -> PowerLaws:
+) -> PowerLaw:
     r"""Return power laws of many curves at once, from what `fit_power_law` needs of each.
 
     Parameters
@@ -255,9 +241,9 @@ def fit_power_laws(
 
     Returns
     -------
-    PowerLaws
-        A curve with a number that is none, or outside what is possible, is not fitted;
-        the others do not notice.
+    PowerLaw
+        Of all curves. One with a number that is none, or outside what is possible, is not
+        fitted; the others do not notice.
 
     Examples
     --------
@@ -268,16 +254,9 @@ def fit_power_laws(
     >>> laws.gamma.tolist(), laws.is_fitted.tolist()
     ([-0.5, -0.26, nan], [True, True, False])
     """
-    one_of("method", method, METHODS)
-    one_of("terms", terms, TERMS)
-    one_of("unit", unit, UNITS)
-    used = checked_weights(weights, method)
-    n = checked_increasing(sizes, fewest_sizes(terms))
-    scale = scale_of(unit)
-    seen, is_fitted = observed_curves(n, means, counts, variances, unit)
-    floor = checked_floor(noise_floor, method, unit, scale)
-    asked = Asked(method, used, terms, unit, floor, checked_reference(size, n))
-    return fit_observed(seen, is_fitted, asked)
+    n = _increasing(sizes, _fewest_sizes(terms))
+    setup = _setup(method, weights, terms, unit, noise_floor, size, n)
+    return many_laws(*_observed(n, means, counts, variances, unit), setup)
 
 
 # --- A parametric bootstrap around a fitted power law: a check of its intervals --------
@@ -338,7 +317,7 @@ def bootstrap_band(
     noise = rng.normal(size=shape) * deviation / np.sqrt(law.counts)
     freedom = np.broadcast_to(law.counts - 1, shape)
     squares = deviation**2 * rng.chisquare(np.maximum(freedom, 1), size=shape)
-    seen = Observed(
+    observed = Observed(
         law.sizes,
         np.asarray(law._formula(law.sizes) / scale + noise),
         np.broadcast_to(law.counts, shape),
@@ -346,12 +325,8 @@ def bootstrap_band(
         freedom,
     )
     floor = None if law.method == "calibrated" else law.noise_floor / scale**2
-    asked = Asked(law.method, law.weights, law.terms, law.unit, floor, law.size)
-    refits = fit_observed(seen, np.full(resamples, True), asked)
-    x = at ** refits.gamma[:, None]
-    drawn = (
-        refits.alpha[:, None] + refits.eta[:, None] * x + refits.delta[:, None] * x**2
-    )
+    setup = replace(law._setup, floor=floor)
+    drawn = many_laws(observed, np.full(resamples, True), setup)._formula(at)
     value = law._formula(at)
     tail = (1 - confidence) / 2
     low, high = np.quantile(drawn, [1 - tail, tail], axis=0)
@@ -367,50 +342,27 @@ def bootstrap_band(
     )
 
 
-# --- Many checked curves in, power laws out, a block at a time -------------------------
-
-
-def fit_observed(
-    seen: Observed, is_fitted: NDArray[np.bool_], asked: Asked
-) -> PowerLaws:
-    """Return power laws of checked curves, all in fractions, a block at a time."""
-    found = np.full((6, len(seen.means)), np.nan)
-    for rows in in_blocks(len(seen.means)):
-        fit = fit_curves(seen[rows], asked)
-        # Rows that could not be fitted were replaced by others, and are masked below.
-        found[:3, rows] = formula_of(fit, float(seen.sizes[-1]), asked.unit)
-        found[3, rows], found[4, rows] = fit.gamma, fit.cost
-        found[5, rows] = r_squared(seen.means[rows], fit)
-    found[:, ~is_fitted] = np.nan
-    alpha, eta, delta, gamma, cost, explained = found
-    x = asked.size**gamma
-    return PowerLaws(
-        alpha,
-        eta,
-        delta,
-        gamma,
-        alpha + eta * x + delta * x**2,
-        -2 * gamma * (eta * x + 2 * delta * x**2),
-        cost,
-        explained,
-        is_fitted,
-        asked.size,
-        asked.unit,
-        asked.method,
-        asked.weights,
-        asked.terms,
-        seen,
-        asked.floor,
-    )
-
-
 # --- What the fits are given, checked --------------------------------------------------
 
 
-def checked_weights(weights: Any, method: Method) -> Weights:
-    """Return the weights of a method; refuse those that it cannot have."""
+def _fewest_sizes(terms: Terms) -> int:
+    one_of("terms", terms, TERMS)
+    return {"linear": 2, "power": 3, "quadratic": 3, "full": 4}[terms]
+
+
+def _setup(
+    method: Method,
+    weights: Any,
+    terms: Terms,
+    unit: Unit,
+    floor: Any,
+    size: Any,
+    sizes: Floats,
+) -> Setup:
+    """Return how curves are to be fitted; refuse what goes not together."""
+    one_of("method", method, METHODS)
     if weights is None:
-        return "per_size" if method == "paper" else "efficient"
+        weights = "per_size" if method == "paper" else "efficient"
     one_of("weights", weights, WEIGHTS)
     if method == "calibrated" and weights != "efficient":
         raise CurvewiseError(
@@ -422,12 +374,6 @@ def checked_weights(weights: Any, method: Method) -> Weights:
             argument="weights",
             value=weights,
         )
-    used: Weights = weights
-    return used
-
-
-def checked_floor(floor: Any, method: Method, unit: Unit, scale: float) -> float | None:
-    """Return the noise floor in squared fractions; refuse what is none."""
     if method == "paper" and unit == "loss":
         raise CurvewiseError(
             Keyword("method", "paper"),
@@ -435,38 +381,25 @@ def checked_floor(floor: Any, method: Method, unit: Unit, scale: float) -> float
             {"method": "calibrated"},
             ".",
         )
-    if floor is None:
-        return None
-    if not is_number(floor) or floor <= 0:
-        raise CurvewiseError(
-            f"noise_floor is {floor!r}. Pass a variance above 0, in the unit of the errors "
-            f"squared.",
-            argument="noise_floor",
-            value=floor,
+    if floor is not None and not (is_number(floor) and floor > 0):
+        raise bad_value(
+            "noise_floor",
+            floor,
+            "Pass a variance above 0, in the unit of the errors squared.",
         )
-    return float(floor) / scale**2
+    if size is not None and not (is_number(size) and size > 0):
+        raise bad_value("size", size, "Pass a number of training examples.")
+    return Setup(
+        method=method,
+        weights=weights,
+        terms=terms,
+        unit=unit,
+        floor=None if floor is None else float(floor) / scale_of(unit) ** 2,
+        size=float(sizes[-1] if size is None else size),
+    )
 
 
-def checked_reference(size: Any, sizes: Floats) -> float:
-    """Return the reference size: the largest, if not given."""
-    if size is None:
-        return float(sizes[-1])
-    if not is_number(size) or size <= 0:
-        raise CurvewiseError(
-            f"size is {size!r}. Pass a number of training examples.",
-            argument="size",
-            value=size,
-        )
-    return float(size)
-
-
-def fewest_sizes(terms: Terms) -> int:
-    """Return how many sizes a fit needs."""
-    return {"linear": 2, "power": 3, "quadratic": 3, "full": 4}[terms]
-
-
-def checked_increasing(sizes: Any, fewest: int) -> Floats:
-    """Return sizes; refuse too few, and what does not increase."""
+def _increasing(sizes: Any, fewest: int) -> Floats:
     n = checked_sizes(sizes)
     if len(n) < fewest:
         raise CurvewiseError(
@@ -480,18 +413,19 @@ def checked_increasing(sizes: Any, fewest: int) -> Floats:
     return n
 
 
-def observed_curves(
+def _observed(
     n: Floats, means: Any, counts: Any, variances: Any, unit: Unit
 ) -> tuple[Observed, NDArray[np.bool_]]:
     """Return curves in fractions, and which of them are curves at all."""
+    one_of("unit", unit, UNITS)
     scale = scale_of(unit)
     mean = checked_means(means, "means", len(n), unit)
     if len(mean) == 0:
         raise CurvewiseError("means have no row. Pass one for each curve.")
     count = _table(1.0 if counts is None else counts, "counts", len(n), len(mean))
-    given = np.nan if variances is None else variances
-    variance = _table(given, "variances", len(n), len(mean))
     # Variances that nobody gave are not 0: they say nothing.
+    variance = np.nan if variances is None else variances
+    variance = _table(variance, "variances", len(n), len(mean))
     is_used = (count > 1) & (variances is not None)
     with np.errstate(invalid="ignore"):
         is_fine = np.isfinite(mean) & (mean >= 0) & (mean <= bounds_of(unit)[1])
@@ -502,14 +436,14 @@ def observed_curves(
     rows = is_fitted[:, None]
     freedom = np.where(is_used & rows, count - 1, 0.0)
     squares = np.where(freedom > 0, freedom * variance, 0.0) / scale**2
-    seen = Observed(
+    observed = Observed(
         n,
         np.where(rows, mean / scale, (n[0] / n) ** 0.5),
         np.where(rows, count, 1.0),
         squares,
         freedom,
     )
-    return seen, is_fitted
+    return observed, is_fitted
 
 
 def _table(values: Any, name: str, sizes: int, curves: int) -> Floats:
