@@ -16,14 +16,12 @@ from curvewise.questions.commands import (
     as_json,
     in_shell,
     leave,
-    number_or_word,
     read_source,
     source_options,
 )
 
 if TYPE_CHECKING:
     from curvewise.questions.audit import Audit
-    from curvewise.review.finding import Finding
 
 
 @click.command()
@@ -44,16 +42,12 @@ def check(as_json: bool, **keywords: Any) -> None:
 
     trials = read_source(**keywords)
     found = cw.check(trials)
-    found = replace(found, findings=tuple(map(_finding_in_shell, found)))
+    in_words = tuple(replace(one, do=in_shell(one.do)) for one in found)
+    found = replace(found, findings=in_words)
     click.echo(found.to_json() if as_json else str(found))
     if any(finding.severity == "blocks" for finding in found):
         click.get_current_context().exit(CANNOT_ANSWER)
     leave(trials.count_failed())
-
-
-def _finding_in_shell(finding: "Finding") -> "Finding":
-    """Return a finding with the keywords of what to do as options."""
-    return replace(finding, do=in_shell(finding.do))
 
 
 # --- What a report says while its analyses are tried, which takes a while --------------
@@ -88,8 +82,8 @@ FEWEST, REPETITIONS = 20, 200
 def report(
     output: str,
     metric: str | None,
-    at: str,
-    failed: str,
+    at: Any,
+    failed: Any,
     is_audited: bool,
     audit_repetitions: int,
     anyway: bool,
@@ -115,8 +109,8 @@ def report(
             trials,
             output,
             metric=metric,
-            at=number_or_word(at),
-            failed=number_or_word(failed),
+            at=at,
+            failed=failed,
             audit=audit_repetitions if is_audited else 0,
             anyway=anyway,
         )

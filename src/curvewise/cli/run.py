@@ -293,11 +293,13 @@ def status(store: str, as_json: bool) -> None:
 )
 @click.option(
     "--at",
+    type=number_or_word,
     metavar="last|mean|best|STEP",
     help="Which value of a curve is its score.  [default: last]",
 )
 @click.option(
     "--failed",
+    type=number_or_word,
     default="worst",
     metavar="worst|SCORE",
     show_default=True,
@@ -316,8 +318,8 @@ def watch(
     port: int | None,
     host: str,
     metric: str | None,
-    at: str | None,
-    failed: str,
+    at: Any,
+    failed: Any,
     until: str | None,
     is_opened: bool,
 ) -> None:
@@ -346,8 +348,8 @@ def watch(
     watcher = Watcher(
         store,
         metric=metric,
-        at=None if at is None else number_or_word(at),
-        failed=number_or_word(failed),
+        at=at,
+        failed=failed,
         asked=until,
     )
 

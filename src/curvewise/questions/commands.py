@@ -1,5 +1,6 @@
 """What commands share: options, how they read a source, how they end."""
 
+import functools
 import os
 import sys
 import warnings
@@ -19,6 +20,25 @@ if TYPE_CHECKING:
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+
+
+# What says how a source is read.
+READING = (
+    *("runs", "on", "task", "algorithm", "trial", "step", "status", "metrics"),
+    *("params", "unit", "where", "names", "decimal", "roles", "tool"),
+    *("block", "cluster"),
+)
+
+
+def with_trials(command: Callable[..., None]) -> Callable[..., None]:
+    """Add a source to a command, and give it the trials that are there."""
+
+    @functools.wraps(command)
+    def reading(source: str, **options: Any) -> None:
+        keywords = {name: options.pop(name) for name in READING}
+        command(read_source(source, **keywords), **options)
+
+    return source_options(reading)
 
 
 def source_options(command: _F) -> _F:
@@ -116,18 +136,25 @@ def answer_options(command: _F) -> _F:
         click.option("--metric", metavar="NAME", help="Which score to judge by."),
         click.option(
             "--at",
+            type=number_or_word,
             default="last",
             metavar="last|mean|best|STEP",
             show_default=True,
             help="Which value of a curve is its score.",
         ),
-        click.option(
-            "--failed",
-            default="raise",
-            metavar="raise|worst|SCORE",
-            show_default=True,
-            help="What a failed trial scores.",
-        ),
+        failed_option("What a failed trial scores."),
+    )
+
+
+def failed_option(text: str) -> Callable[[_F], _F]:
+    """Return the option that says what a failure scores."""
+    return click.option(
+        "--failed",
+        type=number_or_word,
+        default="raise",
+        metavar="raise|worst|SCORE",
+        show_default=True,
+        help=text,
     )
 
 
@@ -275,6 +302,12 @@ _WORDS = {"pilot": "a file of"}
 as_json = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON for machines."
 )
+
+
+def show(answer: Any, as_json: bool, failed: int) -> None:
+    """Print an answer, and end with a status of its own if trials failed."""
+    click.echo(answer.to_json() if as_json else str(answer))
+    leave(failed)
 
 
 def leave(failed: int) -> None:

@@ -45,6 +45,11 @@ def test_errors_speak_of_options(ran, counts):
     assert "Pass --average or --positive, not both." in done.stderr
 
 
+def test_a_column_is_not_taken_for_a_rate(ran, counts):
+    done = ran("confusion", counts, "--metrics", "gone=lower")
+    assert "no column 'gone'" in done.stderr
+
+
 def test_far_questions_are_warned_of(ran, counts):
     done = ran("confusion", counts, "--metric", "f1", "--at", "1e6")
     assert "times beyond the largest size" in done.stdout

@@ -4,21 +4,22 @@ from typing import Any
 
 import click
 
+import curvewise as cw
 from curvewise.questions.commands import (
     anyway_option,
     as_json,
-    leave,
-    read_source,
-    source_options,
+    show,
+    with_trials,
     working,
 )
+from curvewise.trials import Trials
 
 
 @click.command()
-@source_options
+@with_trials
 @click.option(
     "--metric",
-    "metrics",
+    "rates",
     multiple=True,
     metavar="NAME",
     help="error, accuracy, precision, recall, specificity, f1, f_beta, jaccard, "
@@ -97,22 +98,15 @@ from curvewise.questions.commands import (
 @anyway_option
 @as_json
 def confusion(
-    metrics: tuple[str, ...],
-    failed: Any,
+    trials: Trials,
+    *,
+    rates: tuple[str, ...],
     sizes: tuple[float, ...],
-    target: Any,
-    test_size: float | None,
     models: float | None,
-    average: Any,
     positive: str | None,
-    beta: float,
     classes: str | None,
-    size: float | None,
-    method: Any,
-    confidence: float,
-    anyway: bool,
     as_json: bool,
-    **keywords: Any,
+    **asked: Any,
 ) -> None:
     """How do precision, recall and F1 move with data?
 
@@ -127,29 +121,17 @@ def confusion(
       curvewise confusion counts.csv --metric f1 --at 10000
       curvewise confusion counts.csv --target observed --test-size 500
     """
-    from curvewise.questions.confusion import confusion as confused
-
-    trials = read_source(**keywords)
     with working("fitting curves"):
-        answer = confused(
+        answer = cw.confusion(
             trials,
-            metrics or None,
-            size=size,
-            method=method,
-            target=target,
-            test_size=test_size,
+            rates or None,
             runs=models,
-            average=average,
             positive=_class(positive),
-            beta=beta,
             classes=None if classes is None else classes.split(","),
-            failed=failed,
-            confidence=confidence,
-            anyway=anyway,
+            **asked,
         )
-        told = answer.at(sizes) if sizes else answer
-    click.echo(told.to_json() if as_json else str(told))
-    leave(answer.failed)
+        shown = answer.at(sizes) if sizes else answer
+    show(shown, as_json, answer.failed)
 
 
 def _class(positive: str | None) -> int | str | None:

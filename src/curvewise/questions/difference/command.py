@@ -5,29 +5,24 @@ from typing import Any
 
 import click
 
+import curvewise as cw
 from curvewise.questions.commands import (
     anyway_option,
     as_json,
+    failed_option,
     in_options,
-    leave,
-    number_or_word,
-    read_source,
-    source_options,
+    show,
     step_options,
+    with_trials,
     working,
 )
+from curvewise.trials import Trials
 
 
 @click.command()
-@source_options
+@with_trials
 @click.option("--metric", metavar="NAME", help="Which score the curves are of.")
-@click.option(
-    "--failed",
-    default="raise",
-    metavar="raise|worst|SCORE",
-    show_default=True,
-    help="What a failed run scores from where it broke off.",
-)
+@failed_option("What a failed run scores from where it broke off.")
 @step_options
 @click.option(
     "--windows",
@@ -68,22 +63,7 @@ from curvewise.questions.commands import (
 @click.option("--seed", default=0, show_default=True, help="For shuffles and flips.")
 @anyway_option
 @as_json
-def difference(
-    metric: str | None,
-    failed: str,
-    grid: int | None,
-    fill: Any,
-    windows: int | None,
-    margin: float | None,
-    level: float,
-    null: Any,
-    noise: Any,
-    shuffles: int,
-    seed: int,
-    anyway: bool,
-    as_json: bool,
-    **keywords: Any,
-) -> None:
+def difference(trials: Trials, *, as_json: bool, **asked: Any) -> None:
     """Do these learning curves differ, and where?
 
     Compares whole curves of two or more algorithms, task by task: whether they differ in
@@ -96,25 +76,7 @@ def difference(
       curvewise difference curves.csv --metric return --grid 60 --windows 12
       curvewise difference curves.csv --metric loss --margin 0.01
     """
-    from curvewise.questions.difference import difference as compared
-
-    trials = read_source(**keywords)
     with working("shuffling lines"):
-        answer = compared(
-            trials,
-            metric,
-            grid=grid,
-            fill=fill,
-            windows=windows,
-            margin=margin,
-            failed=number_or_word(failed),
-            level=level,
-            null=null,
-            noise=noise,
-            shuffles=shuffles,
-            seed=seed,
-            anyway=anyway,
-        )
+        answer = cw.difference(trials, **asked)
     answer = replace(answer, provenance=in_options(answer.provenance))
-    click.echo(answer.to_json() if as_json else str(answer))
-    leave(answer.failed)
+    show(answer, as_json, answer.failed)

@@ -1,20 +1,19 @@
 """The command that says what results can and cannot answer."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+import curvewise as cw
 from curvewise.questions.commands import (
     as_json,
     in_options,
     in_shell,
     read_source,
+    show,
     source_options,
 )
-
-if TYPE_CHECKING:
-    from curvewise.questions.needs import Prospect
 
 
 @click.command()
@@ -37,16 +36,19 @@ def explain(metric: str | None, as_json: bool, **keywords: Any) -> None:
       curvewise explain results.csv
       curvewise explain curves.parquet --runs runs.csv --on run
     """
-    import curvewise as cw
-
     trials = read_source(**keywords)
     answer = cw.explain(trials, metric, source=typed(**keywords))
-    answer = replace(
-        answer,
-        questions=tuple(map(_question_in_shell, answer.questions)),
-        provenance=in_options(answer.provenance),
+    questions = tuple(
+        replace(
+            one,
+            why=in_shell(one.why),
+            strength=in_shell(one.strength),
+            add=in_shell(one.add),
+        )
+        for one in answer.questions
     )
-    click.echo(answer.to_json() if as_json else str(answer))
+    provenance = in_options(answer.provenance)
+    show(replace(answer, questions=questions, provenance=provenance), as_json, 0)
 
 
 def typed(source: str, **keywords: Any) -> list[str]:
@@ -61,13 +63,3 @@ def typed(source: str, **keywords: Any) -> list[str]:
         for one in each:
             words += [] if one is None else [f"--{name}", str(one)]
     return words
-
-
-def _question_in_shell(question: "Prospect") -> "Prospect":
-    """Return a question with the keywords of its texts as options."""
-    return replace(
-        question,
-        why=in_shell(question.why),
-        strength=in_shell(question.strength),
-        add=in_shell(question.add),
-    )

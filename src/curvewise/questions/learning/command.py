@@ -1,30 +1,26 @@
 """The command that says how error falls with data, and what more data would buy."""
 
+import json
 from typing import Any
 
 import click
 
+import curvewise as cw
 from curvewise.questions.commands import (
     anyway_option,
     as_json,
+    failed_option,
     leave,
-    number_or_word,
-    read_source,
-    source_options,
+    with_trials,
     working,
 )
+from curvewise.trials import Trials
 
 
 @click.command()
-@source_options
+@with_trials
 @click.option("--metric", metavar="NAME", help="Which error the curves are of.")
-@click.option(
-    "--failed",
-    default="raise",
-    metavar="raise|worst|SCORE",
-    show_default=True,
-    help="What a failed run scores at the sizes that it did not reach.",
-)
+@failed_option("What a failed run scores at the sizes that it did not reach.")
 @click.option(
     "--at",
     "sizes",
@@ -64,17 +60,13 @@ from curvewise.questions.commands import (
 @anyway_option
 @as_json
 def learning(
-    metric: str | None,
-    failed: str,
+    trials: Trials,
+    *,
     sizes: tuple[float, ...],
     reach: float | None,
     next_to: float | None,
-    size: float | None,
-    method: Any,
-    confidence: float,
-    anyway: bool,
     as_json: bool,
-    **keywords: Any,
+    **asked: Any,
 ) -> None:
     """How does error fall with data, and what would more data buy?
 
@@ -89,38 +81,20 @@ def learning(
       curvewise learning curves.csv --metric accuracy --at 100000 --at 1000000
       curvewise learning curves.csv --metric error --reach 0.05
     """
-    from curvewise.questions.learning import learning as learnt
-
-    trials = read_source(**keywords)
     with working("fitting curves"):
-        answer = learnt(
-            trials,
-            metric,
-            size=size,
-            method=method,
-            failed=number_or_word(failed),
-            confidence=confidence,
-            anyway=anyway,
-        )
-        told: dict[str, Any] = {}
+        answer = cw.learning(trials, **asked)
+        parts: dict[str, Any] = {}
         if sizes:
-            told["forecasts"] = answer.at(sizes)
+            parts["forecasts"] = answer.at(sizes)
         if reach is not None:
-            told["sizes_needed"] = answer.size_for(reach)
+            parts["sizes_needed"] = answer.size_for(reach)
         if next_to is not None:
-            told["next_runs"] = answer.next_run(next_to)
-    asked = list(told.values()) or [answer]
-    if as_json and len(asked) > 1:
-        click.echo(_together(told))
+            parts["next_runs"] = answer.next_run(next_to)
+    if as_json and len(parts) > 1:
+        told = {name: json.loads(one.to_json()) for name, one in parts.items()}
+        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
     else:
-        texts = (one.to_json() if as_json else str(one) for one in asked)
+        answers = parts.values() or [answer]
+        texts = (one.to_json() if as_json else str(one) for one in answers)
         click.echo("\n\n".join(texts))
     leave(answer.failed)
-
-
-def _together(told: dict[str, Any]) -> str:
-    """Return several answers as one JSON object."""
-    import json
-
-    parts = {name: json.loads(one.to_json()) for name, one in told.items()}
-    return json.dumps(parts, indent=2, ensure_ascii=False)

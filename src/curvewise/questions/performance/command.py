@@ -4,21 +4,21 @@ from typing import Any
 
 import click
 
+import curvewise as cw
 from curvewise.questions.commands import (
     answer_options,
     anyway_option,
     as_json,
     band_option,
-    leave,
-    number_or_word,
-    read_source,
-    source_options,
+    show,
+    with_trials,
     working,
 )
+from curvewise.trials import Trials
 
 
 @click.command()
-@source_options
+@with_trials
 @answer_options
 @click.option(
     "--alpha", default=0.5, show_default=True, help="Best 1 - alpha, worst alpha."
@@ -42,21 +42,7 @@ from curvewise.questions.commands import (
 )
 @anyway_option
 @as_json
-def performance(
-    metric: str | None,
-    at: str,
-    failed: str,
-    alpha: float,
-    threshold: float | None,
-    confidence: float,
-    band: Any,
-    family: bool,
-    over_tasks: bool | None,
-    seed: int,
-    anyway: bool,
-    as_json: bool,
-    **keywords: Any,
-) -> None:
+def performance(trials: Trials, *, as_json: bool, **asked: Any) -> None:
     """How good is it, and how hard to tune?
 
     Prints mean, both tails (CVaR) and median of each algorithm with what is sure about
@@ -68,23 +54,6 @@ def performance(
       curvewise performance results.csv --metrics acc=higher --unit percent
       curvewise performance results.csv --band equal_local_levels --alpha 0.9
     """
-    import curvewise as cw
-
-    trials = read_source(**keywords)
     with working("comparing"):
-        answer = cw.performance(
-            trials,
-            metric,
-            alpha=alpha,
-            threshold=threshold,
-            at=number_or_word(at),
-            failed=number_or_word(failed),
-            confidence=confidence,
-            band=band,
-            family=family,
-            over_tasks=over_tasks,
-            seed=seed,
-            anyway=anyway,
-        )
-    click.echo(answer.to_json() if as_json else str(answer))
-    leave(sum(d.failed for d in answer.distributions))
+        answer = cw.performance(trials, **asked)
+    show(answer, as_json, sum(d.failed for d in answer.distributions))

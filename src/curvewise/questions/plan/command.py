@@ -5,15 +5,16 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+import curvewise as cw
 from curvewise.errors import CurvewiseError
 from curvewise.questions.commands import (
+    READING,
     answer_options,
     anyway_option,
     as_json,
     band_option,
-    leave,
-    number_or_word,
     read_source,
+    show,
     source_options,
     step_options,
 )
@@ -22,16 +23,11 @@ _ANY = ("half_width", "power", "trials", "top")
 _OF_PILOTS = ("half_width", "power")
 _OF_LINES = ("effect", "shift", "stretch", "level", "grid", "fill", "seed")
 _OF_SCORES = ("of", "alpha", "tail", "at", "family", "band")
-_OF_SOURCES = (
-    *("runs", "on", "task", "algorithm", "trial", "step", "status"),
-    *("metrics", "params", "unit", "roles", "tool", "where", "names", "decimal"),
-    *("block", "cluster"),
-)
 # The questions that an option goes with; any of them if it is not here.
 _GOES_WITH = {
     **dict.fromkeys(_OF_LINES, ("power",)),
     **dict.fromkeys(_OF_SCORES, ("half_width",)),
-    **dict.fromkeys((*_OF_SOURCES, "metric", "failed", "anyway"), _OF_PILOTS),
+    **dict.fromkeys((*READING, "metric", "failed", "anyway"), _OF_PILOTS),
     "confidence": ("half_width", "trials", "top"),
 }
 
@@ -150,8 +146,6 @@ def plan(
       curvewise plan --trials 200
       curvewise plan --top 0.05
     """
-    from curvewise.questions import plan as planning
-
     asked = {"half_width": half_width, "power": power, "trials": trials, "top": top}
     questions = [name for name, value in asked.items() if value is not None]
     if len(questions) != 1:
@@ -161,19 +155,34 @@ def plan(
             "SOURCE goes with --half-width or --power. Leave it out."
         )
     _refuse_strays(questions[0], source)
-    own = {name: keywords.pop(name) for name in _OF_LINES}
+    reading = {name: keywords.pop(name) for name in READING}
+    of_lines = {name: keywords.pop(name) for name in _OF_LINES}
     answer: Any
     if power is not None:
-        answer = _for_power(source, power, own, keywords)
+        if source is None:
+            raise click.UsageError(
+                "--power takes a pilot: pass SOURCE, a few runs of each algorithm."
+            )
+        of_both = {name: keywords[name] for name in ("metric", "failed", "anyway")}
+        lines = read_source(source, **reading)
+        answer = cw.plan.lines(lines, power=power, **of_both, **of_lines)
     elif half_width is not None:
-        answer = _for_half_width(source, half_width, confidence, keywords)
+        if keywords["of"] == "band" and source is not None:
+            raise CurvewiseError(
+                "A band takes as many trials whatever the scores. Leave SOURCE out, or "
+                "pass --of mean, cvar or quantile."
+            )
+        pilot = None if source is None else read_source(source, **reading)
+        answer = cw.plan.trials(
+            half_width, confidence=confidence, pilot=pilot, **keywords
+        )
     elif trials is not None:
-        answer = planning.tell(trials, confidence=confidence)
+        answer = cw.plan.tell(trials, confidence=confidence)
     else:
-        answer = planning.top(top or 0.0, confidence=confidence)
-    click.echo(answer.to_json() if as_json else str(answer))
+        answer = cw.plan.top(top or 0.0, confidence=confidence)
     cells = getattr(answer, "cells", ())
-    leave(sum(cell.failed for cell in cells) + getattr(answer, "failed", 0))
+    failed = sum(cell.failed for cell in cells) + getattr(answer, "failed", 0)
+    show(answer, as_json, failed)
 
 
 def _refuse_strays(question: str, source: str | None) -> None:
@@ -187,7 +196,7 @@ def _refuse_strays(question: str, source: str | None) -> None:
         if question not in goes_with:
             told = " or ".join(_option(other) for other in goes_with)
             raise click.UsageError(f"{_option(name)} goes with {told}. Leave it out.")
-        if source is None and name in _OF_SOURCES:
+        if source is None and name in READING:
             raise click.UsageError(
                 f"{_option(name)} says how SOURCE is read. Pass SOURCE, or leave it out."
             )
@@ -195,52 +204,6 @@ def _refuse_strays(question: str, source: str | None) -> None:
 
 def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
-
-
-def _for_half_width(
-    source: str | None, half_width: float, confidence: float, given: dict[str, Any]
-) -> Any:
-    from curvewise.questions import plan as planning
-
-    own = (
-        *("of", "alpha", "tail", "metric", "at", "failed", "family", "band"),
-        "anyway",
-    )
-    options = {name: given.pop(name) for name in own}
-    if options["of"] == "band" and source is not None:
-        raise CurvewiseError(
-            "A band takes as many trials whatever the scores. Leave SOURCE out, or pass "
-            "--of mean, cvar or quantile."
-        )
-    return planning.trials(
-        half_width,
-        confidence=confidence,
-        pilot=None if source is None else read_source(source, **given),
-        **options | {name: number_or_word(options[name]) for name in ("at", "failed")},
-    )
-
-
-def _for_power(
-    source: str | None, power: float, own: dict[str, Any], given: dict[str, Any]
-) -> Any:
-    from curvewise.questions import plan as planning
-
-    if source is None:
-        raise click.UsageError(
-            "--power takes a pilot: pass SOURCE, a few runs of each algorithm."
-        )
-    metric, failed = given.pop("metric"), given.pop("failed")
-    anyway = given.pop("anyway")
-    for name in _OF_SCORES:
-        given.pop(name)
-    return planning.lines(
-        read_source(source, **given),
-        metric,
-        power=power,
-        failed=number_or_word(failed),
-        anyway=anyway,
-        **own,
-    )
 
 
 for parameter in plan.params:

@@ -4,20 +4,20 @@ from typing import Any
 
 import click
 
+import curvewise as cw
 from curvewise.questions.commands import (
     answer_options,
     anyway_option,
     as_json,
     band_option,
-    leave,
-    number_or_word,
-    read_source,
-    source_options,
+    show,
+    with_trials,
 )
+from curvewise.trials import Trials
 
 
 @click.command()
-@source_options
+@with_trials
 @answer_options
 @click.option(
     "--pair",
@@ -41,17 +41,7 @@ from curvewise.questions.commands import (
 @anyway_option
 @as_json
 def robustness(
-    metric: str | None,
-    at: str,
-    failed: str,
-    pairs: tuple[str, ...],
-    alpha: float,
-    margin: float | None,
-    confidence: float,
-    band: Any,
-    anyway: bool,
-    as_json: bool,
-    **keywords: Any,
+    trials: Trials, *, pairs: tuple[str, ...], as_json: bool, **asked: Any
 ) -> None:
     """Is it easy to tune, and what does tuning gain?
 
@@ -63,23 +53,8 @@ def robustness(
       curvewise robustness results.csv --metric acc --failed worst
       curvewise robustness results.csv --pair "svm=svm grid" --margin 0.01
     """
-    from curvewise.questions.robustness import robustness as gains
-
-    trials = read_source(**keywords)
-    answer = gains(
-        trials,
-        metric,
-        pairs=_pairs(pairs),
-        alpha=alpha,
-        margin=margin,
-        at=number_or_word(at),
-        failed=number_or_word(failed),
-        confidence=confidence,
-        band=band,
-        anyway=anyway,
-    )
-    click.echo(answer.to_json() if as_json else str(answer))
-    leave(sum(g.failed + g.tuned_failed for g in answer.gaps))
+    answer = cw.robustness(trials, pairs=_pairs(pairs), **asked)
+    show(answer, as_json, sum(g.failed + g.tuned_failed for g in answer.gaps))
 
 
 def _pairs(texts: tuple[str, ...]) -> dict[str, str] | None:

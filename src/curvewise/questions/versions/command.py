@@ -1,13 +1,15 @@
 """The command that says whether a new version is worse, for continuous integration."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+import curvewise as cw
 from curvewise.errors import CurvewiseError
 from curvewise.questions.commands import (
     CANNOT_ANSWER,
+    READING,
     answer_options,
     anyway_option,
     as_json,
@@ -15,11 +17,8 @@ from curvewise.questions.commands import (
     read_source,
     two_source_options,
 )
-
-if TYPE_CHECKING:
-    from curvewise.questions.versions import Versions
-    from curvewise.trials import Trials
-
+from curvewise.questions.versions import Versions
+from curvewise.trials import Trials
 
 STATUSES = {"no worse": 0, "worse": 3, "cannot tell": CANNOT_ANSWER}
 
@@ -29,6 +28,7 @@ STATUSES = {"no worse": 0, "worse": 3, "cannot tell": CANNOT_ANSWER}
 @answer_options
 @click.option(
     "--margin",
+    type=number_or_word,
     metavar="NUMBER|PERCENT",
     help="How much worse is not worse: 0.01 in units of the metric, or 2% of the base's "
     "mean.  [default: 1% of the metric's range; 5% of the base's mean if it has none]",
@@ -63,20 +63,13 @@ STATUSES = {"no worse": 0, "worse": 3, "cannot tell": CANNOT_ANSWER}
     "--markdown", "as_markdown", is_flag=True, help="Print Markdown for a pull request."
 )
 def compare_versions(
+    *,
     base: str,
     new: str,
-    metric: str | None,
-    at: str,
-    failed: str,
-    margin: str | None,
-    confidence: float,
-    paired: bool | None,
-    looks: int,
     outputs: tuple[str, ...],
-    anyway: bool,
     as_json: bool,
     as_markdown: bool,
-    **keywords: Any,
+    **asked: Any,
 ) -> None:
     """Is the new version of an algorithm worse?
 
@@ -99,20 +92,9 @@ def compare_versions(
     """
     if as_json and as_markdown:
         raise click.UsageError("Pass --json or --markdown, not both.")
-    from curvewise.questions.versions import compare_versions as compared
-
-    answer = compared(
-        _read("BASE", base, keywords),
-        _read("NEW", new, keywords),
-        metric,
-        margin=None if margin is None else number_or_word(margin),
-        at=number_or_word(at),
-        failed=number_or_word(failed),
-        confidence=confidence,
-        paired=paired,
-        looks=looks,
-        anyway=anyway,
-    )
+    keywords = {name: asked.pop(name) for name in READING if name in asked}
+    versions = (_read("BASE", base, keywords), _read("NEW", new, keywords))
+    answer = cw.compare_versions(*versions, **asked)
     kind = "x.json" if as_json else "x.md" if as_markdown else ""
     click.echo(_written(answer, kind))  # before a file that perhaps cannot be written
     for path in outputs:
@@ -120,7 +102,7 @@ def compare_versions(
     click.get_current_context().exit(STATUSES[answer.verdict])
 
 
-def _read(version: str, source: str, keywords: dict[str, Any]) -> "Trials":
+def _read(version: str, source: str, keywords: dict[str, Any]) -> Trials:
     """Return the trials of one version; an error says of which."""
     try:
         return read_source(source, **keywords)
@@ -135,7 +117,7 @@ def _read(version: str, source: str, keywords: dict[str, Any]) -> "Trials":
         ) from problem
 
 
-def _written(answer: "Versions", path: str) -> str:
+def _written(answer: Versions, path: str) -> str:
     """Return the answer in the language of a file."""
     ending = Path(path).suffix.lower()
     if ending == ".json":
