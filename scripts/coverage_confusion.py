@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 import blocks_of_normals as normals
 
 from curvewise import metrics
-from curvewise.stats.confusion import ConfusionCurves
+from curvewise.stats.confusion import ConfusionCurve
 from curvewise.stats.confusion.calibrated import fit_calibrated, lack_of_fit
-from curvewise.stats.confusion.data import CountTable
+from curvewise.stats.confusion.data import CountTable, subset
 from curvewise.stats.confusion.drift import fit_drift
 from curvewise.stats.confusion.paper import fit_paper
 
@@ -45,13 +45,13 @@ PRINTED_COVERAGE = {
 }
 
 
-def curves_of(table: CountTable, method: str = "calibrated") -> ConfusionCurves:
+def curves_of(table: CountTable, method: str = "calibrated") -> ConfusionCurve:
     """Return fitted curves, some at a time."""
     parts = [
-        FITS[method](table.take(slice(begin, begin + AT_ONCE)))
+        FITS[method](subset(table, slice(begin, begin + AT_ONCE)))
         for begin in range(0, len(table), AT_ONCE)
     ]
-    return ConfusionCurves(method, tuple(parts))
+    return ConfusionCurve(method, tuple(parts), (len(table),))
 
 
 def truth_of(
@@ -99,6 +99,7 @@ def coverage(
             {name: {} for name in METRICS},
             [float(n)],
             target=target,
+            is_joint=False,
             **(how if is_measured else {}),
         )
         truth = truth_of(blocks, learner, size, target, positives)

@@ -28,6 +28,7 @@ from drift_curves import (
 )
 
 from curvewise.stats.confusion.calibrated import fit_calibrated
+from curvewise.stats.confusion.data import subset
 from curvewise.stats.confusion.paper import fit_paper
 from curvewise.stats.forms import fit_forms
 
@@ -59,7 +60,7 @@ class Judged:
     def _fits(self, own: Task):
         for i, constants in enumerate(self.constants):
             at = np.flatnonzero(self.fold == i)
-            yield at, fit_drift(own.table.take(at), constants)
+            yield at, fit_drift(subset(own.table, at), constants)
 
 
 def power_laws(own: Task) -> np.ndarray:
@@ -93,7 +94,7 @@ def by_number_of_sizes(fit, own: Task) -> np.ndarray:
     out = np.empty_like(own.truth)
     for k in np.unique(count):
         at = np.flatnonzero(count == k)
-        part = _shortened(own.table.take(at), k)
+        part = _shortened(subset(own.table, at), k)
         out[at] = predicted(fit(part), own.to[at])
     return out
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from scipy.optimize import linprog, minimize
 
 from curvewise import metrics
-from curvewise.stats.confusion.data import CountTable, count_table, stacked
+from curvewise.stats.confusion.data import CountTable, count_table, stacked, subset
 from curvewise.stats.confusion.draws import Asked, even_points, matrices
 from curvewise.stats.confusion.drift import (
     DRIFT,
@@ -166,7 +166,7 @@ def drawn(fit, to, target="observed", test_size=None, runs=None, count=DRAWS):
     for size in np.unique(to):
         at = np.flatnonzero(to == size)
         asked = Asked(np.array([size]), target, test_size[at, None], runs[at, None])
-        part = fit_drift(table.take(at), fit.constants)
+        part = fit_drift(subset(table, at), fit.constants)
         recalls = part.draw(asked, points)[:, :, 0]
         out[:, at] = from_recalls(recalls, table.shares[at])
     return out
@@ -216,7 +216,7 @@ def learning_tasks(curves: list[Curve]) -> list[Task]:
 
 def learn_prior(tasks: list[Task], use: np.ndarray, steps: int = 250) -> DriftConstants:
     """Return constants of least mean error, relative to that of the last value."""
-    parts = [Task(t.table.take(use), t.to[use], t.truth[use]) for t in tasks]
+    parts = [Task(subset(t.table, use), t.to[use], t.truth[use]) for t in tasks]
     scale = [np.abs(t.last - t.truth).mean(0) for t in parts]
     fits = [fit_drift(t.table) for t in parts]
     seen = [logits_seen(t.table) for t in parts]
@@ -294,7 +294,7 @@ def cross_fitted(curves: list[Curve], seed: int = 0, steps: int = 250):
     for i in range(fold.max() + 1):
         use = np.flatnonzero(fold != i)
         constants = learn_prior(tasks, use, steps)
-        some = [Task(t.table.take(use), t.to[use], t.truth[use]) for t in wide]
+        some = [Task(subset(t.table, use), t.to[use], t.truth[use]) for t in wide]
         near, far = learn_scale(*needed(some, constants))
         out.append(replace(constants, near=near, far=far))
     return out, fold

@@ -234,13 +234,6 @@ def sentences(tree):
 
 # Files that still say sentences. None may join them.
 WORDY = (
-    "confusion/calibrated.py",
-    "confusion/data.py",
-    "confusion/drift.py",
-    "confusion/paper.py",
-    "counts/draws.py",
-    "counts/posterior.py",
-    "counts/recovery.py",
     "forms/fit.py",
     "forms/selection.py",
     "learning/amount.py",

@@ -79,3 +79,8 @@ def right_with_correlation(correlation: float, p: float) -> float:
     both = multivariate_normal(cov=[[1, correlation], [correlation, 1]])
     cut = ndtri(p)
     return float((both.cdf([cut, cut]) - ndtr(cut) ** 2) / (p * (1 - p)))
+
+
+def kinds(fit, *sizes):
+    """Return the kinds of concerns of the curves of a fit, with their values."""
+    return {own.kind: own.value for own in fit.concerns_at(np.array(sizes))}

@@ -64,7 +64,7 @@ class CurveBand:
     ----------
     at : ndarray, shape (point,)
         Where the curve was asked for.
-    value, lower, upper : ndarray, shape (point,)
+    value, lower, upper : ndarray, shape (point,), or (curve, point) of many
     estimand : str
         The unknown curve that the band is meant to contain.
     guarantee : str

@@ -1,14 +1,16 @@
 """How rates move with data: what an answer says is what the statistics say."""
 
 import json
+from typing import get_args
 
 import numpy as np
 import pytest
 
 import curvewise as cw
 from curvewise import CurvewiseError, Trial, Trials
-from curvewise.questions.confusion.text import _gain
-from curvewise.stats.confusion import fit_confusion_curve
+from curvewise.questions.confusion.text import CONCERNS, _gain, concern
+from curvewise.stats.confusion import METHODS, Concern, fit_confusion_curve
+from curvewise.stats.confusion.data import ConcernKind
 from curvewise.stats.interval import Interval
 
 SIZES = np.array([40.0, 80, 160, 320, 640, 1280])
@@ -446,3 +448,14 @@ def test_of_many_classes_the_hardest_are_printed():
     hardest = sorted(rows, key=lambda row: row["f1"])[:12]
     assert {row["class"] for row in table} == {row["class"] for row in hardest}
     assert "the 12 of 15 classes with the lowest F1" in str(answer)
+
+
+def test_every_concern_is_a_sentence():
+    told = {
+        own: concern(Concern(own, 3.0, 1), method)
+        for method in METHODS
+        for own in get_args(ConcernKind)
+        if own in CONCERNS[method]
+    }
+    assert set(told) == set(get_args(ConcernKind))
+    assert all(text.endswith(".") and "{" not in text for text in told.values())

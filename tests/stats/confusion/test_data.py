@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.confusion.data import Examples, count_table, stacked
+from curvewise.stats.confusion.data import Examples, count_table, stacked, subset
 from curvewise.stats.confusion.draws import matrices
 from curvewise.stats.counts.draws import METRICS, metric_of
 
@@ -86,7 +86,7 @@ def test_curves_of_different_lengths_are_padded():
     assert both.runs.tolist() == [[1, 1, 1], [1, 1, 0]]
     assert both.test_size.tolist() == [[80, 80, 80], [80, 80, 0]]
     assert both.largest.tolist() == [160, 160]
-    assert both.take(slice(1, 2)).shares.tolist() == [[0.5, 0.5]]
+    assert subset(both, slice(1, 2)).shares.tolist() == [[0.5, 0.5]]
 
 
 def test_perfect_and_useless_classifiers_are_curves():
@@ -174,7 +174,6 @@ def test_one_size_is_no_curve():
         sizes=[40],
         counts=ONE[:1],
     )
-    refused(r"There are 3 sizes of 4 that", fewest=4)
 
 
 @pytest.mark.parametrize("bad", [[40, 80, -1], [40, 80, np.nan], "abc", [[1, 2, 3]]])

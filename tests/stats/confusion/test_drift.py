@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from counts_of_power_laws import kinds
 
 from curvewise.stats.confusion.data import Examples, count_table, stacked
 from curvewise.stats.confusion.draws import Asked, even_points
@@ -123,13 +124,14 @@ def test_a_class_that_is_never_called_stays_so_and_is_told():
     counts[-1] = np.array([[[60, 0], [40, 0]]] * 4)
     fit = fit_drift(count_table(SIZES, counts))
     assert fit.recalls(np.array([320.0, 2000]))[0].tolist() == [[1, 0], [1, 0]]
-    assert "nothing is called class 1" in fit.concerns[0][0]
+    never = next(fit.concerns_at(np.empty(0)))
+    assert (never.kind, never.label) == ("never_called", 1)
     assert fit.recalls(np.array([100.0]))[0, 0, 1] > 0.3  # within, as it was
     lower, upper = band(fit, [2000])
     assert lower[0, 0, 1] == 0 < upper[0, 0, 1]
     counts[-1][0] = [[59, 1], [40, 0]]
     once = fit_drift(count_table(SIZES, counts))
-    assert not any("nothing is called" in text for text in once.concerns[0])
+    assert "never_called" not in kinds(once)
 
 
 def test_of_three_classes_only_the_one_never_called_is_held():
@@ -140,7 +142,7 @@ def test_of_three_classes_only_the_one_never_called_is_held():
     recalls = fit.recalls(np.array([320.0, 2000]))[0]
     assert recalls[:, 2].tolist() == [0, 0]
     assert (recalls[1, :2] != recalls[0, :2]).all()
-    assert any("two classes" in text for text in fit.concerns[0])
+    assert kinds(fit)["many_classes"] == 3
     points = even_points(8, 256)
     lower, upper = np.quantile(fit.draw(asked([2000]), points), [0.025, 0.975], axis=0)
     assert (lower[0, 0] <= recalls[1]).all()
@@ -313,13 +315,11 @@ def test_variance_between_models_is_found():
 def test_concerns_are_told():
     rng = np.random.default_rng(12)
     one = fit_drift(count_table(SIZES[:3], some_counts(rng, SIZES[:3], runs=1)))
-    said = " ".join(one.concerns[0])
-    assert "3 sizes" in said
-    assert "one run" in said
+    assert kinds(one)["few_sizes"] == 3
+    assert "one_run" in kinds(one)
     many = fit_drift(count_table(SIZES, some_counts(rng, runs=25)))
-    assert many.concerns == ((),)
-    assert many.concerns_at(np.array([640.0])) == ((),)
-    assert "beyond" in many.concerns_at(np.array([320.0 * 64]))[0][0]
+    assert kinds(many) == kinds(many, 640.0) == {}
+    assert kinds(many, 320.0 * 64) == {"far": 64}
 
 
 def test_two_sizes_are_enough_and_a_missing_class_is_passed_over():

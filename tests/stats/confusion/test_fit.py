@@ -6,6 +6,7 @@ from scipy.special import expit
 from support import assert_at_least, data
 
 from curvewise import metrics
+from curvewise.stats.confusion.curve import fit_confusion_curve, fit_confusion_curves
 from curvewise.stats.confusion.data import count_table, stacked
 from curvewise.stats.confusion.draws import (
     Asked,
@@ -16,7 +17,6 @@ from curvewise.stats.confusion.draws import (
     draw_error_shares,
     error_shares,
 )
-from curvewise.stats.confusion.fit import fit_confusion_curve, fit_confusion_curves
 from curvewise.stats.forms import fit_forms
 
 SIZES = np.array([40.0, 80, 160, 320, 640])
@@ -340,6 +340,43 @@ def test_bands_of_any_metric_of_many_classes_stay_inside_its_range(method):
                 assert (band.lower <= band.upper).all()
 
 
+@pytest.mark.parametrize("method", [*METHODS, "paper"])
+def test_one_of_many_curves_is_what_it_is_alone(method):
+    many, sizes = [one_curve(1), one_curve(2)[:3]], [SIZES, SIZES[:3]]
+    curves = fit_confusion_curves(sizes, many, method=method)
+    assert len(curves) == len(list(curves)) == 2
+    assert curves.rates(100).shape == (2, 4, 4)
+    assert np.isnan(curves.observed("f1")).sum() == 2
+    asked = {"n": [100, 1280], "target": "observed"}
+    band, both = curves.band("f1", **asked), curves.bands(["f1", "error"], **asked)
+    for i, own in enumerate(curves):
+        alone = fit_confusion_curve(sizes[i], many[i], method=method)
+        assert own.sizes.tolist() == alone.sizes.tolist()
+        assert own.counts.tolist() == alone.counts.tolist()
+        assert own.rates([100, 1280]) == pytest.approx(alone.rates([100, 1280]))
+        assert own.lack_of_fit() == pytest.approx(alone.lack_of_fit())
+        assert curves.lack_of_fit()[i] == pytest.approx(own.lack_of_fit())
+        assert band.lower[i] == pytest.approx(alone.band("f1", **asked).lower)
+        assert both["f1"].upper[i] == pytest.approx(
+            alone.bands(["f1", "error"], **asked)["f1"].upper
+        )
+        assert curves[i - 2].metric("f1", 50) == own.metric("f1", 50)
+        kinds = [one.kind for one in curves.concerns if one.curve == i]
+        assert kinds == [one.kind for one in alone.concerns]
+    with pytest.raises(IndexError):
+        curves[2]
+    with pytest.raises(TypeError):
+        len(alone)
+
+
+def test_of_one_curve_and_of_many_one_class_says_which_models():
+    counts = [one_curve(1), one_curve(2, runs=2)]
+    curves = fit_confusion_curves(SIZES, counts)
+    estimands = {own.band("f1", 40, target="observed").estimand for own in curves}
+    assert len(estimands) == 2
+    assert curves.band("f1", 40, target="observed").estimand not in estimands
+
+
 # --- real curves -----------------------------------------------------------------------
 
 
@@ -413,7 +450,7 @@ def band_hits(method, target, curves, runs, seed=11):
     )
     seen = drawn_counts(rng, at, curves, 1)[:, :, 0]
     how = {"test_size": TESTED, "runs": 1} if target == "observed" else {}
-    bands = fits.bands(ASKED, at, target=target, **how)
+    bands = fits.bands(ASKED, at, target=target, is_joint=False, **how)
     hits = []
     for name, settings in ASKED.items():
         told = getattr(metrics, name)

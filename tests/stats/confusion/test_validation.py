@@ -10,8 +10,8 @@ from support import assert_at_least
 
 from curvewise import metrics
 from curvewise.errors import CurvewiseError
+from curvewise.stats.confusion.curve import fit_confusion_curve
 from curvewise.stats.confusion.data import Examples
-from curvewise.stats.confusion.fit import fit_confusion_curve
 from curvewise.stats.confusion.validation import (
     ForeseenSizes,
     foresee_last,
@@ -235,22 +235,13 @@ def test_what_is_foreseen_exactly_has_no_error():
     assert (found.rmse[0, 0], found.rmse_error[0, 0]) == (0, 0)
 
 
-def test_the_answer_is_a_table_and_reads_as_one(counts, truth):
+def test_the_answer_is_a_table(counts, truth):
     found = leave_one_size_out(SIZES, counts, truth, method="calibrated")
     rows = found.rows()
     assert len(rows) == 20
     assert rows[0]["metric"] == "error"
     assert rows[-1]["n"] == 640
     assert rows[7]["rmse"] == found.rmse[1, 2]
-    text = str(found)
-    assert text.startswith(
-        "calibrated at 40, 80, 160, 320, 640, not shown; observed of 6 replications, "
-        "intervals of 95 %.\n"
-    )
-    assert "covered" in text
-    bare = str(foresee_last(SIZES, counts, truth, method="POW3"))
-    assert bare.startswith("POW3 at 640, not shown; observed of 6 replications.\n")
-    assert "covered" not in bare
 
 
 # --- what is refused -------------------------------------------------------------------
@@ -274,8 +265,8 @@ def test_what_cannot_be_validated_is_refused(counts, truth):
     refused(r"counts holds no replications\.", SIZES, 3, truth)
     refused(r"share is 1\. Pass one between", *good, share=1, function=foresee_last)
     short = (SIZES[:2], counts[:, :2], truth[:, :2])
-    refused(r"There are 2 sizes, and to leave one out takes three", *short)
-    refused(r"to foresee the last takes three", *short, function=foresee_last)
+    refused(r"that takes three", *short)
+    refused(r"that takes three", *short, function=foresee_last)
     refused(r"in different orders", *good, trained_on=SIZES[::-1])
 
 

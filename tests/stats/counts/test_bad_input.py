@@ -61,11 +61,11 @@ def test_fractions_are_counts():
 def test_all_zero_and_perfect_matrices_are_answered():
     none = error_interval(0, 0, 0, 0)
     assert none.value == 1
-    assert "the interval is the prior's" in none.concerns[0]
+    assert (none.undefined, none.outside) == (1, 0)
     perfect = error_interval(50, 0, 0, 50)
     assert perfect.value == 0
     assert 0 < perfect.lower < perfect.upper < 0.06
-    assert "just outside" in perfect.concerns[0]
+    assert (perfect.undefined, perfect.outside) == (0, 1)
 
 
 def test_huge_counts_are_answered():

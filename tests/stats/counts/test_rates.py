@@ -223,9 +223,9 @@ def test_answers_say_what_they_are():
     assert "about 95%: posterior probability" in found.guarantee
     assert "jeffreys prior, 0.5 added to every cell" in found.guarantee
     assert found.monte_carlo_error == 0
-    assert "1 of 3 matrices has no example that tells of this rate" in found.concerns[0]
-    assert "1 of 3 matrices has an observed rate just outside" in found.concerns[1]
-    assert recall_interval(9, 1).concerns == ()
+    assert (found.undefined, found.outside) == (1, 1)
+    fine = recall_interval(9, 1)
+    assert (fine.undefined, fine.outside) == (0, 0)
     assert "prior, 2 added" in recall_interval(9, 1, prior=2).guarantee
     # What no example tells of is what the prior says.
     prior = special.betaincinv(0.5, 0.5, [0.025, 0.975])

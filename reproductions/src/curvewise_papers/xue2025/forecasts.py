@@ -179,6 +179,7 @@ def by_library(
                 target=target,
                 test_size=TEST if is_tested else None,
                 runs=SIZES[-1] // SIZES[at] if is_tested else None,
+                is_joint=False,
             )
             every = [bands[name] for name in METRICS]
             told.append(
@@ -311,7 +312,7 @@ def curves_of_one(own: Answers, which: int = 0) -> dict[str, list[Any]]:
         N, blocks, own.trained_on, method="calibrated", examples=[own.examples[which]]
     )
     bands = curves.bands(
-        {name: {} for name in SHOWN}, GRID, target="observed", test_size=TEST, runs=1
+        SHOWN, GRID, target="observed", test_size=TEST, runs=1, is_joint=False
     ).values()
     add(
         CALIBRATED,

@@ -10,6 +10,7 @@ from curvewise.errors import CurvewiseError, shortened, trials_where
 from curvewise.metrics import Average, Floats
 from curvewise.questions.sampling import refuse_crossed
 from curvewise.stats.confusion import (
+    Concern,
     ConfusionCurve,
     Examples,
     Method,
@@ -315,20 +316,21 @@ class CountAsked:
         self, curve: ConfusionCurve, names: Sequence[str], n: float, k: int
     ) -> dict[str, Interval]:
         """Return metrics of class k against the rest at a size, from the same draws."""
-        told = curve.curves.bands(
+        told = curve.bands(
             {name: self.settings(name, k) for name in names},
             n,
             target=self.target,
             confidence=self.confidence,
             test_size=self.test_size,
             runs=self.runs,
+            is_joint=False,
         )
         return {
             name: Interval(
-                *(float(own.lower[0, 0]), float(own.upper[0, 0])),
+                *(float(own.lower[0]), float(own.upper[0])),
                 f"{name} of class {k}",
                 f"{100 * self.confidence:.4g} % by itself",
-                float(own.value[0, 0]),
+                float(own.value[0]),
             )
             for name, own in told.items()
         }
@@ -370,8 +372,8 @@ class CountFit:
         return np.asarray(by_class / by_class.sum())
 
     @property
-    def concerns(self) -> tuple[str, ...]:
-        """What may be wrong, in sentences."""
+    def concerns(self) -> tuple[Concern, ...]:
+        """What may be wrong."""
         return self.curve.concerns
 
 
@@ -463,7 +465,7 @@ def _fitted(own: Counted, size: float, asked: CountAsked) -> CountFit:
     n = np.array([size, *(times * own.largest for times in TIMES[1:])])
     told = {name: asked.band(curve, name, n) for name in asked.metrics}
     seen = {name: observed(curve, name, how) for name, how in asked.metrics.items()}
-    return CountFit(own, curve, told, seen, curve.lack_of_fit())
+    return CountFit(own, curve, told, seen, float(curve.lack_of_fit()))
 
 
 def observed(curve: ConfusionCurve, name: str, settings: MetricSettings) -> Floats:

@@ -1,11 +1,17 @@
 """Power laws on logits whose bands hold: noise as it is, exponents weighed."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, fdtrc, gammaincinv, ndtri
 
-from curvewise.stats.confusion.data import CountTable, few_answers
+from curvewise.stats.confusion.data import (
+    Concern,
+    ConcernKind,
+    CountTable,
+    few_answers,
+)
 from curvewise.stats.confusion.draws import CELLS, Asked
 from curvewise.stats.confusion.logistic import Exponents, weigh_exponents
 from curvewise.stats.confusion.noise import (
@@ -15,10 +21,12 @@ from curvewise.stats.confusion.noise import (
     noise_of,
 )
 from curvewise.stats.validation import Floats
-from curvewise.text import step
 
 # Degrees of freedom that knowing what is typical is worth.
 _PRIOR_FREEDOM = 6.0
+# What is a concern: a p value, a weight of exponents above 0, sizes, times the largest
+# size, runs beyond the first of each size.
+_UNLIKELY, _RISING, _FEW_SIZES, _FAR, _FEW_FREEDOM = 0.05, 0.25, 4, 4.0, 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,16 +68,31 @@ class CalibratedFit:
         """The mean exponent of each curve."""
         return np.asarray((self.exponents.weights * self.exponents.gammas).sum(-1))
 
-    @property
-    def concerns(self) -> tuple[tuple[str, ...], ...]:
-        """What may be wrong with each curve, in words."""
-        return self.concerns_at(np.empty(0))
-
-    def concerns_at(self, sizes: Floats) -> tuple[tuple[str, ...], ...]:
-        """Return what may be wrong with each curve, for a question about some sizes."""
-        # They look at how well curves fit, which looks at curves.
-
-        return concerns_of(self, sizes)
+    def concerns_at(self, sizes: Floats) -> Iterator[Concern]:
+        """Yield what may be wrong with each curve, the most serious first."""
+        table, p = self.table, lack_of_fit(self)
+        rising = (self.exponents.weights * (self.exponents.gammas > 0)).sum(-1)
+        times = np.max(sizes, initial=0.0) / table.largest
+        count, is_one = (table.runs > 0).sum(1), is_one_test_set(table)
+        for i in range(len(table)):
+            if p[i] < _UNLIKELY:
+                yield Concern("lack_of_fit", float(p[i]), curve=i)
+            if rising[i] >= _RISING:
+                yield Concern("rising_exponent", float(rising[i]), curve=i)
+            if count[i] < _FEW_SIZES:
+                yield Concern("few_sizes", float(count[i]), curve=i)
+            if times[i] > _FAR:
+                yield Concern("far", float(times[i]), curve=i)
+            yield from few_answers(table, i)
+            if self.noise.is_blind[i]:
+                kind: ConcernKind = (
+                    "assumed_test_set" if is_one[i] else "assumed_test_sets"
+                )
+                yield Concern(kind, curve=i)
+            if self.noise.freedom[i] < _FEW_FREEDOM:
+                yield Concern("assumed_training", float(self.noise.freedom[i]), curve=i)
+            if table.classes > 2:
+                yield Concern("many_classes", table.classes, curve=i)
 
     def recalls(self, sizes: Floats) -> Floats:
         """Return the recall of each class, shape (curve, asked, class)."""
@@ -178,105 +201,6 @@ def _wider(one: Floats, other: Floats) -> Floats:
     """Return, of two covariances, the one with more variance in all."""
     is_one = np.trace(one, axis1=-2, axis2=-1) >= np.trace(other, axis1=-2, axis2=-1)
     return np.where(is_one[..., None, None], one, other)
-
-
-# --- What may be wrong with power laws on logits, in sentences -------------------------
-
-
-_UNLIKELY = 0.05
-_FEW_SIZES = 4
-_FAR = 4.0  # times the largest size
-
-
-def concerns_of(fit: CalibratedFit, sizes: Floats) -> tuple[tuple[str, ...], ...]:
-    """Return the sentences of each curve, the most serious first."""
-    p = lack_of_fit(fit)
-    rising = (fit.exponents.weights * (fit.exponents.gammas > 0)).sum(-1)
-    times = np.max(sizes, initial=0.0) / fit.table.largest
-    told = few_answers(fit.table, "86 % of the time in simulations")
-    return tuple(
-        tuple(
-            sentence
-            for sentence in (
-                _poor_fit(p[i]),
-                _rising(rising[i]),
-                _few_sizes(fit, i),
-                _far(times[i]),
-                *told[i],
-                _assumed_examples(fit, i),
-                _assumed_training(fit, i),
-                _many_classes(fit),
-            )
-            if sentence
-        )
-        for i in range(len(fit.table))
-    )
-
-
-def _poor_fit(p: float) -> str:
-    if not p < _UNLIKELY:
-        return ""
-    return (
-        f"One power law for all sizes does not fit (p = {p:.2g}): bands between sizes may "
-        f"be too narrow, and far more so beyond them."
-    )
-
-
-def _rising(weight: float) -> str:
-    if weight < 0.25:
-        return ""
-    return (
-        f"Exponents above 0 have a weight of {100 * weight:.0f} %: logits may grow without "
-        f"end, and far sizes may look better than they will be."
-    )
-
-
-def _few_sizes(fit: CalibratedFit, i: int) -> str:
-    count = int((fit.table.runs[i] > 0).sum())
-    if count >= _FEW_SIZES:
-        return ""
-    return (
-        f"There are {count} sizes: that logits are power laws of the size is assumed, and "
-        f"the exponent mostly is."
-    )
-
-
-def _far(times: float) -> str:
-    if times <= _FAR:
-        return ""
-    return (
-        f"The question goes {step(float(f'{times:.3g}'))} times beyond the largest size. "
-        f"That the same power law holds there, nothing in these counts can say."
-    )
-
-
-def _assumed_examples(fit: CalibratedFit, i: int) -> str:
-    if not fit.noise.is_blind[i]:
-        return ""
-    return (
-        "Nobody kept which examples were answered rightly: being right on one is taken to "
-        "be correlated by 0.6 between models. "
-    ) + (
-        "All tests being of one size, they are taken to be one test set."
-        if is_one_test_set(fit.table)[i]
-        else "Tests of two sizes are taken to be on the same examples or on none in "
-        "common, whichever is worse, and those of one size on different ones."
-    )
-
-
-def _assumed_training(fit: CalibratedFit, i: int) -> str:
-    if fit.noise.freedom[i] >= 4:
-        return ""
-    return (
-        f"There are {fit.noise.freedom[i]:g} runs beyond the first of each size: how much "
-        f"models of different training sets differ is mostly assumed."
-    )
-
-
-def _many_classes(fit: CalibratedFit) -> str:
-    if fit.table.classes == 2:
-        return ""
-    return "Coverage was measured on curves of two classes, not of more."
 
 
 # --------------------------------------------------------------------------------------

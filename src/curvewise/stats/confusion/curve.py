@@ -1,8 +1,8 @@
-"""Count curves of one learner or of many: rates, metrics, bands, and what may be wrong."""
+"""Count curves, one or many: fitted, their rates, metrics, bands and what may be wrong."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,14 @@ from curvewise.stats.confusion.calibrated import (
     fit_calibrated,
     lack_of_fit,
 )
-from curvewise.stats.confusion.data import CountTable
+from curvewise.stats.confusion.data import (
+    Concern,
+    CountTable,
+    Examples,
+    count_table,
+    count_tables,
+    subset,
+)
 from curvewise.stats.confusion.draws import (
     CELLS,
     TARGETS,
@@ -21,6 +28,7 @@ from curvewise.stats.confusion.draws import (
     Fit,
     Target,
     as_counted,
+    blocks,
     centred,
     draw_error_shares,
     draw_shares,
@@ -29,74 +37,137 @@ from curvewise.stats.confusion.draws import (
     even_points,
     matrices,
 )
-from curvewise.stats.confusion.drift import DriftFit
-from curvewise.stats.confusion.paper import PaperFit
+from curvewise.stats.confusion.drift import DriftFit, fit_drift
+from curvewise.stats.confusion.paper import PaperFit, fit_paper
 from curvewise.stats.counts.draws import metric_of
 from curvewise.stats.interval import CurveBand
 from curvewise.stats.validation import (
     Floats,
+    bad_value,
     checked_confidence,
     checked_sizes,
     is_number,
     one_of,
 )
-from curvewise.text import count
 
 __all__ = [
     "ConfusionCurve",
-    "ConfusionCurves",
-    "CountBands",
+    "fit_confusion_curve",
+    "fit_confusion_curves",
 ]
 
+Method: TypeAlias = Literal["drift", "calibrated", "paper"]
+METHODS = ("drift", "calibrated", "paper")
+
+_ESTIMANDS: dict[Target, str] = {
+    "mean": "{} averaged over training sets of that size, on all that could be tested",
+    "observed": "{} that the mean over {models} shows, tested {tested}",
+    "model": "{} of one more model, on all that could be tested",
+}
+_GUARANTEES: dict[Method, str] = {
+    "paper": (
+        "{:.4g} % of a posterior as published: too wide for small training sets and too "
+        "narrow for large ones"
+    ),
+    "calibrated": (
+        "{:.4g} % at each size by itself, where logits of the rates are power laws of the "
+        "size"
+    ),
+    "drift": (
+        "{:.4g} % at each size by itself, by how far real curves were from their forecasts"
+    ),
+}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CountBands:
-    """Intervals of one metric, for several curves at several sizes.
+class ConfusionCurve:
+    """A fitted count curve, or many: how confusion matrices change with training data.
+
+    Made by `fit_confusion_curve`, and by `fit_confusion_curves` of many. Arrays of many
+    begin with an axis of curves; ``curves[i]`` is one of them. Sizes `n` may be one number
+    or many, within what was observed or beyond it.
 
     Parameters
     ----------
-    value, lower, upper : ndarray, shape (curve, asked)
-    """
-
-    value: Floats
-    lower: Floats
-    upper: Floats
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ConfusionCurves:
-    """Fitted count curves, one after another.
-
-    Made by `fit_confusion_curves`.
-
-    Parameters
-    ----------
-    method : str
-        As asked for.
+    method : {"drift", "calibrated", "paper"}
+        How it was fitted.
     parts : tuple of Fit
         Curves are fitted in blocks, so that memory stays flat.
+    shape : tuple of int
+        ``()`` for one curve, ``(curve,)`` for many.
     """
 
-    method: str
+    method: Method
     parts: tuple[Fit, ...]
+    shape: tuple[int, ...] = ()
 
     def __len__(self) -> int:
-        return sum(len(part.table) for part in self.parts)
+        if not self.shape:
+            raise TypeError(
+                "This is one curve. Those of fit_confusion_curves are many."
+            )
+        return self.shape[0]
+
+    def __getitem__(self, place: int) -> "ConfusionCurve":
+        left = range(len(self))[place]
+        for part in self.parts:
+            if left < len(part.table):
+                break
+            left -= len(part.table)
+        return ConfusionCurve(self.method, (subset(part, slice(left, left + 1)),))
 
     @property
     def classes(self) -> int:
         """How many classes there are."""
         return self.parts[0].table.classes
 
+    @property
+    def sizes(self) -> Floats:
+        """The sizes that were observed; of many, shorter ones are padded."""
+        return self._seen("sizes")
+
+    @property
+    def counts(self) -> Floats:
+        """What was observed, summed over runs, shape (..., size, class, class)."""
+        return self._seen("counts")
+
+    @property
+    def runs(self) -> Floats:
+        """How many runs there were at each size; 0 where padded."""
+        return self._seen("runs")
+
+    @property
+    def concerns(self) -> tuple[Concern, ...]:
+        """What may be wrong with it."""
+        return self._concerns(np.empty(0))
+
+    def concerns_at(self, n: ArrayLike) -> tuple[Concern, ...]:
+        """Return what may be wrong with it at these sizes, such as that they are far."""
+        return self._concerns(checked_sizes(n, "n"))
+
+    def observed(self, name: str, **settings: Any) -> Floats:
+        """Return a metric of what was observed at each size, runs taken together."""
+        values = metric_of(name, settings)(self.counts)
+        return np.where(self.runs > 0, values, np.nan)
+
     def recalls(self, n: ArrayLike) -> Floats:
-        """Return how many of each class are called right, shape (curve, asked, class)."""
+        """Return how many of each class are called right, shape of `n` and (class,)."""
         sizes = checked_sizes(n, "n")
-        return np.concatenate([part.recalls(sizes) for part in self.parts])
+        return self._shaped((part.recalls(sizes) for part in self.parts), np.shape(n))
 
     def rates(self, n: ArrayLike, *, shares: ArrayLike | None = None) -> Floats:
-        """Return matrices that sum to 1, shape (curve, asked, class, class)."""
+        """Return matrices that sum to 1, shape of `n` and (class, class).
+
+        Parameters
+        ----------
+        n : float or array_like
+        shares : array_like, shape (class,), optional
+            How often classes occur where the learner will be used; as in the test sets, if
+            left out.
+        """
         sizes = checked_sizes(n, "n")
-        return np.concatenate([_rates(part, sizes, shares) for part in self.parts])
+        every = (_rates(part, sizes, shares) for part in self.parts)
+        return self._shaped(every, np.shape(n))
 
     def metric(
         self,
@@ -106,12 +177,21 @@ class ConfusionCurves:
         shares: ArrayLike | None = None,
         **settings: Any,
     ) -> Floats:
-        """Return a metric along the curves, shape (curve, asked)."""
-        return metric_of(name, settings)(self.rates(n, shares=shares))
+        """Return a metric along the curve, an array like `n`.
 
-    def lack_of_fit(self) -> Floats:
-        """Return for each curve the p value of power laws with one exponent."""
-        return np.concatenate([_lack_of_fit(part) for part in self.parts])
+        Parameters
+        ----------
+        name : str
+            error, accuracy, precision, recall, specificity, f1, f_beta (with ``beta=``),
+            jaccard, balanced_accuracy, mcc, kappa or cost (with ``costs=``).
+        n : float or array_like
+        shares : array_like, optional
+            See `rates`.
+        **settings
+            Of the metric: ``average="macro"``, ``"micro"`` or ``"weighted"``, or
+            ``positive=k`` for class k against the rest.
+        """
+        return np.asarray(metric_of(name, settings)(self.rates(n, shares=shares)))
 
     def band(
         self,
@@ -124,10 +204,28 @@ class ConfusionCurves:
         runs: float | None = None,
         shares: ArrayLike | None = None,
         **settings: Any,
-    ) -> CountBands:
-        """Return intervals of a metric, each for one size of one curve.
+    ) -> CurveBand:
+        """Return a metric along the curve with intervals, each for one size.
 
-        See `ConfusionCurve.band` for what may be asked.
+        Parameters
+        ----------
+        name, n, shares, **settings
+            See `metric`.
+        target : {"mean", "observed", "model"}
+            The unknown that the intervals are for. *mean*: averaged over training sets,
+            on all that could be tested. *observed*: the mean of `runs` models on one test
+            set of `test_size`, which is what will be measured. *model*: of one more model,
+            on all that could be tested.
+        confidence : float
+        test_size, runs : float, optional
+            Of *observed*; as at the nearest size that was observed, if left out, and then
+            on the same kind of test sets. As published there is one band whatever the
+            target: the posterior given n / 3 validated examples.
+
+        Returns
+        -------
+        CurveBand
+            Inside the range of the metric at any size.
         """
         return self.bands(
             {name: settings},
@@ -141,7 +239,7 @@ class ConfusionCurves:
 
     def bands(
         self,
-        metrics: dict[str, dict[str, Any]],
+        metrics: Mapping[str, dict[str, Any]] | Sequence[str],
         n: ArrayLike,
         *,
         target: Target = "mean",
@@ -149,53 +247,237 @@ class ConfusionCurves:
         test_size: float | None = None,
         runs: float | None = None,
         shares: ArrayLike | None = None,
-        is_joint: bool = False,
-    ) -> dict[str, CountBands]:
-        """Return intervals of several metrics, from the same draws.
+        is_joint: bool = True,
+    ) -> dict[str, CurveBand]:
+        """Return several metrics with intervals that hold for all of them at once.
+
+        At each size by itself. They come from the same draws of whole matrices, so that
+        what moves together is not counted twice.
 
         Parameters
         ----------
-        metrics : dict
-            From names to settings, such as ``{"f1": {"average": "micro"}}``.
+        metrics : sequence of str or dict
+            Names, or names with their settings, such as ``{"f1": {"average": "micro"}}``.
+        n, target, confidence, test_size, runs, shares
+            See `band`.
         is_joint : bool
-            Whether they hold for all metrics at once.
+            Whether they hold for all metrics at once, or each by itself.
         """
+        named = (
+            metrics if isinstance(metrics, Mapping) else {name: {} for name in metrics}
+        )
         sizes = checked_sizes(n, "n")
-        one_of("target", target, TARGETS)
-        checked_confidence(confidence)
-        for what, value in (("test_size", test_size), ("runs", runs)):
-            if value is not None and not (is_number(value) and value >= 1):
-                raise CurvewiseError(
-                    f"{what} is {value!r}. Pass a number from 1 up.",
-                    argument=what,
-                    value=value,
-                )
-            if value is not None and target != "observed":
-                raise CurvewiseError(
-                    f"{what} is of what will be measured. Pass ",
-                    {"target": "observed"},
-                    f" with it, not '{target}'.",
-                )
-        functions = {key: metric_of(key, own) for key, own in metrics.items()}
-        found = []
-        for part in self.parts:
+        _check_question(target, confidence, test_size, runs)
+        functions = {name: metric_of(name, own) for name, own in named.items()}
+        asked = [_asked(part, sizes, target, test_size, runs) for part in self.parts]
+        ends = []
+        for part, question in zip(self.parts, asked, strict=True):
             if isinstance(part, PaperFit):
-                ends = _published(part, metrics, sizes, confidence)
+                lower, upper = _published(part, named, sizes, confidence)
             else:
-                asked = _asked(part, sizes, target, test_size, runs)
-                ends = _drawn(part, functions, asked, shares, confidence, is_joint)
+                lower, upper = _drawn(
+                    part, functions, question, shares, confidence, is_joint
+                )
             rates = _rates(part, sizes, shares)
-            values = np.array([told(rates) for told in functions.values()])
-            found.append(np.stack([values, *ends]))
+            value = np.array([function(rates) for function in functions.values()])
+            ends.append(np.stack([value, lower, upper]))
         # (value, lower or upper; metric, curve, size)
-        joined = np.concatenate(found, axis=2)
-        return {key: CountBands(*joined[:, i]) for i, key in enumerate(functions)}
+        joined = np.concatenate(ends, axis=2)
+        joined = joined.reshape(*joined.shape[:2], *self.shape, len(sizes))
+        guarantee = _GUARANTEES[self.method].format(100 * confidence)
+        if is_joint and len(named) > 1:
+            guarantee += f", for all {len(named)} metrics at once"
+        return {
+            name: CurveBand(
+                at=sizes,
+                value=joined[0, i],
+                lower=joined[1, i],
+                upper=joined[2, i],
+                estimand=_estimand(name, asked, test_size),
+                guarantee=guarantee,
+            )
+            for i, name in enumerate(named)
+        }
+
+    def lack_of_fit(self) -> Floats:
+        """Return the p value of logits being power laws that share their exponent.
+
+        A small one says that the curve is of another form: beyond what was observed, only
+        ``method="drift"`` can be trusted then.
+        """
+        every = (
+            part if isinstance(part, CalibratedFit) else fit_calibrated(part.table)
+            for part in self.parts
+        )
+        return self._shaped(lack_of_fit(fit) for fit in every)[()]
+
+    def _seen(self, name: str) -> Floats:
+        """Return an array of the tables; that of one curve without padding."""
+        every = np.concatenate([getattr(part.table, name) for part in self.parts])
+        return every if self.shape else every[0, self.parts[0].table.runs[0] > 0]
+
+    def _shaped(self, parts: Iterable[Floats], asked: tuple[int, ...] = ()) -> Floats:
+        """Return arrays (curve, asked, ...) as one, with the axes that there are."""
+        whole = np.concatenate(list(parts))
+        return whole.reshape((*self.shape, *asked, *whole.shape[2:]))
+
+    def _concerns(self, sizes: Floats) -> tuple[Concern, ...]:
+        before = np.cumsum([0, *(len(part.table) for part in self.parts)]).tolist()
+        return tuple(
+            replace(concern, curve=first + concern.curve)
+            for first, part in zip(before, self.parts, strict=False)
+            for concern in part.concerns_at(sizes)
+        )
 
 
-def _lack_of_fit(fit: Fit) -> Floats:
-    if isinstance(fit, CalibratedFit):
-        return lack_of_fit(fit)
-    return lack_of_fit(fit_calibrated(fit.table))
+def fit_confusion_curve(
+    sizes: ArrayLike,
+    counts: ArrayLike | Sequence[ArrayLike],
+    trained_on: ArrayLike | None = None,
+    *,
+    method: Method = "drift",
+    examples: Examples | None = None,
+    test_size: float | None = None,
+    tau: float = 5.0,
+) -> ConfusionCurve:
+    r"""Fit how the confusion matrix changes with training data.
+
+    Parameters
+    ----------
+    sizes : array_like, shape (size,)
+        Sizes of training sets, at least two.
+    counts : sequence of array_like
+        For each size a matrix of K x K counts, or an array (run, K, K) of those of several
+        runs. Rows are true classes, columns what they were called; of two classes, 1 is
+        the positive one. `curvewise.stats.counts.counts_matrix` makes them of TP, FP, FN
+        and TN.
+    trained_on : array_like, shape (size,), optional
+        How many examples models saw, where that is less than the size because some were
+        held out to validate. All sizes `n` that are asked about are examples seen.
+    method : {"drift", "calibrated", "paper"}
+        *drift*: level and slope of the logits of recalls may drift, as those of real
+        curves do; power laws are among them, and weigh the more the better they predict.
+        *calibrated*: logits are power laws of the size with one exponent, which makes
+        bands shorter where that is known. *paper*: as published, with bands that do not
+        hold.
+    examples : Examples, optional
+        Which test examples were answered rightly. Without, answers of different sizes on
+        the same test examples are taken to be correlated by 0.6.
+    test_size : float, optional
+        How many examples every run was tested on, to be checked.
+    tau : float
+        Of *paper*: how strongly the exponent is drawn to -1/2.
+
+    Returns
+    -------
+    ConfusionCurve
+        Ask it for `ConfusionCurve.metric` and `ConfusionCurve.band`.
+
+    Notes
+    -----
+    Of true class c, the share that is called right is modelled as [1]_
+
+    .. math:: \operatorname{logit} \Pi_c(n) = \alpha_c + \eta_c n^\gamma
+
+    with one exponent for all classes. The shares of classes, and what wrong answers are
+    called, make it a whole matrix; every metric follows from that. Real curves are no
+    power laws over all sizes: *drift* puts a smoothing spline in the place of the right
+    side, learnt on 135 real curves of two classes.
+
+    References
+    ----------
+    .. [1] Xue et al., 2025.
+
+    Examples
+    --------
+    >>> sizes = [40, 80, 160, 320, 640]
+    >>> right = [120, 132, 140, 146, 149]
+    >>> counts = [[[n, 160 - n], [160 - n, n]] for n in right]
+    >>> curve = fit_confusion_curve(sizes, counts)
+    >>> bool(0.92 < curve.metric("f1", 1280) < 0.97)
+    True
+    >>> band = curve.band("f1", [640, 1280], target="observed", test_size=320)
+    >>> bool((band.lower < band.upper).all() and band.upper.max() <= 1)
+    True
+    """
+    table = count_table(
+        sizes, counts, trained_on=trained_on, examples=examples, test_size=test_size
+    )
+    return ConfusionCurve(method, (_fitted(table, method, tau),))
+
+
+def fit_confusion_curves(
+    sizes: ArrayLike | Sequence[ArrayLike],
+    counts: ArrayLike | Sequence[Any],
+    trained_on: ArrayLike | Sequence[ArrayLike] | None = None,
+    *,
+    method: Method = "drift",
+    examples: Sequence[Examples | None] | None = None,
+    tau: float = 5.0,
+) -> ConfusionCurve:
+    """Fit many count curves at once.
+
+    Parameters
+    ----------
+    sizes : array_like, shape (size,), or a sequence of them
+        The same for all curves, or one array for each.
+    counts : ndarray, shape (curve, size, K, K) or (curve, size, run, K, K), or a list
+        An array where all curves have the same sizes and numbers of runs, which is
+        fastest; a list of what `fit_confusion_curve` takes elsewhere.
+    trained_on, examples
+        As `fit_confusion_curve` takes them, for all curves or one for each.
+    method, tau
+        See `fit_confusion_curve`.
+
+    Returns
+    -------
+    ConfusionCurve
+        With an axis of curves; ``curves[i]`` is one of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> right = rng.binomial(160, [0.75, 0.82, 0.87, 0.9], (1000, 4))
+    >>> counts = np.stack([right, 160 - right, 160 - right, right], -1)
+    >>> counts = counts.reshape(1000, 4, 2, 2)
+    >>> curves = fit_confusion_curves([40, 80, 160, 320], counts)
+    >>> curves.metric("f1", [320, 640]).shape
+    (1000, 2)
+    """
+    table = count_tables(sizes, counts, trained_on=trained_on, examples=examples)
+    parts = tuple(
+        _fitted(subset(table, block), method, tau)
+        for block in blocks(len(table), table.classes)
+    )
+    return ConfusionCurve(method, parts, (len(table),))
+
+
+def _fitted(table: CountTable, method: Method, tau: float) -> Fit:
+    one_of("method", method, METHODS)
+    if not (is_number(tau) and tau >= 0):
+        raise bad_value("tau", tau, "Pass a number from 0 up; 5 as published.")
+    if method == "paper":
+        return fit_paper(table, tau=float(tau))
+    if method == "calibrated":
+        return fit_calibrated(table)
+    return fit_drift(table)
+
+
+def _check_question(
+    target: Target, confidence: float, test_size: float | None, runs: float | None
+) -> None:
+    one_of("target", target, TARGETS)
+    checked_confidence(confidence)
+    for name, value in (("test_size", test_size), ("runs", runs)):
+        if value is not None and not (is_number(value) and value >= 1):
+            raise bad_value(name, value, "Pass a number from 1 up.")
+        if value is not None and target != "observed":
+            raise CurvewiseError(
+                f"{name} is of what will be measured. Pass ",
+                {"target": "observed"},
+                f" with it, not '{target}'.",
+            )
 
 
 def _rates(fit: Fit, sizes: Floats, shares: ArrayLike | None) -> Floats:
@@ -209,11 +491,10 @@ def _shares(table: CountTable, shares: ArrayLike | None) -> Floats:
         return table.shares
     own = np.asarray(shares, dtype=np.float64)
     if own.shape != (table.classes,) or not (own >= 0).all() or own.sum() <= 0:
-        raise CurvewiseError(
-            f"shares is {shares!r}. Pass how often each of the {table.classes} classes "
-            f"occurs, numbers >= 0.",
-            argument="shares",
-            value=shares,
+        raise bad_value(
+            "shares",
+            shares,
+            f"Pass how often each of the {table.classes} classes occurs, numbers >= 0.",
         )
     return np.broadcast_to(own / own.sum(), table.shares.shape)
 
@@ -241,17 +522,28 @@ def _asked(
     )
 
 
+def _estimand(name: str, asked: Sequence[Asked], test_size: float | None) -> str:
+    runs = {int(n) for question in asked for n in question.runs[:, -1]}
+    models = "its models"
+    if len(runs) == 1:
+        models = "1 model" if runs == {1} else f"{runs.pop():,} models"
+    tested = "as those seen" if test_size is None else f"on {test_size:g} examples"
+    return _ESTIMANDS[asked[0].target].format(name, models=models, tested=tested)
+
+
 def _published(
     fit: PaperFit,
-    metrics: dict[str, dict[str, Any]],
+    metrics: Mapping[str, dict[str, Any]],
     sizes: Floats,
     confidence: float,
 ) -> tuple[Floats, Floats]:
-    told = [
-        fit.interval(name, sizes, None, confidence, own)
-        for name, own in metrics.items()
-    ]
-    return np.array([low for low, _ in told]), np.array([high for _, high in told])
+    ends = np.array(
+        [
+            fit.interval(name, sizes, None, confidence, own)
+            for name, own in metrics.items()
+        ]
+    )
+    return ends[:, 0], ends[:, 1]
 
 
 def _drawn(
@@ -331,240 +623,3 @@ def _ends(draws: Floats, confidence: float, is_joint: bool) -> tuple[Floats, Flo
     low = np.take_along_axis(order, outside[None, None], 1)[:, 0]
     high = np.take_along_axis(order, order.shape[1] - 1 - outside[None, None], 1)[:, 0]
     return low, high
-
-
-# --------------------------------------------------------------------------------------
-# One count curve: its rates, its metrics, their bands and what may be wrong with it.
-
-
-_ESTIMANDS: dict[Target, str] = {
-    "mean": "{} averaged over training sets of that size, on all that could be tested",
-    "observed": "{} that the mean over {runs} shows, tested {tested}",
-    "model": "{} of one more model, on all that could be tested",
-}
-_GUARANTEES = {
-    "paper": (
-        "{:.4g} % of a posterior as published: too wide for small training sets and too "
-        "narrow for large ones"
-    ),
-    "calibrated": (
-        "{:.4g} % at each size by itself, where logits of the rates are power laws of the "
-        "size"
-    ),
-    "drift": (
-        "{:.4g} % at each size by itself, by how far real curves were from their forecasts"
-    ),
-}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ConfusionCurve:
-    """A fitted count curve: how the confusion matrix changes with training data.
-
-    Made by `fit_confusion_curve`. Sizes `n` may be one number or many, within what was
-    observed or beyond it.
-
-    Parameters
-    ----------
-    curves : ConfusionCurves
-        The fit, as the only one of its kind.
-    """
-
-    curves: ConfusionCurves
-
-    @property
-    def method(self) -> str:
-        """How it was fitted."""
-        return self.curves.method
-
-    @property
-    def classes(self) -> int:
-        """How many classes there are."""
-        return self.curves.classes
-
-    @property
-    def sizes(self) -> Floats:
-        """The sizes that were observed."""
-        return np.asarray(self._table.sizes[0])
-
-    @property
-    def counts(self) -> Floats:
-        """What was observed, summed over runs, shape (size, class, class)."""
-        return np.asarray(self._table.counts[0])
-
-    @property
-    def runs(self) -> Floats:
-        """How many runs there were at each size."""
-        return np.asarray(self._table.runs[0])
-
-    @property
-    def _table(self) -> CountTable:
-        return self.curves.parts[0].table
-
-    @property
-    def concerns(self) -> tuple[str, ...]:
-        """What may be wrong with it, in words."""
-        return self.curves.parts[0].concerns[0]
-
-    def concerns_at(self, n: ArrayLike) -> tuple[str, ...]:
-        """Return what may be wrong with it at these sizes, such as that they are far."""
-        return self.curves.parts[0].concerns_at(checked_sizes(n, "n"))[0]
-
-    def observed(self, name: str, **settings: Any) -> Floats:
-        """Return a metric of what was observed at each size, runs taken together."""
-        return metric_of(name, settings)(self.counts)
-
-    def rates(self, n: ArrayLike, *, shares: ArrayLike | None = None) -> Floats:
-        """Return matrices that sum to 1, shape of `n` and (class, class).
-
-        Parameters
-        ----------
-        n : float or array_like
-        shares : array_like, shape (class,), optional
-            How often classes occur where the learner will be used; as in the test sets, if
-            left out.
-        """
-        own = self.curves.rates(n, shares=shares)[0]
-        return np.asarray(own[0] if np.ndim(n) == 0 else own)
-
-    def metric(
-        self,
-        name: str,
-        n: ArrayLike,
-        *,
-        shares: ArrayLike | None = None,
-        **settings: Any,
-    ) -> Floats:
-        """Return a metric along the curve, an array like `n`.
-
-        Parameters
-        ----------
-        name : str
-            error, accuracy, precision, recall, specificity, f1, f_beta (with ``beta=``),
-            jaccard, balanced_accuracy, mcc, kappa or cost (with ``costs=``).
-        n : float or array_like
-        shares : array_like, optional
-            See `rates`.
-        **settings
-            Of the metric: ``average="macro"``, ``"micro"`` or ``"weighted"``, or
-            ``positive=k`` for class k against the rest.
-        """
-        own = self.curves.metric(name, n, shares=shares, **settings)[0]
-        return np.asarray(own[0] if np.ndim(n) == 0 else own)
-
-    def band(
-        self,
-        name: str,
-        n: ArrayLike,
-        *,
-        target: Target = "mean",
-        confidence: float = 0.95,
-        test_size: float | None = None,
-        runs: float | None = None,
-        shares: ArrayLike | None = None,
-        **settings: Any,
-    ) -> CurveBand:
-        """Return a metric along the curve with intervals, each for one size.
-
-        Parameters
-        ----------
-        name, n, shares, **settings
-            See `metric`.
-        target : {"mean", "observed", "model"}
-            The unknown that the intervals are for. *mean*: averaged over training sets,
-            on all that could be tested. *observed*: the mean of `runs` models on one test
-            set of `test_size`, which is what will be measured. *model*: of one more model,
-            on all that could be tested.
-        confidence : float
-        test_size, runs : float, optional
-            Of *observed*; as at the nearest size that was observed, if left out, and then
-            on the same kind of test sets. As published there is one band whatever the
-            target: the posterior given n / 3 validated examples.
-
-        Returns
-        -------
-        CurveBand
-            Inside the range of the metric at any size.
-        """
-        told = self.curves.band(
-            name,
-            n,
-            target=target,
-            confidence=confidence,
-            test_size=test_size,
-            runs=runs,
-            shares=shares,
-            **settings,
-        )
-        return self._band(name, n, told, target, confidence, test_size, runs, "")
-
-    def bands(
-        self,
-        metrics: dict[str, dict[str, Any]] | list[str] | tuple[str, ...],
-        n: ArrayLike,
-        *,
-        target: Target = "mean",
-        confidence: float = 0.95,
-        test_size: float | None = None,
-        runs: float | None = None,
-        shares: ArrayLike | None = None,
-    ) -> dict[str, CurveBand]:
-        """Return several metrics with intervals that hold for all of them at once.
-
-        At each size by itself. They come from the same draws of whole matrices, so that
-        what moves together is not counted twice.
-
-        Parameters
-        ----------
-        metrics : sequence of str or dict
-            Names, or names with their settings.
-        n, target, confidence, test_size, runs, shares
-            See `band`.
-        """
-        named = metrics if isinstance(metrics, dict) else {name: {} for name in metrics}
-        told = self.curves.bands(
-            named,
-            n,
-            target=target,
-            confidence=confidence,
-            test_size=test_size,
-            runs=runs,
-            shares=shares,
-            is_joint=True,
-        )
-        also = f", for all {len(named)} metrics at once" if len(named) > 1 else ""
-        return {
-            name: self._band(name, n, own, target, confidence, test_size, runs, also)
-            for name, own in told.items()
-        }
-
-    def lack_of_fit(self) -> float:
-        """Return the p value of logits being power laws that share their exponent.
-
-        A small one says that the curve is of another form: beyond what was observed, only
-        ``method="drift"`` can be trusted then.
-        """
-        return float(self.curves.lack_of_fit()[0])
-
-    def _band(
-        self,
-        name: str,
-        n: ArrayLike,
-        told: CountBands,
-        target: Target,
-        confidence: float,
-        test_size: float | None,
-        runs: float | None,
-        also: str,
-    ) -> CurveBand:
-        sizes = np.atleast_1d(np.asarray(n, dtype=np.float64))
-        nearest = int(np.abs(np.log(self.sizes) - np.log(sizes[-1])).argmin())
-        ran = self.runs[nearest] if runs is None else runs
-        tested = "as those seen" if test_size is None else f"on {test_size:g} examples"
-        estimand = _ESTIMANDS[target].format(
-            name, runs=count(int(ran), "model"), tested=tested
-        )
-        return CurveBand(
-            *(sizes, told.value[0], told.lower[0], told.upper[0], estimand),
-            _GUARANTEES[self.method].format(100 * confidence) + also,
-        )

@@ -1,16 +1,22 @@
 """Confusion counts along growing training sets: what every fit starts from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.validation import Floats, checked_sizes, is_number, refuse_twice
-from curvewise.text import count
+from curvewise.stats.validation import (
+    Floats,
+    bad_value,
+    checked_sizes,
+    is_number,
+    refuse_twice,
+)
 
+Of = TypeVar("Of")
 Ints: TypeAlias = NDArray[np.int64]
 
 
@@ -47,11 +53,7 @@ def checked_examples(
 ) -> Examples:
     """Return examples in the order of sizes; refuse those of other counts."""
     if not isinstance(examples, Examples):
-        raise CurvewiseError(
-            f"examples is {examples!r}. Pass Examples of the curve.",
-            argument="examples",
-            value=examples,
-        )
+        raise bad_value("examples", examples, "Pass Examples of the curve.")
     truth, right, asked = _arrays(examples)
     shape = (len(order), right.shape[-1] if truth is None else len(truth))
     if right.shape != shape or asked.shape != shape:
@@ -178,18 +180,23 @@ class CountTable:
         """The largest size of each curve."""
         return np.asarray(np.where(self.runs > 0, self.sizes, -np.inf).max(-1))
 
-    def take(self, curves: slice | NDArray[np.int64]) -> "CountTable":
-        """Return the chosen curves."""
-        chosen = np.arange(len(self))[curves]
-        return CountTable(
-            self.sizes[chosen],
-            self.counts[chosen],
-            self.runs[chosen],
-            self.spread[chosen],
-            self.sampling[chosen],
-            self.is_fixed[chosen],
-            tuple(self.examples[i] for i in chosen),
+
+def subset(whole: Of, curves: slice | Ints) -> Of:
+    """Return some curves of a table or fit: what begins with an axis of curves, cut."""
+
+    def cut(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return value[curves]
+        if isinstance(value, tuple):
+            return tuple(value[i] for i in np.arange(len(value))[curves])
+        if not is_dataclass(value) or isinstance(value, type):
+            return value
+        return replace(
+            value, **{own.name: cut(getattr(value, own.name)) for own in fields(value)}
         )
+
+    result: Of = cut(whole)
+    return result
 
 
 def count_table(
@@ -199,7 +206,6 @@ def count_table(
     trained_on: ArrayLike | None = None,
     examples: Examples | None = None,
     test_size: float | None = None,
-    fewest: int = FEWEST_SIZES,
 ) -> CountTable:
     """Return the table of one curve; refuse what cannot be one, and say why."""
     n = checked_sizes(sizes, "sizes")
@@ -222,11 +228,10 @@ def count_table(
     order = np.argsort(seen, kind="stable")
     seen, matrices = seen[order], [matrices[i] for i in order]
     refuse_twice(seen)
-    if len(seen) < fewest:
+    if len(seen) < FEWEST_SIZES:
         raise CurvewiseError(
-            f"There {'is' if len(seen) == 1 else 'are'} {count(len(seen), 'size')} of "
-            f"{fewest} that a curve takes. Train on more sizes; stats.counts has intervals "
-            f"for one."
+            f"There is 1 size of {FEWEST_SIZES} that a curve takes. Train on more sizes; "
+            f"stats.counts has intervals for one."
         )
     _refuse_swapped(matrices)
     _refuse_totals(matrices, test_size)
@@ -273,11 +278,10 @@ def _listed_counts(counts: Any) -> list[Any]:
     try:
         return list(counts)
     except TypeError:
-        raise CurvewiseError(
-            f"counts is {counts!r}. Pass one confusion matrix, or one array of them, for "
-            f"each size.",
-            argument="counts",
-            value=counts,
+        raise bad_value(
+            "counts",
+            counts,
+            "Pass one confusion matrix, or one array of them, for each size.",
         ) from None
 
 
@@ -344,10 +348,8 @@ def _refuse_totals(matrices: Sequence[Floats], test_size: float | None) -> None:
     if test_size is None:
         return
     if not is_number(test_size) or test_size <= 0:
-        raise CurvewiseError(
-            f"test_size is {test_size!r}. Pass how many examples each run was tested on.",
-            argument="test_size",
-            value=test_size,
+        raise bad_value(
+            "test_size", test_size, "Pass how many examples each run was tested on."
         )
     for k, own in enumerate(matrices):
         totals = own.sum((-2, -1))
@@ -520,26 +522,67 @@ def _are_fixed(c: Floats) -> "np.typing.NDArray[np.bool_]":
     return np.asarray((np.abs(total - expected) <= 1.0).all((1, 2, 3)))
 
 
-# --- Classes of which so few answers were seen that bands may not hold -----------------
+# --- What may be wrong with a curve ----------------------------------------------------
 
 
 # Answers of the rarer kind, right or wrong, at a middle size. With 12 to 22 of them bands
 # of 95 % held less often than 92 % in simulations; with 28 and more, as often or more.
 _FEW_ANSWERS = 25.0
 
+ConcernKind: TypeAlias = Literal[
+    "lack_of_fit",
+    "rising_exponent",
+    "never_called",
+    "few_sizes",
+    "far",
+    "one_run",
+    "few_runs",
+    "few_answers",
+    "assumed_test_set",
+    "assumed_test_sets",
+    "assumed_training",
+    "many_classes",
+    "published_bands",
+]
 
-def few_answers(table: CountTable, least: str) -> tuple[tuple[str, ...], ...]:
-    """Return a sentence for each such class of each curve.
 
-    `least` says how often bands held in the worst of the simulations.
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """What may be wrong with a count curve.
+
+    Parameters
+    ----------
+    kind : str
+        ``lack_of_fit``: power laws on logits do not fit, with this p value.
+        ``rising_exponent``: logits may grow without end, with this probability.
+        ``never_called``: no example is called this class at the largest size.
+        ``few_sizes``: so many. ``far``: so many times beyond the largest size.
+        ``one_run``, ``few_runs``: so many at a size. ``few_answers``: of this class, so
+        many of the rarer kind, right or wrong, at a middle size. ``assumed_test_set``,
+        ``assumed_test_sets``: nobody kept which examples were answered rightly, and tests
+        are taken to be of one set, or the worse of one and of several.
+        ``assumed_training``: so few runs beyond the first of each size say how much models
+        differ. ``many_classes``: so many, and coverage was measured with two.
+        ``published_bands``: they do not hold.
+    value : float
+        The number that says so; 1 where there is none.
+    label : int, optional
+        The class that it is about.
+    curve : int
+        Which of many curves.
     """
-    right = np.where((table.runs > 0)[..., None], table.right, np.nan)
-    rarer = np.nanmedian(np.minimum(right, table.total - right), axis=1)
-    return tuple(
-        tuple(
-            f"Class {k} has {own[k]:.3g} answers of its rarer kind, right or wrong, at a "
-            f"middle size. With so few, bands of 95 % held as seldom as {least}."
-            for k in np.flatnonzero(own < _FEW_ANSWERS)
-        )
-        for own in rarer
-    )
+
+    kind: ConcernKind
+    value: float = 1.0
+    label: int | None = None
+    curve: int = 0
+
+
+def few_answers(table: CountTable, curve: int) -> list[Concern]:
+    """Return a concern for each class of which so few answers are of the rarer kind."""
+    right = np.where((table.runs[curve] > 0)[:, None], table.right[curve], np.nan)
+    rarer = np.nanmedian(np.minimum(right, table.total[curve] - right), axis=0)
+    return [
+        Concern("few_answers", float(rarer[k]), k, curve)
+        for k in np.flatnonzero(rarer < _FEW_ANSWERS).tolist()
+    ]

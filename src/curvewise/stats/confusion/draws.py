@@ -1,6 +1,7 @@
 """Whole matrices drawn: what is asked, shares of classes, what errors are called."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, Protocol, TypeAlias
@@ -9,7 +10,7 @@ import numpy as np
 from scipy.special import gammaincinv, ndtri
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.confusion.data import CountTable
+from curvewise.stats.confusion.data import Concern, CountTable
 from curvewise.stats.validation import Floats
 
 Target: TypeAlias = Literal["mean", "observed", "model"]
@@ -47,12 +48,8 @@ class Fit(Protocol):
     def table(self) -> CountTable:
         """What was fitted."""
 
-    @property
-    def concerns(self) -> tuple[tuple[str, ...], ...]:
-        """What may be wrong with each curve, in words."""
-
-    def concerns_at(self, sizes: Floats) -> tuple[tuple[str, ...], ...]:
-        """Return what may be wrong with each curve where sizes are asked for."""
+    def concerns_at(self, sizes: Floats) -> Iterator[Concern]:
+        """Yield what may be wrong with each curve where sizes are asked for."""
 
     def recalls(self, sizes: Floats) -> Floats:
         """Return the recall of each class, shape (curve, asked, class)."""

@@ -1,13 +1,19 @@
 """Count curves whose level and slope drift: a smoother on the logit of each recall."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtri
 
-from curvewise.stats.confusion.data import CountTable, few_answers
+from curvewise.stats.confusion.data import (
+    Concern,
+    ConcernKind,
+    CountTable,
+    few_answers,
+)
 from curvewise.stats.confusion.draws import Asked
 from curvewise.stats.confusion.noise import (
     COMMON,
@@ -19,7 +25,6 @@ from curvewise.stats.confusion.noise import (
     per_run,
 )
 from curvewise.stats.validation import Floats
-from curvewise.text import step
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +330,8 @@ def weight_of_law(law: Smoothed) -> Floats:
 
 PSEUDO = 0.1  # answers added to both kinds, so that logits are finite
 LONGEST = 64.0  # octaves ahead: bands of sizes without end stay numbers
+FURTHEST = 5.0  # octaves beyond the last size; real curves were followed so far
+_FEW_RUNS, _FEW_SIZES = 3, 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -357,20 +364,25 @@ class DriftFit:
     is_stuck: NDArray[np.bool_]
     is_constant: NDArray[np.bool_]
 
-    @property
-    def method(self) -> str:
-        """What it is called."""
-        return "drift"
-
-    @property
-    def concerns(self) -> tuple[tuple[str, ...], ...]:
-        """What may be wrong with each curve, in words."""
-        return concerns_of(self.table, never_called(self.table))
-
-    def concerns_at(self, sizes: Floats) -> tuple[tuple[str, ...], ...]:
-        """Return what may be wrong with each curve where sizes are asked for."""
-        furthest = self.octaves(sizes).max(1)
-        return concerns_of(self.table, never_called(self.table), furthest)
+    def concerns_at(self, sizes: Floats) -> Iterator[Concern]:
+        """Yield what may be wrong with each curve, the most serious first."""
+        table, never = self.table, never_called(self.table)
+        furthest = self.octaves(sizes).max(1, initial=0.0)
+        count = (table.runs > 0).sum(1)
+        fewest = np.where(table.runs > 0, table.runs, np.inf).min(1)
+        for i in range(len(table)):
+            for k in np.flatnonzero(never[i]).tolist():
+                yield Concern("never_called", 1.0, k, i)
+            if furthest[i] > FURTHEST:
+                yield Concern("far", float(2 ** furthest[i]), curve=i)
+            if count[i] < _FEW_SIZES:
+                yield Concern("few_sizes", float(count[i]), curve=i)
+            if fewest[i] <= _FEW_RUNS:
+                kind: ConcernKind = "one_run" if fewest[i] == 1 else "few_runs"
+                yield Concern(kind, float(fewest[i]), curve=i)
+            yield from few_answers(table, i)
+            if table.classes > 2:
+                yield Concern("many_classes", table.classes, curve=i)
 
     def recalls(self, sizes: Floats) -> Floats:
         """Return the recall of each class, shape (curve, asked, class).
@@ -567,58 +579,3 @@ def is_constant(table: CountTable) -> NDArray[np.bool_]:
     high = np.where(there, rate, -np.inf).max(1)
     low = np.where(there, rate, np.inf).min(1)
     return np.asarray(high - low < 1e-12)
-
-
-# --- What may be wrong with curves whose logits drift, in sentences --------------------
-
-
-FURTHEST = 5.0  # octaves beyond the last size; real curves were followed so far
-_FEW_RUNS, _FEW_SIZES = 3, 4
-_WITH_FEW = (
-    "85 % of the time in simulations, and below the smallest size as seldom as 62 %"
-)
-
-
-def concerns_of(
-    table: CountTable, never: NDArray[np.bool_], furthest: Floats | None = None
-) -> tuple[tuple[str, ...], ...]:
-    """Return the sentences of each curve, most serious first.
-
-    `never` (curve, class) are classes that nothing is called at the last size; `furthest`
-    the octaves by which a question goes beyond it.
-    """
-    sizes = (table.runs > 0).sum(1)
-    fewest = [own[own > 0].min() for own in table.runs]
-    rare = few_answers(table, _WITH_FEW)
-    out = []
-    for i in range(len(table)):
-        said = [
-            f"At the largest size nothing is called class {k}: its recall is taken to "
-            f"stay 0. Whether the learner finds the class again with more data, these "
-            f"counts cannot say."
-            for k in np.flatnonzero(never[i])
-        ]
-        if furthest is not None and furthest[i] > FURTHEST:
-            times = step(float(f"{2 ** furthest[i]:.3g}"))
-            said.append(
-                f"The question goes {times} times beyond the largest size; real curves "
-                f"were followed {2**FURTHEST:g} times."
-            )
-        if sizes[i] < _FEW_SIZES:
-            said.append(
-                f"There are {sizes[i]} sizes: how smooth the curve is, is mostly assumed."
-            )
-        if fewest[i] == 1:
-            said.append(
-                "A size has one run: how much models differ is assumed. On real curves "
-                "bands of 95 % of single runs held 88 to 96 % of the time."
-            )
-        elif fewest[i] <= _FEW_RUNS:
-            said.append(
-                f"A size has {fewest[i]:g} runs: how much models differ is mostly assumed."
-            )
-        said += rare[i]
-        if table.classes > 2:
-            said.append("Bands were measured on curves of two classes, not of more.")
-        out.append(tuple(said))
-    return tuple(out)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from curvewise.stats.confusion.data import CountTable
+from curvewise.stats.confusion.data import CountTable, subset
 from curvewise.stats.confusion.noise import Noise
 from curvewise.stats.validation import Floats
 
@@ -122,7 +122,7 @@ def fit_logistic(
     theta, inverse = np.empty((2, *shape)), np.empty((3, *shape))
     value = np.empty(shape)
     for own in _blocks(curves, shape[2] * classes):
-        x = np.moveaxis(_part(basis, own)(sizes[own]), -1, 0)[:, :, None]
+        x = np.moveaxis(subset(basis, own)(sizes[own]), -1, 0)[:, :, None]
         wins = np.moveaxis(right[own], 1, 0)[..., None]
         tries = np.moveaxis(total[own], 1, 0)[..., None]
         theta[:, own], inverse[:, own], value[own] = _newton(
@@ -135,13 +135,6 @@ def fit_logistic(
         np.moveaxis(theta.swapaxes(-1, -2), 0, -1),
         value.sum(1),
         matrix.reshape(*matrix.shape[:-1], 2, 2),
-    )
-
-
-def _part(basis: Basis, own: slice) -> Basis:
-    """Return the clock of some of the curves."""
-    return Basis(
-        basis.gammas[own], basis.middle[own], basis.mean[own], basis.scale[own]
     )
 
 
@@ -362,7 +355,7 @@ def _refined(
     low = np.maximum(mean - _REACH * sd, GAMMAS[0])
     high = np.minimum(mean + _REACH * sd, GAMMAS[-1])
     fine = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, len(GAMMAS))
-    part = _fitted(table.take(sharp), fine)
+    part = _fitted(subset(table, sharp), fine)
     old, new = found.logistic, part.basis
     basis = Basis(
         _with(old.basis.gammas, sharp, new.gammas),

@@ -1,6 +1,6 @@
 """Curves and bands of count curves to the letter of Xue et al. (2025)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import betaincinv, expit, gammaincinv
 
 from curvewise.stats import counts
-from curvewise.stats.confusion.data import CountTable
+from curvewise.stats.confusion.data import Concern, CountTable
 from curvewise.stats.confusion.draws import (
     CELLS,
     Asked,
@@ -129,22 +129,12 @@ class PaperFit:
             betaincinv(right + PRIOR, wrong + PRIOR * (self.table.classes - 1), by)
         )
 
-    @property
-    def concerns(self) -> tuple[tuple[str, ...], ...]:
-        """What may be wrong with each curve, in words."""
-        always = (
-            "Bands as published are those of one validation set of a third of the size: "
-            "too wide for small training sets, too narrow for large ones.",
-        )
-        rising = (
-            "The exponent is above 0: logits grow without end, and far sizes are predicted "
-            "to be perfect or useless.",
-        )
-        return tuple(always + rising * bool(g > 0) for g in self.gamma)
-
-    def concerns_at(self, sizes: Floats) -> tuple[tuple[str, ...], ...]:  # noqa: ARG002
-        """Return what may be wrong with each curve, whatever sizes are asked for."""
-        return self.concerns
+    def concerns_at(self, sizes: Floats) -> Iterator[Concern]:  # noqa: ARG002
+        """Yield what may be wrong with each curve, whatever sizes are asked for."""
+        for i, gamma in enumerate(self.gamma):
+            yield Concern("published_bands", curve=i)
+            if gamma > 0:
+                yield Concern("rising_exponent", curve=i)
 
 
 def fit_paper(table: CountTable, *, tau: float = TAU) -> PaperFit:

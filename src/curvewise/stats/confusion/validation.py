@@ -10,9 +10,9 @@ from scipy.special import ndtri
 
 from curvewise import metrics as meanings
 from curvewise.errors import CurvewiseError, unknown
+from curvewise.stats.confusion.curve import Method, fit_confusion_curves
 from curvewise.stats.confusion.data import Examples, count_tables
 from curvewise.stats.confusion.draws import TARGETS, Target
-from curvewise.stats.confusion.fit import Method, fit_confusion_curves
 from curvewise.stats.counts.draws import metric_of
 from curvewise.stats.forms import FORMS, fit_forms, form_of
 from curvewise.stats.validation import (
@@ -22,7 +22,6 @@ from curvewise.stats.validation import (
     is_number,
     one_of,
 )
-from curvewise.text import count, percent, plain, step
 
 __all__ = [
     "ForeseenSizes",
@@ -185,27 +184,6 @@ class ForeseenSizes:
             for k, n in enumerate(self.sizes)
         ]
 
-    def __str__(self) -> str:
-        places = ", ".join(step(float(n)) for n in self.sizes)
-        rows = [
-            {
-                key: step(float(cell)) if key == "n" else cell
-                for key, cell in row.items()
-            }
-            for row in self.rows()
-        ]
-        has_intervals = not np.isnan(self.lower).all()
-        if not has_intervals:
-            rows = [
-                {key: row[key] for key in ("metric", "n", "rmse", "rmse se", "bias")}
-                for row in rows
-            ]
-        held = f", intervals of {percent(self.confidence)}" if has_intervals else ""
-        return (
-            f"{self.method} at {places}, not shown; {self.target} of "
-            f"{count(self.replications, 'replication')}{held}.\n{plain(rows)}"
-        )
-
 
 def leave_one_size_out(
     sizes: ArrayLike,
@@ -288,8 +266,8 @@ def leave_one_size_out(
     every = np.arange(len(known.sizes))
     if len(every) < 3:
         raise CurvewiseError(
-            f"There are {count(len(every), 'size')}, and to leave one out takes three. "
-            f"Train on more sizes."
+            f"Of {len(every)} sizes none can be left out: that takes three. Train on more "
+            f"sizes."
         )
     folds = [(np.delete(every, i), i) for i in every.tolist()]
     question = _question(
@@ -342,8 +320,8 @@ def foresee_last(
     last = len(known.sizes) - 1
     if last < 2:
         raise CurvewiseError(
-            f"There are {count(last + 1, 'size')}, and to foresee the last takes three. "
-            f"Train on more sizes."
+            f"Of {last + 1} sizes the last cannot be foreseen: that takes three. Train on "
+            f"more sizes."
         )
     shown = min(max(int(share * (last + 1) + 1e-9), 2), last)
     question = _question(
@@ -551,6 +529,7 @@ def _by_counts(
         confidence=asked.confidence,
         test_size=_at(asked, asked.test_size, at),
         runs=_at(asked, asked.runs, at),
+        is_joint=False,
     )
     told = [(b.value[:, 0], b.lower[:, 0], b.upper[:, 0]) for b in bands.values()]
     return np.array(told).swapaxes(0, 1)

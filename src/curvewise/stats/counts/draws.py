@@ -17,7 +17,12 @@ from curvewise.stats.counts.posterior import (
     checked_prior,
     guarantee,
 )
-from curvewise.stats.validation import Floats, checked_chance, checked_confidence
+from curvewise.stats.validation import (
+    Floats,
+    bad_value,
+    checked_chance,
+    checked_confidence,
+)
 
 __all__ = [
     "draw_matrices",
@@ -126,16 +131,16 @@ def metric_interval(
         upper[part], high_noise = _quantile(found, (1 + level) / 2)
         noise = max(noise, low_noise, high_noise)
         del found  # before the next ones are drawn
-    empty = int((flat.sum((1, 2)) == 0).sum())
+    name = metric if isinstance(metric, str) else getattr(metric, "__name__", "metric")
     return CountIntervals(
-        lower.reshape(shape)[()],
-        upper.reshape(shape)[()],
-        value.reshape(shape)[()],
-        f"{_name(metric)} on all examples",
-        f"{guarantee(prior, added, level)}, from {wanted:,} draws",
-        level,
-        _concerns(empty, len(flat)),
-        noise,
+        lower=lower.reshape(shape)[()],
+        upper=upper.reshape(shape)[()],
+        value=value.reshape(shape)[()],
+        estimand=f"{name} on all examples",
+        guarantee=f"{guarantee(prior, added, level)}, from {wanted:,} draws",
+        confidence=level,
+        undefined=int((flat.sum((1, 2)) == 0).sum()),
+        monte_carlo_error=noise,
     )
 
 
@@ -199,11 +204,7 @@ def _computing(
     if isinstance(metric, str):
         return metric_of(metric, settings)
     if not callable(metric):
-        raise CurvewiseError(
-            f"metric is {metric!r}. Pass its name, or a function of matrices.",
-            argument="metric",
-            value=metric,
-        )
+        raise bad_value("metric", metric, "Pass its name, or a function of matrices.")
     function: Callable[..., ArrayLike] = metric
     return lambda matrices: function(matrices, **settings)
 
@@ -218,19 +219,6 @@ def _numbers(compute: Callable[[Floats], ArrayLike], matrices: Floats) -> Floats
             f"axes."
         )
     return found
-
-
-def _name(metric: str | Callable[[Floats], ArrayLike]) -> str:
-    if isinstance(metric, str):
-        return metric
-    return str(getattr(metric, "__name__", "the metric"))
-
-
-def _concerns(empty: int, size: int) -> tuple[str, ...]:
-    if not empty:
-        return ()
-    which = "The matrix holds" if size == 1 else f"{empty:,} of {size:,} matrices hold"
-    return (f"{which} no examples: value is 0/0, and the interval is the prior's.",)
 
 
 # --- Metrics of confusion matrices by name, with what they need ------------------------

@@ -37,8 +37,11 @@ class CountIntervals:
     guarantee : str
         How surely it does, under which assumptions.
     confidence : float
-    concerns : tuple of str
-        What to know before they are used; empty where there is nothing.
+    undefined : int
+        For how many matrices the rate is 0/0, so that the interval is the prior's.
+    outside : int
+        How many observed rates lie just outside of their interval, as rates of 0 or 1 do:
+        the prior holds exactly 0 and 1 to be impossible.
     monte_carlo_error : float
         Largest standard error that chance left in the ends; 0 where nothing was left to
         chance.
@@ -57,7 +60,8 @@ class CountIntervals:
     estimand: str
     guarantee: str
     confidence: float
-    concerns: tuple[str, ...] = ()
+    undefined: int = 0
+    outside: int = 0
     monte_carlo_error: float = 0.0
 
     @property
@@ -114,24 +118,25 @@ def intervals(
     arrays = checked_counts(**counts)
     shape, size = arrays[0].shape, arrays[0].size
     lower, upper, value = np.empty(size), np.empty(size), np.empty(size)
-    silent = outside = 0
+    undefined = outside = 0
     for part in blocks(size):
         # Arrays may be broadcast: .flat copies a block of them, reshape would copy all.
         own = [array.flat[part] for array in arrays]
         low, high = rate.ends(*own, added, (1 - level) / 2)
         numerator, denominator = rate.parts(*own)
         seen, is_silent = observed(numerator, denominator, rate.worst), denominator == 0
-        silent += int(is_silent.sum())
+        undefined += int(is_silent.sum())
         outside += int((((seen < low) | (seen > high)) & ~is_silent).sum())
         lower[part], upper[part], value[part] = low, high, seen
     return CountIntervals(
-        lower.reshape(shape)[()],
-        upper.reshape(shape)[()],
-        value.reshape(shape)[()],
-        rate.estimand,
-        guarantee(prior, added, level),
-        level,
-        concerns(silent, outside, size),
+        lower=lower.reshape(shape)[()],
+        upper=upper.reshape(shape)[()],
+        value=value.reshape(shape)[()],
+        estimand=rate.estimand,
+        guarantee=guarantee(prior, added, level),
+        confidence=level,
+        undefined=undefined,
+        outside=outside,
     )
 
 
@@ -149,28 +154,6 @@ def guarantee(prior: Prior, added: float, confidence: float) -> str:
         f"about {percent(confidence)}: posterior probability, equal tails, for test "
         f"examples drawn independently ({named}, {added:g} added to every cell)"
     )
-
-
-def concerns(silent: int, outside: int, size: int) -> tuple[str, ...]:
-    """Return what to know of intervals."""
-    found = []
-    if silent:
-        found.append(
-            f"{_of(silent, size)} no example that tells of this rate: value is 0/0, "
-            f"counted as the worst, and the interval is the prior's."
-        )
-    if outside:
-        found.append(
-            f"{_of(outside, size)} an observed rate just outside of the interval, as rates "
-            f"of 0 or 1 are: the prior holds exactly 0 and 1 to be impossible."
-        )
-    return tuple(found)
-
-
-def _of(some: int, size: int) -> str:
-    if size == 1:
-        return "The matrix has"
-    return f"{some:,} of {size:,} matrices {'has' if some == 1 else 'have'}"
 
 
 # --------------------------------------------------------------------------------------

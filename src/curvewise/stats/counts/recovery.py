@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError, Message
 from curvewise.stats.counts.posterior import checked_counts
-from curvewise.stats.validation import Floats
+from curvewise.stats.validation import Floats, bad_value
 
 __all__ = [
     "RecoveredCounts",
@@ -125,10 +125,8 @@ def recover_counts(
     """
     n = _whole("test_size", test_size, 1)
     if positives is not None and _whole("positives", positives, 0) > n:
-        raise CurvewiseError(
-            f"positives is {positives}, of {n} test examples. Pass how many of them are.",
-            argument="positives",
-            value=positives,
+        raise bad_value(
+            "positives", positives, f"Pass how many of the {n} test examples are."
         )
     if digits is not None:
         _whole("digits", digits, 0)
@@ -151,9 +149,9 @@ def recover_counts(
         rate = _share(*parts[name])
         fits &= (low <= rate) & (rate <= high)
     if not fits.any():
-        raise CurvewiseError(_nothing(n, positives, printed))
+        raise _nothing(n, positives, printed)
     if fits.sum() > MOST:
-        raise CurvewiseError(_too_many(_MORE))
+        raise _too_many(_MORE)
     return RecoveredCounts(tp[fits], fp[fits], fn[fits], tn[fits])
 
 
@@ -165,7 +163,7 @@ def _right_and_wrong(
     least = max(math.floor(n * (1 - high)) - 1, 0)
     most = min(math.ceil(n * (1 - low)) + 1, n)
     if most - least > 4 * MOST:
-        raise CurvewiseError(_too_many("a smaller test_size"))
+        raise _too_many("a smaller test_size")
     wrong = np.arange(least, most + 1)
     low, high = printed["f1"]
     room = n - wrong
@@ -197,11 +195,7 @@ def _false_positives(
     if "recall" in printed:
         least, most = _others(tp, *printed["recall"])
         first, last = np.maximum(first, wrong - most), np.minimum(last, wrong - least)
-    return _ranges(
-        first,
-        last,
-        _MORE,
-    )
+    return _ranges(first, last, _MORE)
 
 
 def _others(tp: Ints, low: float, high: float) -> tuple[Ints, Ints]:
@@ -220,7 +214,7 @@ def _ranges(first: Ints, last: Ints, remedy: str) -> tuple[Ints, Ints]:
     """Return all whole numbers of several ranges, and which range each is of."""
     sizes = np.maximum(last - first + 1, 0)
     if sizes.sum() > 4 * MOST:
-        raise CurvewiseError(_too_many(remedy))
+        raise _too_many(remedy)
     index = np.repeat(np.arange(len(first)), sizes)
     within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return index, first[index] + within
@@ -235,20 +229,20 @@ _MORE = Message({"positives": ...}, ", ", {"precision": ...}, " or ", {"recall":
 
 def _nothing(
     n: int, positives: int | None, printed: dict[str, tuple[float, float]]
-) -> str:
+) -> CurvewiseError:
     asked = ", ".join(
         f"{name} from {max(low, 0):g} to {min(high, 1):g}"
         for name, (low, high) in printed.items()
     )
     more = "" if positives is None else f", {positives} of them positive,"
-    return (
+    return CurvewiseError(
         f"No confusion matrix of {n} examples{more} has {asked}. Check the numbers, which "
         f"class is the positive one, and that F1 is not an average over classes."
     )
 
 
-def _too_many(remedy: str) -> Message:
-    return Message(
+def _too_many(remedy: str) -> CurvewiseError:
+    return CurvewiseError(
         f"More than {MOST:,} confusion matrices may agree with these numbers. Pass ",
         remedy,
         ", or more digits.",
@@ -284,10 +278,8 @@ def _rate(name: str, value: Any) -> float:
     except (TypeError, ValueError):
         rate = math.nan
     if isinstance(value, bool) or not 0 <= rate <= 1:
-        raise CurvewiseError(
-            f"{name} is {value!r}. Pass it as printed, from 0 to 1; 82.6 % is '0.826'.",
-            argument=name,
-            value=value,
+        raise bad_value(
+            name, value, "Pass it as printed, from 0 to 1; 82.6 % is '0.826'."
         )
     return rate
 
@@ -302,9 +294,5 @@ def _digits(value: Any) -> int:
 def _whole(name: str, value: Any, least: int) -> int:
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or value < least:
-        raise CurvewiseError(
-            f"{name} is {value!r}. Pass a whole number, {least} or more.",
-            argument=name,
-            value=value,
-        )
+        raise bad_value(name, value, f"Pass a whole number, {least} or more.")
     return int(value)
