@@ -20,7 +20,12 @@ import numpy as np
 from curvewise.stats.anova.lines import checked_lines
 from curvewise.stats.anova.pilots import ManyLines, population
 from curvewise.stats.anova.planning import lines_for_power
-from curvewise.stats.anova.power import Asked, _fitted, power_curve, simulated_power
+from curvewise.stats.anova.power import (
+    Asked,
+    never_falling,
+    power_curve,
+    simulated_power,
+)
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
 import noisy_lines
@@ -73,7 +78,7 @@ def reached(source, effect, plans, rng):
     known = {}
     for n in sorted({int(n) for n in plans}):
         known[n] = simulated_power(source, (n, n), asked(effect, 1000), rng)[0], 1000
-    powers, _ = _fitted(known)  # the running largest of them would be too large
+    powers, _ = never_falling(known)  # the running largest of them would be too large
     return np.interp(plans, sorted(known), powers)
 
 

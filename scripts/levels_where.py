@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.anova.bands import difference_band
 from curvewise.stats.anova.draws import evidence, welch_f
-from curvewise.stats.anova.where import where_different
+from curvewise.stats.anova.steps import difference_band, where_different
 from curvewise.stats.comparison import holm
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))

@@ -12,7 +12,7 @@ from support import assert_at_least, assert_at_most
 
 from curvewise.errors import CurvewiseError
 from curvewise.stats.anova import mean_band
-from curvewise.stats.anova.bands import difference_band
+from curvewise.stats.anova.steps import difference_band
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "levels_where.py"
 simulation = SimpleNamespace(**runpy.run_path(str(SCRIPT)))

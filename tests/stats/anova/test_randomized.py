@@ -10,8 +10,15 @@ from scipy import special, stats
 from support import assert_at_least, assert_at_most
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.anova.answers import Draws, EffectTest, RandomizedAnova, two_way
-from curvewise.stats.anova.draws import at_any_time, clopper_pearson, side
+from curvewise.stats.anova.answers import (
+    Draws,
+    EffectTest,
+    RandomizedAnova,
+    at_any_time,
+    clopper_pearson,
+    side,
+    two_way,
+)
 from curvewise.stats.anova.randomized import randomized_anova
 from curvewise.stats.deals import all_deals
 

@@ -307,19 +307,27 @@ def test_the_largest_welch_does_not_depend_on_the_unit(unit):
 
 
 def test_few_draws_ask_for_draws_and_few_lines_for_lines():
+    def smallest(found):
+        draws = found.tests["algorithm"].draws
+        assert found.decision("algorithm") == "cannot reject"
+        return max(d.floor for d in draws), found.smallest_p
+
     lines = far_apart(3, 0.0, sizes=(10, 10), steps=4)
     few = {"shuffles": 19, "most": 19, "exact": False, "level": 0.01}
-    last = str(asked(lines, **few)).splitlines()[-1]
-    assert last.endswith("19 shuffles and 19 flips; it takes 99 shuffles)")
+    of_lines, of_draws = smallest(asked(lines, **few))
+    assert of_lines < 0.01 < of_draws == 1 / 20
     lines = [x[:3] for x in lines]
-    last = str(asked(lines, **few)).splitlines()[-1]
-    assert last.endswith("; it takes 5 lines of each algorithm and 99 shuffles)")
-    last = str(asked(lines, **few | {"exact": True})).splitlines()[-1]
-    assert last.endswith("; it takes 5 lines of each algorithm)")
+    found = asked(lines, **few)
+    assert smallest(found) == (1 / 10, 1 / 10)
+    assert found.lines_to_reject() == 5
+    found = asked(lines, **few | {"exact": True})
+    assert smallest(found) == (1 / 10, 1 / 10)
+    assert found.lines_to_reject() == 5
     # More shuffles do not help where all flips there are were made.
     lines = far_apart(3, 0.0, sizes=(4, 4, 4), steps=4)
-    last = str(asked(lines, level=3e-4)).splitlines()[-1]
-    assert last.endswith("; it takes 5 lines of each algorithm)")
+    found = asked(lines, level=3e-4)
+    assert min(smallest(found)) > 3e-4
+    assert found.lines_to_reject() == 5
 
 
 def test_no_p_is_smaller_than_the_smallest():

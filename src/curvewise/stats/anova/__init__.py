@@ -10,7 +10,6 @@ from curvewise.stats.anova.answers import (
     RandomizedAnova,
     two_way,
 )
-from curvewise.stats.anova.bands import difference_band, mean_band
 from curvewise.stats.anova.contrasts import (
     LineContrast,
     Pair,
@@ -34,12 +33,21 @@ from curvewise.stats.anova.lines import (
     window_edges,
     window_means,
 )
-from curvewise.stats.anova.pilots import FEWEST_TO_PLAN
-from curvewise.stats.anova.planning import LinesForPower, lines_for_power, refuse_pilot
+from curvewise.stats.anova.planning import (
+    FEWEST_TO_PLAN,
+    LinesForPower,
+    lines_for_power,
+    refuse_pilot,
+)
 from curvewise.stats.anova.power import StretchPower, stretch_power
 from curvewise.stats.anova.randomized import randomized_anova
+from curvewise.stats.anova.steps import (
+    Where,
+    difference_band,
+    mean_band,
+    where_different,
+)
 from curvewise.stats.anova.tasks import OverTasks, TaskTest, over_tasks
-from curvewise.stats.anova.where import Where, where_different
 
 __all__ = [
     "FEWEST_TO_FLIP",

@@ -15,7 +15,6 @@ from curvewise.stats.anova.lines import (
     Design,
     LinesLike,
     apart,
-    centred,
     checked_lines,
     line_means,
     relative,
@@ -589,7 +588,9 @@ def effect_shares(
             f"The lines differ by about {unit:.0e}, of which squares vanish. Pass them "
             f"in a smaller unit."
         )
-    values = (centred(design) if of == "interaction" else design).values
+    values = design.values
+    if of == "interaction":
+        values = values - values.mean(axis=1, keepdims=True)
     values = values - values.mean(axis=0)
     deals = _deals(design, shuffles, rng)
     terms = np.concatenate([block[:, 0] for block in _terms(values, deals)])

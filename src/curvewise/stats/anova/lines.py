@@ -194,12 +194,6 @@ def line_means(design: Design) -> Design:
     return design.with_values(design.values.mean(axis=1, keepdims=True))
 
 
-def centred(design: Design) -> Design:
-    """Return lines less their own means: all that an Interaction shows in."""
-    values = design.values
-    return design.with_values(values - values.mean(axis=1, keepdims=True))
-
-
 def compact(values: Floats) -> Floats:
     """Return lines in coordinates of which there are no more than lines, shape (line, d).
 

@@ -9,29 +9,26 @@ from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError
 from curvewise.stats.anova.answers import Noise
-from curvewise.stats.anova.lines import Design, LinesLike
+from curvewise.stats.anova.lines import Design, LinesLike, checked_lines
 from curvewise.stats.anova.pilots import (
     MOST_LINES,
     ManyLines,
     Population,
-    checked_effect,
-    checked_pilot,
-    checked_sizes,
     effect_scales,
-    mean_lines,
     noise_freedom,
     population,
-    stated_lines,
 )
 from curvewise.stats.anova.power import Asked, Curve, power_curve, power_of_pilot
 from curvewise.stats.deals import lines_to_reach
 from curvewise.stats.interval import Interval
 from curvewise.stats.validation import (
     Floats,
+    bad_value,
     checked_chance,
     checked_confidence,
     checked_level,
     checked_probability,
+    is_number,
     one_of,
 )
 
@@ -41,6 +38,8 @@ __all__ = [
     "refuse_pilot",
 ]
 
+
+FEWEST_TO_PLAN = 4  # lines of each algorithm
 
 Effect: TypeAlias = Literal["algorithm", "interaction", "either"]
 Ints: TypeAlias = NDArray[np.int64]
@@ -221,13 +220,13 @@ def lines_for_power(
     >>> found.least, found.lines
     (4, 10)
     """
-    design = checked_pilot(lines)
+    design = _checked_pilot(lines)
     checked_chance(simulations, rng, 100, "simulations")
     level, confidence = checked_level(level), checked_confidence(confidence)
     _check_power(power, level)
     one_of("effect", effect, ("algorithm", "interaction", "either"))
     one_of("noise", noise, ("unequal", "equal"))
-    is_stated = checked_effect(shift, stretch, effect)
+    is_stated = _checked_effect(shift, stretch, effect)
     levels = {
         "algorithm": (level, 0.0),
         "interaction": (0.0, level),
@@ -240,12 +239,12 @@ def lines_for_power(
         noise == "equal",
         Asked(float(power), levels, noise == "unequal", least, simulations),
         (1 - confidence) / 2,
-        checked_sizes(sizes, least),
+        _checked_sizes(sizes, least),
     )
-    middles = mean_lines(design)
+    middles = np.stack([group.mean(axis=0) for group in design.groups])
     ways: list[Found] = []
     if is_stated:
-        stated = stated_lines(middles, shift, stretch)
+        stated = _stated_lines(middles, shift, stretch)
         ways = [for_stated(question, each, rng) for each in stated]
         found = max(ways, key=lambda way: way.lines)
     else:
@@ -296,7 +295,92 @@ def refuse_pilot(lines: LinesLike) -> None:
     --------
     >>> refuse_pilot({"a": [[1, 2], [2, 4], [1, 3], [2, 3]], "b": [[0, 1]] * 4})
     """
-    checked_pilot(lines)
+    _checked_pilot(lines)
+
+
+def _checked_pilot(lines: LinesLike) -> Design:
+    """Return the lines of a pilot; refuse those that tell nothing about noise."""
+    design = checked_lines(lines)
+    if min(design.sizes) < FEWEST_TO_PLAN:
+        few = min(design.sizes)
+        name = design.names[design.sizes.index(few)]
+        raise CurvewiseError(
+            f"The pilot has {few} line{'' if few == 1 else 's'} of '{name}', too few to "
+            f"judge noise from. Run at least {FEWEST_TO_PLAN} of each algorithm, better 8."
+        )
+    residual = max(float(np.ptp(g, axis=0).max()) for g in design.groups)
+    if residual <= 1e-13 * float(np.abs(design.values).max()):
+        raise CurvewiseError(
+            "The lines of each algorithm are all the same: without noise there is nothing "
+            "to plan for. Pass runs with different seeds."
+        )
+    return design
+
+
+def _stated_lines(observed: Floats, shift: Any, stretch: Any) -> tuple[Floats, Floats]:
+    """Return mean lines with a stated effect: on the last algorithm, on the others.
+
+    Where lines are skewed and differently noisy it matters which one is above, and where
+    mean lines differ it matters which one is stretched.
+    """
+
+    def changed(line: Floats) -> Floats:
+        found: Floats = line + shift if stretch is None else line * stretch
+        return found
+
+    last, others = (np.empty_like(observed) for _ in range(2))
+    last[:-1] = observed[:-1].mean(axis=0)
+    last[-1] = changed(last[0])
+    others[-1] = observed[-1]
+    others[:-1] = changed(others[-1])
+    return last, others
+
+
+def _checked_effect(shift: Any, stretch: Any, effect: str) -> bool:
+    """Return whether an effect is stated; refuse one that cannot be planned for."""
+    if shift is None and stretch is None:
+        return False
+    if shift is not None and stretch is not None:
+        raise CurvewiseError("Both shift and stretch are given. Pass one of them.")
+    if shift is not None:
+        if not is_number(shift) or shift <= 0:
+            raise bad_value(
+                "shift",
+                shift,
+                "Pass the size of a difference in units of the scores, above 0; it is "
+                "planned for in either direction.",
+            )
+        if effect == "interaction":
+            raise CurvewiseError(
+                "shift moves whole lines, and an interaction is what is left without. "
+                "Pass ",
+                {"stretch": ...},
+                ", or ",
+                {"effect": "algorithm"},
+                ".",
+            )
+    elif not is_number(stretch) or stretch <= 0 or stretch == 1:
+        raise bad_value(
+            "stretch",
+            stretch,
+            "Pass what scores are multiplied by, above 0 and not 1, such as 1.1.",
+        )
+    return True
+
+
+def _checked_sizes(sizes: Any, least: int) -> list[int] | None:
+    """Return numbers of lines to try; refuse those that cannot be tried."""
+    if sizes is None:
+        return None
+    tried = np.unique(np.atleast_1d(np.asarray(sizes)))
+    if tried.dtype.kind not in "iu" or tried.size == 0 or tried[0] < 2:
+        raise bad_value("sizes", sizes, "Pass numbers of lines, each at least 2.")
+    if tried[-1] < least:
+        raise CurvewiseError(
+            f"sizes go up to {tried[-1]} lines, with which no result is significant. "
+            f"Pass {least} or more."
+        )
+    return [int(n) for n in tried]
 
 
 def _check_power(power: Any, level: float) -> None:

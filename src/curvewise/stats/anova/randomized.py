@@ -18,6 +18,7 @@ from curvewise.stats.anova.answers import (
     Null,
     RandomizedAnova,
     Stopped,
+    side,
     two_way,
 )
 from curvewise.stats.anova.draws import (
@@ -36,7 +37,6 @@ from curvewise.stats.anova.draws import (
     rounding_of_deals,
     rounding_of_flips,
     shapes_at_steps,
-    side,
     split,
     studentised,
     welch_f,

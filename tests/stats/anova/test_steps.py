@@ -12,8 +12,7 @@ from scipy.stats import ttest_ind
 from support import assert_at_least, assert_at_most, assert_rate, data
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.anova.bands import difference_band
-from curvewise.stats.anova.where import where_different
+from curvewise.stats.anova.steps import difference_band, where_different
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "levels_where.py"
 simulation = SimpleNamespace(**runpy.run_path(str(SCRIPT)))
