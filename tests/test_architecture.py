@@ -234,8 +234,6 @@ def sentences(tree):
 
 # Files that still say sentences. None may join them.
 WORDY = (
-    "forms/fit.py",
-    "forms/selection.py",
     "learning/amount.py",
     "learning/comparison.py",
     "learning/crossing.py",

@@ -64,6 +64,11 @@ def scale_of(unit: Unit) -> float:
     return 100.0 if unit == "percent" else 1.0
 
 
+def as_number(value: Any) -> Any:
+    """Return a number where there is one, the array where there are many."""
+    return np.asarray(value).item() if np.ndim(value) == 0 else value
+
+
 def checked_runs(
     sizes: ArrayLike,
     errors: Any,

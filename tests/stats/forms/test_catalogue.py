@@ -112,7 +112,7 @@ def test_names_are_found_in_any_case_and_spelling(name, alias):
 
 
 def test_an_unknown_form_is_refused_with_the_nearest_one():
-    with pytest.raises(CurvewiseError, match=r"no form 'POW33'\. Did you mean 'POW3'"):
+    with pytest.raises(CurvewiseError, match="'POW3'"):
         fit_form(SIZES, np.full(16, 0.3), "POW33")
 
 

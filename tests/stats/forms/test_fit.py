@@ -73,11 +73,7 @@ def test_a_bad_curve_is_nan_and_leaves_the_others_alone(name):
         assert np.isnan(value[lost]).all()
         assert np.isfinite(value[kept]).all()
     assert np.isnan(fits.error([10.0, 100.0])[lost]).all()
-    assert fits.concerns == (
-        "2 of 9 curves are not fitted: errors are missing.",
-        "2 of 9 curves are not fitted: errors are not between 0 and 1, as "
-        "unit='fraction' says.",
-    )
+    assert fits.concerns == ("missing_errors", "impossible_errors")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -88,7 +84,12 @@ def test_one_curve_is_a_batch_of_one(name):
         fit.error([60, 3200]), batch.error([60, 3200])[0], rtol=1e-6
     )
     assert fit.aic == pytest.approx(batch.aic[0])
-    np.testing.assert_allclose(batch.curve(0).cost, fit.cost)
+    np.testing.assert_allclose(batch[0].cost, fit.cost)
+    for one in (batch[1], fit):
+        assert all(isinstance(value, float) for value in one.parameters.values())
+        assert one.error(60).shape == (1,)
+        with pytest.raises(CurvewiseError, match="one curve"):
+            one[0]
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if FORMS[n].is_unit_free])
@@ -102,10 +103,10 @@ def test_the_unit_of_size_does_not_matter(name):
 @pytest.mark.parametrize("name", [n for n in NAMES if not FORMS[n].is_unit_free])
 def test_where_the_unit_of_size_matters_it_is_said(name):
     fit = fit_form(SIZES, CURVE, name)
-    assert any("depends on the unit of size" in c for c in fit.concerns)
+    assert "unit_of_size" in fit.concerns
     other = fit_form(10 * SIZES, CURVE, name)
     assert abs(fit.error(3200) - other.error(32_000)) > 1e-5
-    with pytest.raises(CurvewiseError, match=r"a size is 0\.025\. Pass sizes above 1"):
+    with pytest.raises(CurvewiseError, match=f"{name} is"):
         fit_form(SIZES / 1e3, CURVE, name)
 
 
@@ -147,9 +148,7 @@ def test_the_order_of_sizes_does_not_matter(weights):
 @pytest.mark.parametrize("name", [n for n in NAMES if FORMS[n].size > 1])
 def test_fewer_sizes_than_parameters_are_refused(name):
     few = FORMS[name].size - 1
-    message = (
-        f"{name} has {few + 1} parameters and there are {few} sizes. Train on more"
-    )
+    message = f"{name} has {few + 1} parameters"
     with pytest.raises(CurvewiseError, match=message):
         fit_form(SIZES[:few], CURVE[:few], name)
     with pytest.raises(CurvewiseError, match=message):
@@ -161,9 +160,8 @@ def test_as_many_sizes_as_parameters_is_said(name):
     few = FORMS[name].size
     fit = fit_form(SIZES[:few], CURVE[:few], name)
     assert np.isfinite(fit.error([3200, np.inf])).all()
-    assert any("as many parameters as there are sizes" in c for c in fit.concerns)
-    more = fit_form(SIZES, CURVE, name)
-    assert not any("as many parameters" in c for c in more.concerns)
+    assert "saturated" in fit.concerns
+    assert "saturated" not in fit_form(SIZES, CURVE, name).concerns
 
 
 @pytest.mark.parametrize("level", [0.0, 0.3, 1.0])
@@ -171,7 +169,7 @@ def test_as_many_sizes_as_parameters_is_said(name):
 def test_equal_errors_stay_equal(name, level):
     fit = fit_form(SIZES, np.full(7, level), name)
     np.testing.assert_allclose(fit.error([30, 3200, 1e9]), level, atol=1e-9)
-    assert name == "LAST1" or any("does not fall" in c for c in fit.concerns)
+    assert name == "LAST1" or "flat" in fit.concerns
 
 
 @pytest.mark.parametrize("name", ["EXP2", "LOGPOWER3"])
@@ -179,14 +177,14 @@ def test_forms_that_always_fall_to_zero_are_as_flat_as_they_can(name):
     fit = fit_form(SIZES, np.full(7, 0.3), name)
     np.testing.assert_allclose(fit.error(SIZES), 0.3, atol=0.07)
     assert fit.error(1e9) < 0.3
-    assert any("edge of the shapes" in c for c in fit.concerns)
+    assert "at_edge" in fit.concerns
 
 
 def test_an_error_that_rises_is_flat_unless_it_may():
     rising = CURVE[::-1]
     flat = fit_form(SIZES, rising)
     assert flat.error([30, 1e6]) == pytest.approx(rising.mean())
-    assert flat.concerns[0].startswith("The error does not fall with size")
+    assert flat.concerns[0] == "flat"
     free = fit_form(SIZES, rising, allow_increase=True)
     assert free.parameters["b"] < 0
     assert free.cost < flat.cost / 5
@@ -232,7 +230,7 @@ def test_sizes_that_a_curve_has_not_are_left_out():
         assert fits.error(400.0)[1] == pytest.approx(alone.error(400), abs=1e-4)
     fits = fit_forms(SIZES, batch, weights=weights * (np.arange(7) < [[7], [2]]))
     assert fits.is_fitted.tolist() == [True, False]
-    assert "fewer sizes than POW3 needs" in fits.concerns[0]
+    assert fits.concerns == ("few_sizes",)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -257,64 +255,58 @@ def test_efficient_weights_are_runs_over_variance():
     rng = np.random.default_rng(0)
     runs = [rng.normal(m, 0.02, k) for m, k in zip(CURVE, counts, strict=True)]
     fit = fit_form(SIZES, runs)
-    by_count = fit.fits.weights[0] / counts
+    by_count = fit.weights / counts
     assert by_count.max() / by_count.min() < 3  # the noise is the same at all sizes
-    assert fit.fits.weights[0, 0] > 10 * fit.fits.weights[0, -1]
+    assert fit.weights[0] > 10 * fit.weights[-1]
     equal = fit_form(SIZES, runs, weights="equal")
-    assert equal.fits.weights.tolist() == [[1] * 7]
-    assert any("one run" in c for c in fit_form(SIZES, CURVE).concerns)
-    assert not any("one run" in c for c in fit.concerns)
+    assert equal.weights.tolist() == [1] * 7
+    assert "no_repeats" in fit_form(SIZES, CURVE).concerns
+    assert "no_repeats" not in fit.concerns
 
 
 def test_runs_that_agree_weigh_by_their_number():
     counts = [3, 3, 2, 2, 2, 1, 1]
     runs = [[m] * k for m, k in zip(CURVE, counts, strict=True)]
-    assert fit_form(SIZES, runs).fits.weights.tolist() == [counts]
+    assert fit_form(SIZES, runs).weights.tolist() == counts
     runs = [[CURVE[0], CURVE[0] + 0.01], *([m] for m in CURVE[1:])]
-    found = fit_form(SIZES, runs).fits.weights[0]
+    found = fit_form(SIZES, runs).weights
     assert found[0] == 2 * found[1] == 2 * found[-1]
 
 
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        (
-            {"weights": "late"},
-            "weights is 'late'. Pass one of efficient, equal, recent",
-        ),
-        ({"weights": "efficient"}, "says nothing about noise"),
-        ({"weights": [1, 2]}, "weights are no table of numbers for 7 sizes"),
-        ({"weights": ["a"] * 7}, "weights are no table of numbers"),
-        ({"weights": [[1, 2], [3]]}, "weights are no table of numbers"),
-        ({"weights": [1e200] * 7}, "A weight is below 0, above"),
-        ({"weights": [-1, 1, 1, 1, 1, 1, 1]}, "A weight is below 0"),
-        ({"unit": "promille"}, "unit is 'promille'. Pass one of fraction"),
+        ({"weights": "late"}, "weights"),
+        ({"weights": "efficient"}, "noise"),
+        ({"weights": [1, 2]}, "weights are no table"),
+        ({"weights": ["a"] * 7}, "weights are no table"),
+        ({"weights": [[1, 2], [3]]}, "weights are no table"),
+        ({"weights": [1e200] * 7}, "weight is below 0"),
+        ({"weights": [-1, 1, 1, 1, 1, 1, 1]}, "weight is below 0"),
+        ({"unit": "promille"}, "unit"),
     ],
 )
 def test_what_cannot_be_done_is_refused(how, message):
     with pytest.raises(CurvewiseError, match=message):
         fit_form(SIZES, CURVE, **how)
-    batch = {"says nothing": "means alone say"}.get(message[:12], message)
-    with pytest.raises(CurvewiseError, match=batch):
+    with pytest.raises(CurvewiseError, match=message):
         fit_forms(SIZES, CURVE[None], **how)
 
 
 def test_a_batch_that_is_none_is_refused():
-    with pytest.raises(
-        CurvewiseError, match=r"errors have shape \(7,\) and there are 7"
-    ):
+    with pytest.raises(CurvewiseError, match=r"shape \(7,\)"):
         fit_forms(SIZES, CURVE)
-    with pytest.raises(CurvewiseError, match="errors are no table of numbers"):
+    with pytest.raises(CurvewiseError, match="no table"):
         fit_forms(SIZES, [["high"] * 7])
-    with pytest.raises(CurvewiseError, match="Size 1 is there twice"):
+    with pytest.raises(CurvewiseError, match="twice"):
         fit_forms([1, 2, 1], CURVE[None, :3])
-    with pytest.raises(CurvewiseError, match=r"n is 0\. Pass numbers of training"):
-        fit_form(SIZES, CURVE).error(0)
-    with pytest.raises(CurvewiseError, match="n is 'many'"):
-        fit_form(SIZES, CURVE).error("many")
-    with pytest.raises(CurvewiseError, match="errors are masked"):
+    for n in (0, "many"):
+        with pytest.raises(CurvewiseError) as refused:
+            fit_form(SIZES, CURVE).error(n)
+        assert (refused.value.argument, refused.value.value) == ("n", n)
+    with pytest.raises(CurvewiseError, match="masked"):
         fit_forms(SIZES, np.ma.masked_array([CURVE], mask=[CURVE > 0.3]))
-    with pytest.raises(CurvewiseError, match="errors are no table"):
+    with pytest.raises(CurvewiseError, match="no table"):
         fit_forms(SIZES, [CURVE + 1j])
     assert fit_forms(SIZES, np.zeros((0, 7))).error([10.0]).shape == (0, 1)
 
@@ -331,7 +323,7 @@ def test_losses_of_any_size_have_the_same_likelihood(scale):
 
 def test_edges_of_what_is_searched_are_named():
     steep = 0.1 + 0.5 * (SIZES / 25) ** -4.0
-    assert any("edge of the shapes" in c for c in fit_form(SIZES, steep).concerns)
+    assert "at_edge" in fit_form(SIZES, steep).concerns
     fine = 0.1 + 0.5 * (SIZES / 25) ** -0.5
     assert fit_form(SIZES, np.stack([fine, fine], 1)).concerns == ()
 
@@ -362,8 +354,8 @@ def test_memory_does_not_grow_with_curves_but_for_the_answer():
 
 def test_weights_that_leave_too_few_sizes_are_refused_for_one_curve():
     """A batch tells it as a concern, since other curves may have more."""
-    with pytest.raises(CurvewiseError, match="too few sizes have a weight above 0"):
+    with pytest.raises(CurvewiseError, match="too few sizes"):
         fit_form(SIZES, CURVE, weights=[1, 1, 0, 0, 0, 0, 0])
     fits = fit_forms(SIZES, CURVE[None], weights=[1, 1, 0, 0, 0, 0, 0])
     assert not fits.is_fitted[0]
-    assert "fewer sizes than POW3 needs" in fits.concerns[0]
+    assert fits.concerns == ("few_sizes",)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from support import data
 
-from curvewise.stats.forms import FORMS, average_each, fit_forms, select_each
+from curvewise.stats.forms import FORMS, average_forms, fit_forms, select_form
 
 SHARES = (0.8, 0.5)
 
@@ -56,7 +56,9 @@ def by_form(name, weights="equal"):
 
 
 def by_choice(choose, by, weights="equal"):
-    return lambda n, errors, to: choose(n, errors, by=by, weights=weights).error(to)
+    return lambda n, errors, to: choose(
+        n, errors, by=by, weights=weights, many=True
+    ).error(to)
 
 
 def methods():
@@ -66,8 +68,8 @@ def methods():
     }
     for w in ("equal", "recent"):
         for by in ("likelihood", "backtest"):
-            found[f"selected by {by}, {w}"] = by_choice(select_each, by, w)
-            found[f"averaged by {by}, {w}"] = by_choice(average_each, by, w)
+            found[f"selected by {by}, {w}"] = by_choice(select_form, by, w)
+            found[f"averaged by {by}, {w}"] = by_choice(average_forms, by, w)
     return found
 
 

@@ -1,17 +1,18 @@
 """Forms fitted to one curve, or to thousands."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from curvewise.errors import CurvewiseError, Keyword, Message
+from curvewise.errors import CurvewiseError
 from curvewise.stats.curves import (
     UNITS,
     Runs,
     Unit,
+    as_number,
     checked_means,
     checked_runs,
     fit_grid,
@@ -22,6 +23,7 @@ from curvewise.stats.forms.search import Found, Rule, search
 from curvewise.stats.validation import (
     LARGEST_LOSS,
     Floats,
+    as_floats,
     bad_value,
     checked_sizes,
     one_of,
@@ -30,7 +32,6 @@ from curvewise.stats.validation import (
 
 __all__ = [
     "FittedForm",
-    "FittedForms",
     "fit_form",
     "fit_forms",
 ]
@@ -45,26 +46,43 @@ _LEAST_VARIANCE = 1e-7
 _HIGHEST = {"fraction": 1.0, "percent": 100.0, "loss": np.inf}
 
 
+Concern: TypeAlias = Literal[
+    "missing_errors",  # curves are not fitted: errors are missing
+    "impossible_errors",  # curves are not fitted: errors are below 0 or above the unit
+    "few_sizes",  # curves are not fitted: they have fewer sizes than parameters
+    "flat",  # the error does not fall: the shape means nothing
+    "at_edge",  # of the shapes that are searched: another form may fit better
+    "saturated",  # as many parameters as sizes: nothing tells whether it fits
+    "only_interpolates",  # the form falls without end
+    "unit_of_size",  # the form depends on it: pass examples
+    "no_repeats",  # one run at each size: the noise is not known
+    "last_value",  # no form does better than to repeat it
+]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class FittedForms:
-    """One form, fitted to many curves. Everything is in the unit of the errors.
+class FittedForm:
+    """A form, fitted to one curve or to many. Everything is in the unit of the errors.
+
+    Of many, arrays have curves along their first axis, numbers are arrays, and ``fits[i]``
+    is one of the curves.
 
     Parameters
     ----------
     form : Form
     sizes : ndarray, shape (size,)
         Increasing.
-    means : ndarray, shape (curve, size)
+    means : ndarray, shape (size,) or (curve, size)
         What was fitted.
-    weights : ndarray, shape (curve, size) or (1, size)
+    weights : ndarray, shape (size,), (curve, size) or (1, size)
     unit : {"fraction", "percent", "loss"}
-    is_fitted : ndarray of bool, shape (curve,)
+    is_fitted : bool, or ndarray of bool, shape (curve,)
         False where there is no curve to fit: its numbers are NaN.
-    cost : ndarray, shape (curve,)
+    cost : float, or ndarray of shape (curve,)
         The weighted sum of squares that is left. For LAST1, that of each error less the
         one before, times size/(size - 1).
     concerns : tuple of str
-        What may be wrong.
+        What may be wrong, by name.
     """
 
     form: Form
@@ -72,88 +90,86 @@ class FittedForms:
     means: Floats
     weights: Floats
     unit: Unit
-    is_fitted: NDArray[np.bool_]
-    cost: Floats
-    concerns: tuple[str, ...]
+    is_fitted: Any
+    cost: Any
+    concerns: tuple[Concern, ...]
     _design: Design
     _shape: Floats
     _offset: Floats
     _amplitude: Floats
 
+    def __getitem__(self, i: int) -> "FittedForm":
+        """Return one of many curves."""
+        if np.ndim(self.cost) == 0:
+            raise CurvewiseError("This is one curve, and no row of them.")
+        return replace(
+            self,
+            means=self.means[i],
+            weights=self.weights[0 if len(self.weights) == 1 else i],
+            is_fitted=bool(self.is_fitted[i]),
+            cost=float(self.cost[i]),
+            concerns=(),
+            _shape=self._shape[:, i],
+            _offset=self._offset[i],
+            _amplitude=self._amplitude[i],
+        )
+
     def error(self, n: ArrayLike) -> Floats:
-        """Return the error of each curve at sizes: shape (curve, n).
+        """Return the error at sizes, shape (n,) or (curve, n).
 
         No form is believed below 0, or above all that an error can be. Infinity is a
         size, too: the asymptote.
         """
-        try:
-            at = np.asarray(n, dtype=np.float64)
-        except (TypeError, ValueError):
-            at = np.array(np.nan)
-        if not (at > 0).all():
+        at = as_floats(n)
+        if at is None or not (at > 0).all():
             raise bad_value("n", n, "Pass numbers of training examples.")
         t = np.atleast_1d(at).ravel() / self._design.top
-        shape = [k[:, None] for k in self._shape]
+        shape = [k[..., None] for k in self._shape]
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            phi = self.form.basis(t[None, :], shape, self._design)
+            phi = self.form.basis(t, shape, self._design)
             # A curve that is flat stays so, where phi is infinite.
-            b = self._amplitude[:, None]
-            found = self._offset[:, None] + np.where(b == 0, 0.0, b * phi)
-        return np.clip(found, 0, _HIGHEST[self.unit])
-
-    def curve(self, i: int) -> "FittedForms":
-        """Return one curve, as a batch of one."""
-        own = slice(i, i + 1)
-        return replace(
-            self,
-            means=self.means[own],
-            weights=self.weights if len(self.weights) == 1 else self.weights[own],
-            is_fitted=self.is_fitted[own],
-            cost=self.cost[own],
-            concerns=() if self.is_fitted[i] else self.concerns,
-            _shape=self._shape[:, own],
-            _offset=self._offset[own],
-            _amplitude=self._amplitude[own],
-        )
+            b = self._amplitude[..., None]
+            error = self._offset[..., None] + np.where(b == 0, 0.0, b * phi)
+        return np.clip(error, 0, _HIGHEST[self.unit])
 
     @property
-    def asymptote(self) -> Floats:
-        """The error of each curve where sizes grow without end."""
-        return self.error([np.inf])[:, 0]
+    def asymptote(self) -> Any:
+        """The error where sizes grow without end."""
+        return as_number(self.error([np.inf])[..., 0])
 
     @property
-    def parameters(self) -> Mapping[str, Floats]:
-        """The parameters of the formula by name, one number for each curve."""
+    def parameters(self) -> Mapping[str, Any]:
+        """The parameters of the formula by name."""
         shape = list(self._shape)
         with np.errstate(over="ignore"):
             values = self.form.natural(
                 self._offset, self._amplitude, shape, self._design
             )
-        return dict(zip(self.form.parameters, values, strict=True))
+        named = zip(self.form.parameters, values, strict=True)
+        return {name: as_number(value) for name, value in named}
 
     @property
-    def is_flat(self) -> NDArray[np.bool_]:
+    def is_flat(self) -> Any:
         """Whether the best curve of the form does not change with size."""
         first, last = self.error([self.sizes[0], self.sizes[-1]]).T
-        same: NDArray[np.bool_] = np.abs(first - last) <= 1e-12 * np.abs(last)
-        return same & self.is_fitted
+        is_same = np.abs(first - last) <= 1e-12 * np.abs(last)
+        return as_number(is_same & self.is_fitted)
 
     @property
-    def log_likelihood(self) -> Floats:
+    def log_likelihood(self) -> Any:
         """That of normal noise of unknown size at each mean, for errors as fractions."""
         total, count = self._totals
-        scale = np.full(len(total), scale_of(self.unit))
+        scale = np.full(np.shape(total), scale_of(self.unit))
         if self.unit == "loss":
             used = np.where(self.weights > 0, self.means, 0.0)
-            scale = used.sum(axis=1) / count
+            scale = used.sum(axis=-1) / count
         scale = np.where(scale > 0, scale, 1.0)
         # Twice by the scale, since the square of a tiny or a huge one is no number.
         variance = self.cost / total / scale / scale + _LEAST_VARIANCE
-        found: Floats = -0.5 * count * (np.log(2 * np.pi * variance) + 1)
-        return found
+        return as_number(-0.5 * count * (np.log(2 * np.pi * variance) + 1))
 
     @property
-    def aic(self) -> Floats:
+    def aic(self) -> Any:
         """Akaike's criterion for few sizes (AICc): smaller is better.
 
         ``-2 log L + 2k + 2k(k + 1)/(sizes - k - 1)``, with k the parameters and the
@@ -163,74 +179,12 @@ class FittedForms:
         _, count = self._totals
         k = self.form.size + 1
         spare = np.maximum(count - k - 1, 1)
-        return -2 * self.log_likelihood + 2 * k + 2 * k * (k + 1) / spare
+        return as_number(-2 * self.log_likelihood + 2 * k + 2 * k * (k + 1) / spare)
 
     @property
     def _totals(self) -> tuple[Floats, Floats]:
         w = np.broadcast_to(self.weights, self.means.shape)
-        return w.sum(axis=1), (w > 0).sum(axis=1).astype(np.float64)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FittedForm:
-    """A form, fitted to one curve. Everything is in the unit of the errors.
-
-    Parameters
-    ----------
-    fits : FittedForms
-        The same as a batch of one.
-    concerns : tuple of str
-        What may be wrong.
-    """
-
-    fits: FittedForms
-    concerns: tuple[str, ...]
-
-    @property
-    def form(self) -> Form:
-        """The form."""
-        return self.fits.form
-
-    @property
-    def sizes(self) -> Floats:
-        """The sizes that were observed, increasing."""
-        return self.fits.sizes
-
-    @property
-    def means(self) -> Floats:
-        """The mean errors at those sizes."""
-        found: Floats = self.fits.means[0]
-        return found
-
-    def error(self, n: ArrayLike) -> Floats:
-        """Return the error at sizes; infinity is one, too."""
-        found: Floats = self.fits.error(n)[0]
-        return found
-
-    @property
-    def asymptote(self) -> float:
-        """The error where sizes grow without end."""
-        return float(self.fits.asymptote[0])
-
-    @property
-    def parameters(self) -> Mapping[str, float]:
-        """The parameters of the formula by name."""
-        return {name: float(v[0]) for name, v in self.fits.parameters.items()}
-
-    @property
-    def cost(self) -> float:
-        """The weighted sum of squares that is left."""
-        return float(self.fits.cost[0])
-
-    @property
-    def log_likelihood(self) -> float:
-        """That of normal noise of unknown size at each mean, for errors as fractions."""
-        return float(self.fits.log_likelihood[0])
-
-    @property
-    def aic(self) -> float:
-        """Akaike's criterion for few sizes: smaller is better."""
-        return float(self.fits.aic[0])
+        return w.sum(axis=-1), np.asarray((w > 0).sum(axis=-1), dtype=np.float64)
 
 
 # --- Fit a form to one curve, or to thousands ------------------------------------------
@@ -276,13 +230,8 @@ def fit_form(
     ([0.188], 0.68)
     """
     chosen = form_of(form)
-    seen, w = checked_curve(sizes, errors, weights, unit, runs)
-    refuse_few(chosen, len(seen.sizes))
-    scale = scale_of(unit)
-    found = fitted(
-        chosen, seen.sizes, scale * seen.means[None], w, unit, allow_increase
-    )
-    return single(found, 0, seen)
+    runs_at, curve = checked_curve(sizes, errors, weights, unit, allow_increase, runs)
+    return single(fitted(chosen, curve), 0, runs_at)
 
 
 def fit_forms(
@@ -293,7 +242,7 @@ def fit_forms(
     weights: Weights = None,
     unit: Unit = "fraction",
     allow_increase: bool = False,
-) -> FittedForms:
+) -> FittedForm:
     r"""Return the best curve of a form through each of many curves of mean errors.
 
     .. math:: \min_{c, b, \theta} \sum_i w_i
@@ -333,73 +282,99 @@ def fit_forms(
     >>> fits.is_fitted.tolist(), fits.error([800]).round(3).tolist()
     ([True, False], [[0.188], [nan]])
     """
-    one_of("unit", unit, UNITS)
     chosen = form_of(form)
-    n, y = checked_curves(sizes, errors, unit)
-    refuse_few(chosen, len(n))
-    order = np.argsort(n, kind="stable")
-    w = weight_matrix(n, len(y), weights)
-    return fitted(chosen, n[order], y[:, order], w[:, order], unit, allow_increase)
+    return fitted(chosen, checked_curves(sizes, errors, weights, unit, allow_increase))
 
 
-# --- A batch of curves: checked, fitted, and what is not fitted is told ----------------
+# --- A batch of curves, checked and fitted ---------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeanCurves:
+    """Mean errors of curves in their unit, how they are weighed, and whether they may rise.
+
+    Parameters
+    ----------
+    sizes : ndarray, shape (size,)
+        Increasing.
+    means : ndarray, shape (curve, size)
+    weights : ndarray, shape (curve, size) or (1, size)
+    unit : {"fraction", "percent", "loss"}
+    may_rise : bool
+    """
+
+    sizes: Floats
+    means: Floats
+    weights: Floats
+    unit: Unit
+    may_rise: bool
+
+    def upto(self, size: int) -> "MeanCurves":
+        """Return the first sizes."""
+        first = np.s_[:, :size]
+        return replace(
+            self,
+            sizes=self.sizes[:size],
+            means=self.means[first],
+            weights=self.weights[first],
+        )
 
 
 # Fits are made in fractions, whatever the unit of the answer.
 _HIGHEST_FITTED = {"fraction": 1.0, "percent": 1.0, "loss": np.inf}
-_OUTSIDE = {
-    "fraction": Message(
-        "errors are not between 0 and 1, as ", Keyword("unit", "fraction"), " says"
-    ),
-    "percent": Message(
-        "errors are not between 0 and 100, as ", Keyword("unit", "percent"), " says"
-    ),
-    "loss": "errors are below 0",
-}
 
 
-def fitted(
-    form: Form, n: Floats, means: Floats, w: Floats, unit: Unit, may_rise: bool
-) -> FittedForms:
-    """Fit what was checked: increasing sizes, means in their unit."""
-    scale = 0.01 if unit == "percent" else 1.0
-    design = Design(float(n[0] / n[-1]), float(n[-1]), may_rise)
+def fitted(form: Form, curves: MeanCurves) -> FittedForm:
+    """Return a form fitted to curves that were checked."""
+    n, w, unit = curves.sizes, curves.weights, curves.unit
+    if len(n) < form.size:
+        raise CurvewiseError(
+            f"{form.name} has {form.size} parameters and there are {len(n)} sizes. Train "
+            f"on more sizes, or pass a form with fewer, such as POW2 or LAST1."
+        )
     if not form.is_unit_free and n[0] <= 1:
         raise CurvewiseError(
             f"{form.name} is {form.formula}, and a size is {n[0]:g}. Pass sizes above 1."
         )
-    y = scale * means
+    scale = 0.01 if unit == "percent" else 1.0
+    y = scale * curves.means
     is_used = np.broadcast_to(w > 0, y.shape)
     with np.errstate(invalid="ignore"):
         is_error = (y >= 0) & (y <= min(_HIGHEST_FITTED[unit], LARGEST_LOSS))
-    is_fitted = (is_error | ~is_used).all(axis=1)
-    is_fitted &= is_used.sum(axis=1) >= form.size
+    is_fine = (is_error | ~is_used).all(axis=1)
+    is_fitted = is_fine & (is_used.sum(axis=1) >= form.size)
     y = np.where(is_used & is_fitted[:, None], y, 0.0)
     # What is not fitted still needs some weight to be divided by.
     if len(w) > 1:
         w = np.where(is_fitted[:, None], w, 1.0)
     elif not is_fitted.any():
         w = np.ones_like(w)
-    found = _found(form, n / n[-1], y, w, design, unit)
+    design = Design(float(n[0] / n[-1]), float(n[-1]), curves.may_rise)
+    best = _best(form, n / n[-1], y, w, design, unit)
     gone = np.where(is_fitted, 1.0, np.nan)
-    offset, b = found.asymptote * gone / scale, found.amplitude * gone / scale
-    return FittedForms(
-        form,
-        n,
-        means,
-        w,
-        unit,
-        is_fitted,
-        found.cost * gone / scale**2,
-        _left_out(is_fitted, is_error | ~is_used, means, form, unit),
-        design,
-        found.shape * gone,
-        offset,
-        b,
+    is_missing = ~is_fine & ~np.isfinite(curves.means).all(axis=1)
+    reasons: dict[Concern, Any] = {
+        "missing_errors": is_missing,
+        "impossible_errors": ~is_fine & ~is_missing,
+        "few_sizes": is_fine & ~is_fitted,
+    }
+    return FittedForm(
+        form=form,
+        sizes=n,
+        means=curves.means,
+        weights=w,
+        unit=unit,
+        is_fitted=is_fitted,
+        cost=best.cost * gone / scale**2,
+        concerns=tuple(name for name, are in reasons.items() if are.any()),
+        _design=design,
+        _shape=best.shape * gone,
+        _offset=best.asymptote * gone / scale,
+        _amplitude=best.amplitude * gone / scale,
     )
 
 
-def _found(
+def _best(
     form: Form, t: Floats, y: Floats, w: Floats, design: Design, unit: Unit
 ) -> Found:
     if form.solves != "last":
@@ -416,108 +391,61 @@ def _found(
     return Found(np.zeros((0, len(y))), cost, filled[:, -1], np.zeros(len(y)))
 
 
-def refuse_few(form: Form, sizes: int) -> None:
-    """Refuse fewer sizes than a form has parameters."""
-    if sizes < form.size:
-        raise CurvewiseError(
-            f"{form.name} has {form.size} parameters and there are {sizes} sizes. Train on "
-            f"more sizes, or pass a form with fewer, such as POW2 or LAST1."
-        )
-
-
-def checked_curves(sizes: Any, errors: Any, unit: Unit) -> tuple[Floats, Floats]:
-    """Return sizes as they come, and a matrix of errors."""
+def checked_curves(
+    sizes: Any, errors: Any, weights: Weights, unit: Unit, may_rise: bool
+) -> MeanCurves:
+    """Return many curves of means by increasing size."""
+    one_of("unit", unit, UNITS)
     n = checked_sizes(sizes)
     refuse_twice(np.sort(n))
-    return n, checked_means(errors, "errors", len(n), unit)
-
-
-def _left_out(
-    is_fitted: Any, is_error: Any, means: Floats, form: Form, unit: Unit
-) -> tuple[str, ...]:
-    if is_fitted.all():
-        return ()
-    is_bad = ~is_error.all(axis=1)
-    is_missing = is_bad & ~np.isfinite(means).all(axis=1)
-    parts = [
-        f"{count} of {len(is_fitted)} curves {'is' if count == 1 else 'are'} not fitted: "
-        f"{why}."
-        for count, why in (
-            (int(is_missing.sum()), "errors are missing"),
-            (int((is_bad & ~is_missing).sum()), _OUTSIDE[unit]),
-            (int((~is_bad & ~is_fitted).sum()), f"fewer sizes than {form.name} needs"),
-        )
-        if count
-    ]
-    return tuple(parts)
-
-
-# --------------------------------------------------------------------------------------
-# One curve with its runs: checked, weighed, and what is to be said about its fit.
+    means = checked_means(errors, "errors", len(n), unit)
+    order = np.argsort(n, kind="stable")
+    w = _weight_matrix(n, len(means), weights)[:, order]
+    return MeanCurves(n[order], means[:, order], w, unit, may_rise)
 
 
 def checked_curve(
-    sizes: Any, errors: Any, weights: Weights, unit: Unit, runs: Any
-) -> tuple[Runs, Floats]:
-    """Return the runs of one curve by increasing size, and their weights: (1, size)."""
-    seen = checked_runs(sizes, errors, unit=unit, runs=runs, fewest=1)
+    sizes: Any, errors: Any, weights: Weights, unit: Unit, may_rise: bool, runs: Any
+) -> tuple[Runs, MeanCurves]:
+    """Return the runs of one curve by increasing size, and their means as a batch."""
+    measured = checked_runs(sizes, errors, unit=unit, runs=runs, fewest=1)
+    n = measured.sizes
     if weights is not None and not isinstance(weights, str):
-        given = weight_matrix(seen.sizes, 1, weights)[0]
-        weights = given[np.argsort(np.asarray(sizes), kind="stable")]
-    return seen, weights_of(seen, weights, unit)[None]
+        w = _weight_matrix(n, 1, weights)[0]
+        weights = w[np.argsort(np.asarray(sizes), kind="stable")]
+    w = _weights_of(measured, weights, unit)[None]
+    means = scale_of(unit) * measured.means[None]
+    return measured, MeanCurves(n, means, w, unit, may_rise)
 
 
-def single(fits: FittedForms, curve: int, seen: Runs) -> FittedForm:
-    """Return one curve of a batch, with what is to be said about it."""
-    one = fits.curve(curve)
-    if not one.is_fitted[0]:
+def single(fits: FittedForm, i: int, measured: Runs) -> FittedForm:
+    """Return one curve of a batch, with what may be wrong with it."""
+    fit, form = fits[i], fits.form
+    if not fit.is_fitted:
         raise CurvewiseError(
-            f"{one.form.name} has {one.form.size} parameters, and too few sizes have a "
-            f"weight above 0. Pass more sizes, or other weights."
+            f"{form.name} has {form.size} parameters, and too few sizes have a weight "
+            f"above 0. Pass more sizes, or other weights."
         )
-    return FittedForm(one, (*one.concerns, *_concerns(one, seen)))
+    return replace(fit, concerns=tuple(_concerns(fit, measured)))
 
 
-def _concerns(fits: FittedForms, seen: Runs) -> tuple[str, ...]:
-    form: Form = fits.form
-    found: list[str] = []
-    if form.solves != "last":
-        if fits.is_flat[0]:
-            found.append(
-                f"The error does not fall with size: the best {form.name} is flat, and its "
-                f"shape means nothing."
-            )
-        elif _is_at_edge(fits):
-            found.append(
-                f"The best {form.name} is at the edge of the shapes that are searched: "
-                f"another form may fit better."
-            )
-        if len(seen.sizes) == form.size:
-            found.append(
-                f"{form.name} has as many parameters as there are sizes: nothing is left "
-                f"to tell whether it fits."
-            )
-    if form.only_interpolates:
-        found.append(
-            f"{form.name} ({form.formula}) falls without end: use it between the sizes "
-            f"seen, not beyond."
-        )
-    if not form.is_unit_free:
-        found.append(
-            f"{form.name} ({form.formula}) depends on the unit of size: pass examples."
-        )
-    if (seen.counts == 1).all():
-        found.append("There is one run at each size: its noise is not known.")
-    return tuple(found)
-
-
-def _is_at_edge(fits: FittedForms) -> bool:
-    axes = fits.form.axes(fits._design)
-    ends = [(axis[0], axis[-1]) for axis in axes]
-    return any(
-        np.isclose(value, end, rtol=0, atol=1e-9).any()
-        for value, end in zip(fits._shape[:, 0], ends, strict=True)
-    )
+def _concerns(fit: FittedForm, measured: Runs) -> Iterator[Concern]:
+    if fit.form.solves != "last":
+        if fit.is_flat:
+            yield "flat"
+        elif any(
+            np.isclose(value, [axis[0], axis[-1]], rtol=0, atol=1e-9).any()
+            for value, axis in zip(fit._shape, fit.form.axes(fit._design), strict=True)
+        ):
+            yield "at_edge"
+        if len(fit.sizes) == fit.form.size:
+            yield "saturated"
+    if fit.form.only_interpolates:
+        yield "only_interpolates"
+    if not fit.form.is_unit_free:
+        yield "unit_of_size"
+    if (measured.counts == 1).all():
+        yield "no_repeats"
 
 
 # --- How much each size counts in a fit ------------------------------------------------
@@ -526,7 +454,7 @@ def _is_at_edge(fits: FittedForms) -> bool:
 SCHEMES = ("efficient", "equal", "recent")
 
 
-def weights_of(runs: Runs, weights: Weights, unit: Unit) -> Floats:
+def _weights_of(runs: Runs, weights: Weights, unit: Unit) -> Floats:
     """Return the weight of each size of one curve.
 
     ``"efficient"`` is runs over variance, F_i/sigma_i^2, with the variances smoothed as
@@ -535,7 +463,7 @@ def weights_of(runs: Runs, weights: Weights, unit: Unit) -> Floats:
     if weights is None:
         weights = "efficient" if (runs.counts > 1).any() else "equal"
     if not isinstance(weights, str) or weights != "efficient":
-        given: Floats = weight_matrix(runs.sizes, 1, weights)[0]
+        given: Floats = _weight_matrix(runs.sizes, 1, weights)[0]
         return given
     several = runs.counts > 1
     if not several.any():
@@ -564,7 +492,7 @@ def _smooth(runs: Runs, several: Any) -> Floats:
     return found
 
 
-def weight_matrix(sizes: Floats, curves: int, weights: Weights) -> Floats:
+def _weight_matrix(sizes: Floats, curves: int, weights: Weights) -> Floats:
     """Return weights of shape (1, size), or (curve, size) where they were passed so."""
     if weights is None:
         weights = "equal"

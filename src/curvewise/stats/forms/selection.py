@@ -1,34 +1,31 @@
 """Which form? The most likely one, the one that would have foreseen, or all of them."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.curves import UNITS, Runs, Unit, scale_of
+from curvewise.stats.curves import Runs, Unit, as_number
 from curvewise.stats.forms.catalogue import Form, form_of
 from curvewise.stats.forms.fit import (
+    Concern,
     FittedForm,
-    FittedForms,
+    MeanCurves,
     Weights,
     checked_curve,
     checked_curves,
     fitted,
     single,
-    weight_matrix,
 )
 from curvewise.stats.validation import Floats, bad_value, one_of
 
 __all__ = [
     "FormMix",
-    "FormRow",
-    "WeighedForms",
-    "average_each",
     "average_forms",
-    "select_each",
     "select_form",
 ]
 
@@ -39,99 +36,79 @@ EXTRAPOLATING = ("LAST1", "POW2", "POW3", "POW4", "EXP3", "WBL4", "MMF4", "VAP3"
 """What is compared if no forms are named: bounded, and the same in any unit of size."""
 
 
-@dataclass(frozen=True, slots=True)
-class FormRow:
-    """How one form did.
-
-    Parameters
-    ----------
-    form, formula : str
-    parameters : int
-    weight : float
-        From 0 to 1.
-    aic : float
-        Smaller is better.
-    backtest : float
-        Mean absolute error at the later sizes of the curve, each foreseen from the sizes
-        before; NaN if it was not asked for, or has too few sizes.
-    forecast : float
-        The error at four times the largest size.
-    """
-
-    form: str
-    formula: str
-    parameters: int
-    weight: float
-    aic: float
-    backtest: float
-    forecast: float
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class WeighedForms:
-    """Several forms, fitted to many curves and weighed.
+class FormMix:
+    """Several forms, fitted and weighed; one of them has all the weight, if selected.
+
+    Of one curve or of many, whose numbers are arrays; ``mix[i]`` is one of the curves.
 
     Parameters
     ----------
     by : {"likelihood", "backtest"}
-    fits : tuple of FittedForms
-        One for each form.
-    scores : ndarray, shape (form, curve)
+    fits : tuple of FittedForm
+        One for each form; of one curve the best first.
+    weights : dict of str to float, or to ndarray of shape (curve,)
+        Of each form. They sum to 1; NaN where a curve is not fitted.
+    scores : dict of str to float, or to ndarray of shape (curve,)
         What the weights come from: less is better, NaN where a form has no say.
-    weights : ndarray, shape (form, curve)
-        They sum to 1; NaN where a curve is not fitted.
+    concerns : tuple of str
+        What may be wrong with one curve, by name.
     """
 
     by: By
-    fits: tuple[FittedForms, ...]
-    scores: Floats
-    weights: Floats
+    fits: tuple[FittedForm, ...]
+    weights: Mapping[str, Any]
+    scores: Mapping[str, Any]
+    concerns: tuple[Concern, ...] = ()
+
+    def __getitem__(self, i: int) -> "FormMix":
+        """Return one of many curves."""
+        weights = np.array([weight[i] for weight in self.weights.values()])
+        order = np.argsort(-weights, kind="stable")
+        names = [self.fits[k].form.name for k in order]
+        return FormMix(
+            self.by,
+            tuple(self.fits[k][i] for k in order),
+            {name: float(self.weights[name][i]) for name in names},
+            {name: float(self.scores[name][i]) for name in names},
+        )
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The forms."""
-        return tuple(fit.form.name for fit in self.fits)
+    def best(self) -> FittedForm:
+        """The form of the largest weight, of one curve."""
+        return self.fits[0]
 
     def error(self, n: ArrayLike) -> Floats:
-        """Return the weighted error of each curve at sizes: shape (curve, n)."""
-        total = np.zeros((self.weights.shape[1], np.size(n)))
-        for fit, weight in zip(self.fits, self.weights, strict=True):
+        """Return the weighted error at sizes, shape (n,) or (curve, n)."""
+        parts = []
+        for fit in self.fits:
+            weight = np.asarray(self.weights[fit.form.name])[..., None]
             # A form without weight may be without a fit.
-            part = np.where(weight[:, None] == 0, 0.0, fit.error(n))
-            total += weight[:, None] * part
-        return total
+            parts.append(weight * np.where(weight == 0, 0.0, fit.error(n)))
+        return sum(parts, np.zeros_like(parts[0]))
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return how each form did.
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FormMix:
-    """Several forms, fitted to one curve and weighed; one of them has all, if selected.
-
-    Parameters
-    ----------
-    batch : WeighedForms
-        The same as a batch of one.
-    best : FittedForm
-        The form of the largest weight.
-    rows : tuple of FormRow
-        How each form did, the best first.
-    concerns : tuple of str
-        What may be wrong.
-    """
-
-    batch: WeighedForms
-    best: FittedForm
-    rows: tuple[FormRow, ...]
-    concerns: tuple[str, ...]
-
-    @property
-    def weights(self) -> Mapping[str, float]:
-        """The weight of each form."""
-        return {row.form: row.weight for row in self.rows}
-
-    def error(self, n: ArrayLike) -> Floats:
-        """Return the weighted error at sizes."""
-        found: Floats = self.batch.error(n)[0]
-        return found
+        ``backtest`` is the mean absolute error at the later sizes of the curve, each
+        foreseen from the sizes before; NaN if it was not asked for, or has too few sizes.
+        ``forecast`` is the error at four times the largest size.
+        """
+        ahead = 4 * self.fits[0].sizes[-1]
+        return [
+            {
+                "form": fit.form.name,
+                "formula": fit.form.formula,
+                "parameters": fit.form.size,
+                "weight": self.weights[fit.form.name],
+                "aic": fit.aic,
+                "backtest": self.scores[fit.form.name]
+                if self.by == "backtest"
+                else math.nan,
+                "forecast": as_number(fit.error([ahead])[..., 0]),
+            }
+            for fit in self.fits
+        ]
 
 
 def select_form(
@@ -144,6 +121,7 @@ def select_form(
     unit: Unit = "fraction",
     allow_increase: bool = False,
     runs: Any = None,
+    many: bool = False,
 ) -> FormMix:
     """Return the form that suits one curve best, with all of them in a table.
 
@@ -156,6 +134,8 @@ def select_form(
     by : {"likelihood", "backtest"}
         The smallest AICc; or the smallest mean absolute error at the later half of the
         sizes, each foreseen from all sizes before it and from all smaller sets of those.
+    many : bool
+        Whether errors are a table of means, one row for each of many curves, and no runs.
 
     Notes
     -----
@@ -168,8 +148,12 @@ def select_form(
     >>> found = select_form(sizes, errors, ["POW2", "POW3", "LIN2"])
     >>> found.best.form.name, found.error([16384]).round(4).tolist()
     ('POW3', [0.1156])
+    >>> many = select_form(sizes, [errors, np.full(8, .3)], ["POW3"], many=True)
+    >>> many.weights["POW3"].tolist(), many[1].best.form.name
+    ([1.0, 0.0], 'LAST1')
     """
-    return _one(sizes, errors, forms, by, weights, unit, allow_increase, runs, True)
+    curves = _checked(sizes, errors, weights, unit, allow_increase, runs, many)
+    return _weighed(*curves, forms, by, selects=True)
 
 
 def average_forms(
@@ -182,6 +166,7 @@ def average_forms(
     unit: Unit = "fraction",
     allow_increase: bool = False,
     runs: Any = None,
+    many: bool = False,
 ) -> FormMix:
     r"""Return the average of several forms of one curve, the better ones weighed more.
 
@@ -190,104 +175,35 @@ def average_forms(
 
     Parameters
     ----------
-    sizes, errors, forms, by, weights, unit, allow_increase, runs
+    sizes, errors, forms, by, weights, unit, allow_increase, runs, many
         As in `select_form`.
 
     Examples
     --------
     >>> sizes = [32, 64, 128, 256, 512, 1024]
     >>> found = average_forms(sizes, [.4, .33, .29, .25, .23, .21], ["POW3", "EXP3"])
-    >>> found.error([4096]).round(3).tolist(), [row.form for row in found.rows]
+    >>> found.error([4096]).round(3).tolist(), [row["form"] for row in found.rows()]
     ([0.195], ['POW3', 'EXP3', 'LAST1'])
     """
-    return _one(sizes, errors, forms, by, weights, unit, allow_increase, runs, False)
+    curves = _checked(sizes, errors, weights, unit, allow_increase, runs, many)
+    return _weighed(*curves, forms, by, selects=False)
 
 
-def select_each(
-    sizes: ArrayLike,
-    errors: ArrayLike,
-    forms: Sequence[str | Form] = EXTRAPOLATING,
-    *,
-    by: By = "backtest",
-    weights: Weights = None,
-    unit: Unit = "fraction",
-    allow_increase: bool = False,
-) -> WeighedForms:
-    """Return the form that suits each of many curves best: `select_form` for a batch.
-
-    Examples
-    --------
-    >>> sizes = np.array([32, 64, 128, 256, 512, 1024])
-    >>> curves = [.1 + 2 * sizes**-.5, np.full(6, .3)]
-    >>> found = select_each(sizes, curves, ["POW3"])
-    >>> found.names, found.weights.T.tolist()
-    (('LAST1', 'POW3'), [[0.0, 1.0], [1.0, 0.0]])
-    """
-    return _each(sizes, errors, forms, by, weights, unit, allow_increase, True)
-
-
-def average_each(
-    sizes: ArrayLike,
-    errors: ArrayLike,
-    forms: Sequence[str | Form] = EXTRAPOLATING,
-    *,
-    by: By = "backtest",
-    weights: Weights = None,
-    unit: Unit = "fraction",
-    allow_increase: bool = False,
-) -> WeighedForms:
-    """Return the average of forms of each of many curves: `average_forms` for a batch.
-
-    Examples
-    --------
-    >>> sizes = np.array([32, 64, 128, 256, 512, 1024])
-    >>> found = average_each(sizes, [.1 + 2 * sizes**-.5], ["POW3", "EXP3"])
-    >>> found.error([4096]).round(3).tolist(), found.weights.sum().round(9)
-    ([[0.131]], np.float64(1.0))
-    """
-    return _each(sizes, errors, forms, by, weights, unit, allow_increase, False)
-
-
-def _one(
+def _checked(
     sizes: Any,
     errors: Any,
-    forms: Sequence[str | Form],
-    by: By,
     weights: Weights,
     unit: Unit,
     may_rise: bool,
     runs: Any,
-    selects: bool,
-) -> FormMix:
-    one_of("by", by, BYS)
-    seen, w = checked_curve(sizes, errors, weights, unit, runs)
-    scale = scale_of(unit)
-    means = scale * seen.means[None]
-    chosen = _chosen(forms, len(seen.sizes))
-    found = weighed(chosen, seen.sizes, means, w, unit, may_rise, by, selects)
-    return _mix(WeighedForms(by, *found), seen)
-
-
-def _each(
-    sizes: Any,
-    errors: Any,
-    forms: Sequence[str | Form],
-    by: By,
-    weights: Weights,
-    unit: Unit,
-    may_rise: bool,
-    selects: bool,
-) -> WeighedForms:
-    one_of("by", by, BYS)
-    one_of("unit", unit, UNITS)
-    n, y = checked_curves(sizes, errors, unit)
-    order = np.argsort(n, kind="stable")
-    w = weight_matrix(n, len(y), weights)[:, order]
-    chosen = _chosen(forms, len(n))
-    y = y[:, order]
-    return WeighedForms(
-        by, *weighed(chosen, n[order], y, w, unit, may_rise, by, selects)
-    )
+    many: bool,
+) -> tuple[Runs | None, MeanCurves]:
+    """Return the runs of one curve, if it is one, and the means of all."""
+    if not many:
+        return checked_curve(sizes, errors, weights, unit, may_rise, runs)
+    if runs is not None:
+        raise CurvewiseError("Means of many curves have no runs. Leave runs out.")
+    return None, checked_curves(sizes, errors, weights, unit, may_rise)
 
 
 def _chosen(forms: Sequence[str | Form], sizes: int) -> tuple[Form, ...]:
@@ -306,31 +222,6 @@ def _chosen(forms: Sequence[str | Form], sizes: int) -> tuple[Form, ...]:
     return tuple(form for form in each if form.size <= sizes)
 
 
-def _mix(batch: WeighedForms, seen: Runs) -> FormMix:
-    order = np.argsort(-batch.weights[:, 0], kind="stable")
-    ahead = 4 * seen.sizes[-1]
-    rows = tuple(
-        FormRow(
-            fit.form.name,
-            fit.form.formula,
-            fit.form.size,
-            float(batch.weights[i, 0]),
-            float(fit.aic[0]),
-            float(batch.scores[i, 0]) if batch.by == "backtest" else float("nan"),
-            float(fit.error([ahead])[0, 0]),
-        )
-        for i, fit in ((i, batch.fits[i]) for i in order)
-    )
-    best = single(batch.fits[order[0]], 0, seen)
-    found = list(best.concerns)
-    if best.form.name == "LAST1" and len(rows) > 1:
-        found.append(
-            "No form does better than to repeat the last value: the curve is flat, noisy, "
-            "or of another form."
-        )
-    return FormMix(batch, best, rows, tuple(found))
-
-
 # --- How forms are weighed against each other: by likelihood, and by hindsight ---------
 
 
@@ -340,23 +231,35 @@ _LUCK = 1e-3
 _CUTS = 4  # times that a curve is cut off; on real curves, more of them change little
 
 
-def weighed(
-    forms: Sequence[Form],
-    n: Floats,
-    means: Floats,
-    w: Floats,
-    unit: Unit,
-    may_rise: bool,
-    by: str,
+def _weighed(
+    measured: Runs | None,
+    curves: MeanCurves,
+    forms: Sequence[str | Form],
+    by: By,
+    *,
     selects: bool,
-) -> tuple[tuple[FittedForms, ...], Floats, Floats]:
-    """Return each form's fits, scores (less is better) and weights: (form, curve)."""
-    fits = tuple(fitted(f, n, means, w, unit, may_rise) for f in forms)
-    if by == "likelihood":
-        scores = np.stack([fit.aic for fit in fits])
-    else:
-        scores = np.stack([_backtest(f, n, means, w, unit, may_rise) for f in forms])
-    return fits, scores, _weights(scores, by, unit, selects)
+) -> FormMix:
+    """Return forms fitted and weighed; with runs, of the one curve that they are of."""
+    one_of("by", by, BYS)
+    fits = tuple(fitted(f, curves) for f in _chosen(forms, len(curves.sizes)))
+    scores = np.stack(
+        [fit.aic if by == "likelihood" else _backtest(fit.form, curves) for fit in fits]
+    )
+    weights = _weights(scores, by, curves.unit, selects)
+    names = [fit.form.name for fit in fits]
+    mix = FormMix(
+        by,
+        fits,
+        dict(zip(names, weights, strict=True)),
+        dict(zip(names, scores, strict=True)),
+    )
+    if measured is None:
+        return mix
+    one = mix[0]
+    best = single(fits[names.index(one.best.form.name)], 0, measured)
+    is_last = best.form.name == "LAST1" and len(fits) > 1
+    concerns = (*best.concerns, *(("last_value",) if is_last else ()))
+    return replace(one, fits=(best, *one.fits[1:]), concerns=concerns)
 
 
 def _weights(scores: Floats, by: str, unit: Unit, selects: bool) -> Floats:
@@ -377,26 +280,21 @@ def _weights(scores: Floats, by: str, unit: Unit, selects: bool) -> Floats:
     return found
 
 
-def _cuts(sizes: int) -> list[int]:
-    """Return how many sizes are shown each time: from half of them to all but one."""
-    ends = np.linspace(max(FEWEST, sizes // 2), sizes - 1, _CUTS)
-    return [int(cut) for cut in np.unique(ends.round())]
-
-
-def _backtest(
-    form: Form, n: Floats, means: Floats, w: Floats, unit: Unit, may_rise: bool
-) -> Floats:
+def _backtest(form: Form, curves: MeanCurves) -> Floats:
     """Return the mean absolute error of each curve at sizes that were hidden."""
+    n, means = curves.sizes, curves.means
     total, count = np.zeros((2, len(means)))
-    for cut in _cuts(len(n)):
+    # From half of the sizes to all but one are shown.
+    ends = np.linspace(max(FEWEST, len(n) // 2), len(n) - 1, _CUTS)
+    for cut in np.unique(ends.round()).astype(int):
         if form.size > cut:
             return np.full(len(means), np.nan)
-        shown = fitted(form, n[:cut], means[:, :cut], w[:, :cut], unit, may_rise)
         # Where a curve has no size, nothing is to be foreseen.
-        is_there = np.broadcast_to(w[:, cut:] > 0, (len(means), len(n) - cut))
+        hidden = (len(means), len(n) - cut)
+        is_there = np.broadcast_to(curves.weights[:, cut:] > 0, hidden)
+        shown = fitted(form, curves.upto(cut))
         missed = np.abs(shown.error(n[cut:]) - means[:, cut:])
         total += np.where(is_there, missed, 0.0).sum(axis=1)
         count += is_there.sum(axis=1)
     nothing = np.full(len(means), np.nan)
-    found: Floats = np.divide(total, count, out=nothing, where=count > 0)
-    return found
+    return np.asarray(np.divide(total, count, out=nothing, where=count > 0))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError, Keyword
-from curvewise.stats.curves import UNITS, Unit, blocks, scale_of
+from curvewise.stats.curves import UNITS, Unit, as_number, blocks, scale_of
 from curvewise.stats.interval import CurveBand, Interval, percent
 from curvewise.stats.powerlaw import mixture
 from curvewise.stats.powerlaw.methods import (
@@ -235,17 +235,17 @@ class PowerLaw:
     @property
     def e_N(self) -> Any:  # noqa: N802  the paper's letter
         """The error at the reference size, as the formula has it."""
-        return _plain(self._formula(np.array(self.size)))
+        return as_number(self._formula(np.array(self.size)))
 
     @property
     def beta_N(self) -> Any:  # noqa: N802
         """The data-reliance at the reference size."""
-        return _plain(self.data_reliance(self.size))
+        return as_number(self.data_reliance(self.size))
 
     @property
     def asymptote(self) -> Any:
         """The error that no amount of data would beat: alpha, but never below 0."""
-        return _plain(self.error(math.inf))
+        return as_number(self.error(math.inf))
 
     @property
     def extrapolation_limit(self) -> float:
@@ -498,11 +498,6 @@ class PowerLaw:
         low = np.full_like(low, least) if side == "upper" else low
         high = np.full_like(high, most) if side == "lower" else high
         return CurveBand(at, self.error(at), low, high, *promise)
-
-
-def _plain(value: Floats) -> Any:
-    """Return a number where there is one, the array where there are many."""
-    return value.item() if value.ndim == 0 else value
 
 
 # --- Checked curves in, power laws out -------------------------------------------------
