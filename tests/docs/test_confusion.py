@@ -10,7 +10,7 @@ import pytest
 from pages import ROOT, assert_says_what_comes_out, commands_run, followed_anchors
 
 import curvewise as cw
-from curvewise.stats.confusion import METRICS, TARGETS, drift, logistic, noise, paper
+from curvewise.stats.confusion import METRICS, TARGETS, calibrated, drift, paper
 
 TUTORIAL = "docs/tutorial/precision-and-recall.md"
 EXPLAINED = "docs/explanation/rates-and-data.md"
@@ -137,11 +137,11 @@ def test_every_measured_table_of_rates_is_filled():
 
 def test_constants_on_the_page_are_those_in_use():
     text = " ".join((ROOT / EXPLAINED).read_text().split())
-    least, most = logistic.GAMMAS[[0, -1]]
+    least, most = calibrated.GAMMAS[[0, -1]]
     assert f"**All exponents** from {least:g} to {most:g} are kept" in text
-    assert rf"- {logistic.TAU:g}\, |\gamma + 1/2|" in text
+    assert rf"- {calibrated.TAU:g}\, |\gamma + 1/2|" in text
     assert f"τ = {paper.TAU:g}" in text
-    assert f"correlation of {noise.ASSUMED_CORRELATION:g} is assumed" in text
+    assert f"correlation of {calibrated.ASSUMED_CORRELATION:g} is assumed" in text
     assert abs(2**drift.FURTHEST / 30 - 1) < 0.1
     assert "to some 30 times the largest size" in text
 

@@ -29,7 +29,7 @@ from curvewise.questions.learning import audit as learning_audit
 from curvewise.questions.performance import audit as performance_audit
 from curvewise.questions.registry import QUESTIONS
 from curvewise.questions.robustness import audit as robustness_audit
-from curvewise.stats.confusion.noise import COMMON
+from curvewise.stats.confusion.drift import COMMON
 from curvewise.stats.interval import CurveBand, Interval
 
 FEW = 20  # repetitions: enough to count, too few to judge by

@@ -8,8 +8,14 @@ from counts_of_power_laws import kinds
 
 from curvewise.stats.confusion.data import Examples, count_table, stacked
 from curvewise.stats.confusion.draws import Asked, even_points
-from curvewise.stats.confusion.drift import DRIFT, Clock, fit_drift, ticks
-from curvewise.stats.confusion.noise import examples_tested, of_models
+from curvewise.stats.confusion.drift import (
+    DRIFT,
+    Clock,
+    examples_tested,
+    fit_drift,
+    of_models,
+    ticks,
+)
 
 SIZES = np.array([20.0, 40, 80, 160, 320])
 POINTS = even_points(6, 256)

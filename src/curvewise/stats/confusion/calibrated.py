@@ -1,26 +1,399 @@
 """Power laws on logits whose bands hold: noise as it is, exponents weighed."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, fdtrc, gammaincinv, ndtri
 
 from curvewise.stats.confusion.data import (
     Concern,
     ConcernKind,
     CountTable,
+    Examples,
     few_answers,
+    subset,
 )
 from curvewise.stats.confusion.draws import CELLS, Asked
-from curvewise.stats.confusion.logistic import Exponents, weigh_exponents
-from curvewise.stats.confusion.noise import (
-    SHARED_TRAINING,
-    Noise,
-    is_one_test_set,
-    noise_of,
-)
+from curvewise.stats.confusion.logistic import Basis, Logistic, fit_logistic
 from curvewise.stats.validation import Floats
+
+# --- How noisy counts along a curve are, and how what is noisy goes together -----------
+
+
+# Of what two models get right on one example, where nobody kept which examples.
+ASSUMED_CORRELATION = 0.6
+# Variance of a recall between training sets of N examples, in p (1 - p) / N, and how
+# recalls of two classes go together; worth as many runs as this where runs tell.
+_TYPICAL_SPREAD, _TYPICAL_CORRELATION, _TYPICAL_RUNS = 1.5, -0.6, 2.0
+# Training sets of different sizes may be cut from one sample. How much of their luck they
+# then share is not in the counts: the worse of nothing and this is assumed.
+SHARED_TRAINING = 0.75
+_LEAST_SPREAD = 0.05  # of the typical one, in any direction
+# Pairs of answers on one example that outweigh the mean over all pairs of sizes.
+_MANY_PAIRS = 30.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Noise:
+    r"""What makes counts differ from their mean.
+
+    Parameters
+    ----------
+    rates : ndarray, shape (curve, size, class)
+        Recalls as they were seen, held off 0 and 1.
+    testing : ndarray, shape (curve, class, size, size)
+        Covariance over sizes of right answers, from the examples tested on.
+    alone : ndarray, shape (curve, class, size)
+        Their variance if every answer were on an example of its own.
+    omega : ndarray, shape (curve, class, class)
+        Covariance of the recalls between training sets of N examples, in units of the
+        root of p (1 - p) of both classes, over N.
+    freedom, certainty : ndarray, shape (curve,)
+        Degrees of freedom between runs that `omega` was estimated with, and how many of
+        them would tell as much if test sets were endless.
+    pairs, correlation : ndarray, shape (curve, class, size, size)
+        How often two models of these sizes answered one example, and the correlation of
+        their being right.
+    is_blind : ndarray of bool, shape (curve,)
+        For which curves nobody kept which examples were answered rightly, so that all of
+        this is assumed.
+    """
+
+    rates: Floats
+    testing: Floats
+    alone: Floats
+    omega: Floats
+    freedom: Floats
+    certainty: Floats
+    pairs: Floats
+    correlation: Floats
+    is_blind: NDArray[np.bool_]
+
+    def rho_at(self, table: CountTable, sizes: Floats) -> Floats:
+        """Return the correlation of two models of a size, shape (curve, asked, class).
+
+        It rises with size. The smaller of two models decides it, so pairs of which the
+        smaller one is near the size that is asked for weigh more.
+        """
+        smaller = np.log2(np.minimum(table.sizes[:, None], table.sizes[..., None]))
+        away = np.abs(smaller[:, None] - np.log2(sizes)[:, None, None])
+        near = np.exp2(-2 * away)[:, :, None]
+        weight = (self.pairs[:, None] + 1e-6) * near
+        rho = (weight * self.correlation[:, None]).sum((3, 4))
+        return np.asarray(rho / np.maximum(weight.sum((3, 4)), 1e-300))
+
+
+def _noise_of(table: CountTable) -> Noise:
+    """Return the noise of every curve: from examples where there are any."""
+    rates = (table.right + 0.5) / (table.total + 1.0)
+    is_blind = np.array([own is None for own in table.examples])
+    pairs, products = _pairs(table)
+    correlation = _correlation(pairs, products, ~is_blind)
+    shape = (rates * (1 - rates)).swapaxes(1, 2)
+    both = np.sqrt(shape[..., None, :] * shape[..., None])
+    testing = pairs * correlation * both
+    size = np.arange(table.sizes.shape[1])
+    alone = shape * table.total.swapaxes(1, 2)
+    testing[..., size, size] += alone
+    within = pairs * correlation
+    within = np.diagonal(within, axis1=-2, axis2=-1).swapaxes(1, 2)
+    omega, freedom, certainty = _omega(table, rates, within)
+    return Noise(
+        rates, testing, alone, omega, freedom, certainty, pairs, correlation, is_blind
+    )
+
+
+def _is_one_test_set(table: CountTable) -> NDArray[np.bool_]:
+    """Return which curves look as if all of their models met one test set."""
+    size = table.test_size
+    largest = size.max(-1, keepdims=True)
+    is_there = table.runs > 0
+    return np.asarray((is_there & (size > 0.99 * largest) | ~is_there).all(-1))
+
+
+def _pairs(table: CountTable) -> tuple[Floats, Floats]:
+    """Return pairs of answers on one example, and their standardised products.
+
+    Both of shape (curve, class, size, size). Pairs of one size are of different models.
+    """
+    curves, sizes, classes = table.right.shape
+    # Where nobody kept examples: as if the tests of any two sizes were of the same ones.
+    # Of one size they are, if all tests are of as many examples; else a run has its own.
+    total = table.total.swapaxes(1, 2)
+    is_same = _is_one_test_set(table)[:, None, None]
+    runs = np.where(is_same, np.maximum(table.runs, 1.0)[:, None], 1.0)
+    pairs = np.sqrt((total * runs)[..., None, :] * (total * runs)[..., None])
+    each = np.arange(sizes)
+    pairs[..., each, each] = total * (runs - 1)
+    products = np.zeros((curves, classes, sizes, sizes))
+    for i, own in enumerate(table.examples):
+        if own is not None:
+            known = slice(0, own.right.shape[0])
+            found = _of_examples(own, table.shares[i])
+            pairs[i], products[i] = 0.0, 0.0
+            pairs[i, :, known, known], products[i, :, known, known] = found
+    return pairs, products
+
+
+def _of_examples(own: Examples, shares: Floats) -> tuple[Floats, Floats]:
+    """Return pairs and products of one curve, both of shape (class, size, size)."""
+    right = np.asarray(own.right, dtype=np.float64)
+    asked = np.asarray(own.asked, dtype=np.float64)
+    if own.truth is None:  # every class has its share of what all of them show
+        pairs, products = _of_class(right, asked)
+        return shares[:, None, None] * pairs, shares[:, None, None] * products
+    each = [own.truth == c for c in range(len(shares))]
+    found = [_of_class(right[:, is_own], asked[:, is_own]) for is_own in each]
+    return np.array([pairs for pairs, _ in found]), np.array(
+        [both for _, both in found]
+    )
+
+
+def _of_class(right: Floats, asked: Floats) -> tuple[Floats, Floats]:
+    rate = ((right.sum(1) + 0.5) / (asked.sum(1) + 1.0))[:, None]
+    shape = rate * (1 - rate)
+    away = (right - asked * rate) / np.sqrt(shape)
+    pairs, products = asked @ asked.T, away @ away.T
+    # A model with itself is no pair: what is left of squares is of different models.
+    itself = (right * (1 - rate) ** 2 + (asked - right) * rate**2) / shape
+    each = np.arange(len(right))
+    pairs[each, each] -= asked.sum(1)
+    products[each, each] -= itself.sum(1)
+    return pairs, products
+
+
+def _correlation(pairs: Floats, products: Floats, is_told: NDArray[np.bool_]) -> Floats:
+    """Return correlations of being right, drawn to wider means where pairs are few.
+
+    From pairs of sizes to all sizes of a class, from there to all classes, from there to
+    what is assumed.
+    """
+    told = np.where(is_told[:, None, None, None], pairs, 0.0)
+    mean = np.full((len(pairs), 1, 1, 1), ASSUMED_CORRELATION)
+    for axes in ((1, 2, 3), (2, 3), ()):
+        known = products.sum(axes, keepdims=True) if axes else products
+        count = told.sum(axes, keepdims=True) if axes else told
+        mean = np.clip((known + _MANY_PAIRS * mean) / (count + _MANY_PAIRS), 0.0, 0.99)
+    return np.asarray(mean)
+
+
+def _omega(
+    table: CountTable, rates: Floats, within: Floats
+) -> tuple[Floats, Floats, Floats]:
+    r"""Return how recalls vary between training sets, in units of p (1 - p) / N.
+
+    .. math:: \hat\omega = \frac{\sum_k w_k N_k (S_k - B_k) / s_k s_k'}{\sum_k w_k}
+
+    with S the covariance between runs, B its part from finite test sets, s the root of
+    p (1 - p), and w the degrees of freedom over the square of what is expected; and with a
+    typical :math:`\omega` as if it were some more runs. `within` (curve, size, class) are
+    pairs of answers of different runs on one example, times their correlation.
+    """
+    root = np.sqrt(rates * (1 - rates))
+    freedom = np.maximum(table.runs - 1, 0)
+    is_known = ~np.isnan(table.spread).any((2, 3)) & (freedom > 0)
+    freedom = np.where(is_known, freedom, 0.0)
+    # Runs tested on the same examples share their luck: less of it lies between them.
+    possible = table.total * np.maximum(table.runs - 1, 1)[..., None]
+    shared = np.clip(within / np.maximum(possible, 1e-9), 0.0, 1.0)
+    sampling = np.where(is_known[..., None], table.sampling, 0.0) * (1 - shared)
+    between = np.where(is_known[..., None, None], table.spread, 0.0)
+    between = between - sampling[..., None] * np.eye(table.classes)
+    n = table.sizes
+    between *= n[..., None, None] / (root[..., None] * root[..., None, :])
+    expected = (n[..., None] * sampling / root**2).mean(-1) + _TYPICAL_SPREAD
+    expected /= _TYPICAL_SPREAD
+    weight = freedom / expected**2
+    best = np.where(weight > 0, expected, np.inf).min(1)
+    prior = _TYPICAL_RUNS / np.where(np.isfinite(best), best, 1.0) ** 2
+    usual = np.full(between.shape[2:], _TYPICAL_CORRELATION / (table.classes - 1))
+    np.fill_diagonal(usual, 1.0)
+    found = (weight[..., None, None] * between).sum(1)
+    found += prior[:, None, None] * _TYPICAL_SPREAD * usual
+    value, vector = np.linalg.eigh(found / (weight.sum(1) + prior)[:, None, None])
+    value = np.maximum(value, _LEAST_SPREAD * _TYPICAL_SPREAD)
+    omega = (vector * value[:, None, :]) @ vector.swapaxes(1, 2)
+    return np.asarray(omega), freedom.sum(1), weight.sum(1)
+
+
+# --- What each exponent of a power law weighs, given counts that are not independent ---
+
+
+GAMMAS = np.arange(-30, 21) / 20
+# The prior, exp(-3 |g + 1/2|): theory's exponent, with a mean distance of a third. It is
+# not multiplied with the data, as a penalty of the paper's kind on one validation set is:
+# where counts say more, it says nothing.
+TAU, THEORY = 3.0, -0.5
+# An exponent known better than this many steps asks for a finer grid; so many times.
+_SHARP, _ROUNDS = 1.2, 3
+_REACH = 6.0  # standard deviations
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exponents:
+    """Fits of every exponent on a grid, and their weights.
+
+    Parameters
+    ----------
+    logistic : Logistic
+        The fits.
+    weights : ndarray, shape (curve, gamma)
+        They sum to 1.
+    inflation : ndarray, shape (curve,)
+        How many answers tell as much about the exponent as one independent one.
+    """
+
+    logistic: Logistic
+    weights: Floats
+    inflation: Floats
+
+    @property
+    def gammas(self) -> Floats:
+        """The exponents, shape (curve, gamma)."""
+        return self.logistic.basis.gammas
+
+    @property
+    def best(self) -> NDArray[np.int64]:
+        """Which exponent weighs most, shape (curve,)."""
+        return np.asarray(self.weights.argmax(-1))
+
+    def chosen(self, u: Floats) -> NDArray[np.int64]:
+        """Return which exponent each draw takes, shape (curve, draw).
+
+        The smallest one whose cumulated weight exceeds u.
+        """
+        upto = np.minimum(np.cumsum(self.weights, axis=-1)[:, :-1], 1.0)
+        order = np.argsort(u, kind="stable")
+        # All curves share u: how many draws lie below each step is one search.
+        edge = np.searchsorted(u[order], upto)
+        steps = np.zeros((len(upto), len(u) + 1), dtype=np.int64)
+        np.add.at(steps, (np.arange(len(upto))[:, None], edge), 1)
+        out = np.empty((len(upto), len(u)), dtype=np.int64)
+        out[:, order] = np.cumsum(steps, axis=-1)[:, :-1]
+        return out
+
+
+def _weigh_exponents(table: CountTable, noise: Noise) -> Exponents:
+    r"""Return fits of exponents from -1.5 to 1 and what each weighs.
+
+    .. math:: w(\gamma) \propto \exp\{L(\gamma) / \lambda - 3 |\gamma + 1/2|\}
+
+    L is the likelihood as if answers were independent, and :math:`\lambda` what it
+    exaggerates: the variance of its slope in :math:`\gamma` over what that would be. With
+    data by which an exponent is known better than the grid is fine, the grid is refined
+    around it.
+
+    References
+    ----------
+    .. [1] C. Varin, N. Reid, D. Firth. "An overview of composite likelihood methods."
+       Statistica Sinica 2011. Section 2.3.
+    """
+    gammas = np.broadcast_to(GAMMAS, (len(table), len(GAMMAS)))
+    logistic = _fitted(table, gammas)
+    inflation = np.ones(len(table))
+    for _ in range(2):
+        # The slope is looked at where the weights end up.
+        found = Exponents(logistic, _weights(logistic, inflation), inflation)
+        inflation = _inflation(table, noise, found)
+    found = Exponents(logistic, _weights(logistic, inflation), inflation)
+    for _ in range(_ROUNDS):
+        mean = (found.weights * found.gammas).sum(-1)
+        away = (found.gammas - mean[:, None]) ** 2
+        sd = np.sqrt((found.weights * away).sum(-1))
+        step = found.gammas[:, 1] - found.gammas[:, 0]
+        sharp = np.flatnonzero(sd < _SHARP * step)
+        if len(sharp) == 0:
+            break
+        found = _refined(
+            table, found, sharp, mean[sharp], np.maximum(sd, step / 2)[sharp]
+        )
+    return found
+
+
+def _fitted(table: CountTable, gammas: Floats) -> Logistic:
+    return fit_logistic(table.sizes, table.right, table.total, gammas, is_firth=True)
+
+
+def _weights(logistic: Logistic, inflation: Floats) -> Floats:
+    log = logistic.log_likelihood / inflation[:, None]
+    log = log - TAU * np.abs(logistic.basis.gammas - THEORY)
+    weight = np.exp(log - log.max(-1, keepdims=True))
+    return np.asarray(weight / weight.sum(-1, keepdims=True))
+
+
+def _refined(
+    table: CountTable,
+    found: Exponents,
+    sharp: NDArray[np.int64],
+    mean: Floats,
+    sd: Floats,
+) -> Exponents:
+    """Return exponents with a finer grid for those curves that are known so well."""
+    low = np.maximum(mean - _REACH * sd, GAMMAS[0])
+    high = np.minimum(mean + _REACH * sd, GAMMAS[-1])
+    fine = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, len(GAMMAS))
+    part = _fitted(subset(table, sharp), fine)
+    old, new = found.logistic, part.basis
+    basis = Basis(
+        _with(old.basis.gammas, sharp, new.gammas),
+        old.basis.middle,
+        _with(old.basis.mean, sharp, new.mean),
+        _with(old.basis.scale, sharp, new.scale),
+    )
+    logistic = Logistic(
+        basis,
+        _with(old.theta, sharp, part.theta),
+        _with(old.log_likelihood, sharp, part.log_likelihood),
+        _with(old.inverse, sharp, part.inverse),
+    )
+    weights = _weights(logistic, found.inflation)
+    return replace(found, logistic=logistic, weights=weights)
+
+
+def _with(array: Floats, rows: NDArray[np.int64], values: Floats) -> Floats:
+    out = np.array(array)
+    out[rows] = values
+    return out
+
+
+def _inflation(table: CountTable, noise: Noise, found: Exponents) -> Floats:
+    """Return by how much the likelihood exaggerates what is known of the exponent.
+
+    At least 1: correlated noise of sizes cancels where they are compared, but how much
+    does is itself estimated.
+    """
+    curves, best = np.arange(len(table)), found.best
+    logistic = found.logistic
+    x = logistic.basis(table.sizes)
+    last = x.shape[1] - 1
+    at = x[curves, best][..., None]
+    # How the clock moves with the exponent; what level and slope can do is no news.
+    moved = x[curves, np.minimum(best + 1, last)] - x[curves, np.maximum(best - 1, 0)]
+    way = moved[..., None] * logistic.theta[curves, best, :, 1][:, None]
+    rate = expit(logistic.logits(table.sizes)[curves, best])
+    weight = table.total * np.maximum(rate * (1 - rate), 1e-12)
+    a, b, c = weight.sum(1), (weight * at).sum(1), (weight * at**2).sum(1)
+    u, v = (weight * way).sum(1), (weight * way * at).sum(1)
+    by = np.maximum(a * c - b * b, 1e-12 * a * c + 1e-290)
+    level, slope = (c * u - b * v) / by, (a * v - b * u) / by
+    way = way - level[:, None] - slope[:, None] * at
+    claimed = (weight * way**2).sum((1, 2))
+    across = way.swapaxes(1, 2)[..., None]
+    tested = (across * (noise.testing @ across)).sum((1, 2, 3))
+    apart = (across[..., 0] ** 2 * noise.alone).sum((1, 2))
+    tested = np.where(noise.is_blind, np.maximum(tested, apart), tested)
+    scale = table.total * np.sqrt(noise.rates * (1 - noise.rates))
+    scale = scale / np.sqrt(table.sizes * np.maximum(table.runs, 1.0))[..., None]
+    trained = np.einsum("bkc,bcd,bkd->b", way * scale, noise.omega, way * scale)
+    is_seen = claimed > 1e-12
+    ratio = (tested + trained) / np.where(is_seen, claimed, 1.0)
+    return np.clip(np.where(is_seen, ratio, 1.0), 1.0, 100.0)
+
+
+# --- Curves that have both -------------------------------------------------------------
+
 
 # Degrees of freedom that knowing what is typical is worth.
 _PRIOR_FREEDOM = 6.0
@@ -73,7 +446,7 @@ class CalibratedFit:
         table, p = self.table, lack_of_fit(self)
         rising = (self.exponents.weights * (self.exponents.gammas > 0)).sum(-1)
         times = np.max(sizes, initial=0.0) / table.largest
-        count, is_one = (table.runs > 0).sum(1), is_one_test_set(table)
+        count, is_one = (table.runs > 0).sum(1), _is_one_test_set(table)
         for i in range(len(table)):
             if p[i] < _UNLIKELY:
                 yield Concern("lack_of_fit", float(p[i]), curve=i)
@@ -193,8 +566,8 @@ class CalibratedFit:
 
 def fit_calibrated(table: CountTable) -> CalibratedFit:
     """Return power laws on logits, with noise as examples and runs tell it."""
-    noise = noise_of(table)
-    return CalibratedFit(table, noise, weigh_exponents(table, noise))
+    noise = _noise_of(table)
+    return CalibratedFit(table, noise, _weigh_exponents(table, noise))
 
 
 def _wider(one: Floats, other: Floats) -> Floats:
@@ -203,8 +576,7 @@ def _wider(one: Floats, other: Floats) -> Floats:
     return np.where(is_one[..., None, None], one, other)
 
 
-# --------------------------------------------------------------------------------------
-# Whether a power law on the logits holds at all: what is left, against the noise.
+# --- Whether a power law on the logits holds at all: what is left, against the noise ---
 
 
 _NOTHING = 1e9  # variance of a logit of which nothing was seen

@@ -15,15 +15,6 @@ from curvewise.stats.confusion.data import (
     few_answers,
 )
 from curvewise.stats.confusion.draws import Asked
-from curvewise.stats.confusion.noise import (
-    COMMON,
-    examples_tested,
-    held_near,
-    logit_variance,
-    of_models,
-    own_share,
-    per_run,
-)
 from curvewise.stats.validation import Floats
 
 
@@ -105,8 +96,7 @@ DRIFT = DriftConstants(
 )
 
 
-# --------------------------------------------------------------------------------------
-# A smoother for logits along training sizes, for many curves and classes at once.
+# --- A smoother for logits along training sizes, for many curves and classes at once ---
 
 
 ORIGIN = (
@@ -324,8 +314,7 @@ def weight_of_law(law: Smoothed) -> Floats:
     return np.broadcast_to(MOST_OF_LAW * ratio[:, None], use.shape[:2])
 
 
-# --------------------------------------------------------------------------------------
-# Count curves whose level and slope drift: a smoother on the logit of each recall.
+# --- Count curves whose level and slope drift: a smoother on the logit of each recall ---
 
 
 PSEUDO = 0.1  # answers added to both kinds, so that logits are finite
@@ -453,7 +442,7 @@ class DriftFit:
 
     def _rates(self, z: Floats) -> Floats:
         """Return rates of logits (..., curve, class, asked), pseudo-answers taken back."""
-        each = last_of(self.table, per_run(self.table))[..., None]
+        each = last_of(self.table, _per_run(self.table))[..., None]
         rates = (expit(z) * (each + 2 * PSEUDO) - PSEUDO) / each
         return np.asarray(np.clip(rates, 0.0, 1.0))
 
@@ -472,7 +461,7 @@ class DriftFit:
         if asked.target == "model":
             return np.asarray(tested + models)
         runs = asked.runs[:, None]
-        own = own_share(table)[:, None, None] / (4 * held_near(table, sizes))
+        own = _own_share(table)[:, None, None] / (4 * _held_near(table, sizes))
         as_seen = (models + own) / runs
         held = asked.test_size[:, None] * table.shares[..., None]
         fresh = (COMMON + (1 - COMMON) / runs) / (4 * np.maximum(held, 1.0))
@@ -526,9 +515,9 @@ def fit_drift(table: CountTable, constants: DriftConstants = DRIFT) -> DriftFit:
 def logits_seen(table: CountTable) -> tuple[Floats, Floats]:
     """Return logits of the recalls seen and their variances, (curve, class, size)."""
     runs = np.maximum(table.runs, 1.0)[..., None]
-    rate = (table.right / runs + PSEUDO) / (per_run(table) + 2 * PSEUDO)
+    rate = (table.right / runs + PSEUDO) / (_per_run(table) + 2 * PSEUDO)
     z = np.where(table.total > 0, logit(rate), np.nan)
-    return z.swapaxes(1, 2), (logit_variance(table) / runs).swapaxes(1, 2)
+    return z.swapaxes(1, 2), (_logit_variance(table) / runs).swapaxes(1, 2)
 
 
 def smoothed_logits(
@@ -579,3 +568,113 @@ def is_constant(table: CountTable) -> NDArray[np.bool_]:
     high = np.where(there, rate, -np.inf).max(1)
     low = np.where(there, rate, np.inf).min(1)
     return np.asarray(high - low < 1e-12)
+
+
+# --- Noise: of runs, of models, of test sets ------------------------------------------
+#
+# Noise of rates is told in angles, arcsin(sqrt(rate)): there one answer has variance 1/4,
+# whatever the rate, and rates next to 0 or 1 do not blow up.
+
+
+# What a test set adds is to this part common to all models: hard examples stay hard.
+COMMON = 0.6
+# Variance of a recall between models, in p (1 - p) / n after n training examples: the
+# median of real curves, at all sizes alike. Counts as much as so many runs.
+_BETWEEN_MODELS, _PRIOR_RUNS, _PRIOR_MODELS = 2.0, 6.0, 2.0
+_LEAST_MODELS = 0.05  # of what is usual
+_LEAST = 0.5  # answers that a rate is held away from 0 and 1, for its variance
+
+
+def _logit_variance(table: CountTable) -> Floats:
+    """Return the variance of the logit of a recall between runs, (curve, size, class).
+
+    What was seen between R runs and what is usual, p (1 - p) (1/m + 2/n) of m examples
+    tested and n trained on, weighed R - 1 to 6.
+    """
+    each, rate = _per_run(table), _rate(table)
+    usual = 1 / np.where(each > 0, each, 1.0) + _BETWEEN_MODELS / table.sizes[..., None]
+    usual = rate * (1 - rate) * usual
+    seen = np.diagonal(table.spread, axis1=-2, axis2=-1)
+    known = np.isfinite(seen) & (table.runs[..., None] > 1)
+    freedom = np.where(known, table.runs[..., None] - 1, 0.0)
+    weight = freedom / (freedom + _PRIOR_RUNS)
+    between = weight * np.where(known, seen, 0.0) + (1 - weight) * usual
+    return np.asarray(between / (rate * (1 - rate)) ** 2)
+
+
+def _per_run(table: CountTable) -> Floats:
+    """Return test examples of a class per run, shape (curve, size, class)."""
+    return np.asarray(table.total / np.maximum(table.runs, 1.0)[..., None])
+
+
+def _is_shared(table: CountTable) -> NDArray[np.bool_]:
+    """Return which curves may have been tested on the same examples by every run."""
+    each = _per_run(table)
+    there = (table.runs > 0)[..., None]
+    high = np.where(there, each, -np.inf).max(1)
+    low = np.where(there, each, np.inf).min(1)
+    return np.asarray(table.is_fixed & (high == low).all(-1))
+
+
+def examples_tested(table: CountTable) -> Floats:
+    """Return how many different examples of a class tests held, shape (curve, class).
+
+    Where nobody says: those of one run, if all runs may have had the same; those of all
+    runs of a size, if test sets differ.
+    """
+    each = _per_run(table).max(1)
+    every = table.total.max(1)
+    out = np.where(_is_shared(table)[:, None], each, every)
+    for i, own in enumerate(table.examples):
+        if own is not None:
+            out[i] = (own.asked.sum(0) > 0) @ own.membership(table.shares[i])
+    return np.asarray(np.maximum(out, 1.0))
+
+
+def of_models(table: CountTable, sizes: Floats) -> Floats:
+    r"""Return the variance between models on all examples, in angles, at sizes.
+
+    :math:`\Omega / n`, with :math:`\Omega` the mean near each size of what was seen there:
+    n times the variance between runs, less its part from finite test sets. Of a test set
+    that all runs share, only what is not common to them lies between runs.
+    """
+    seen = np.diagonal(table.spread, axis1=-2, axis2=-1)
+    between = seen - _own_share(table)[:, None, None] * table.sampling
+    known = np.isfinite(between) & (table.runs[..., None] > 1)
+    freedom = np.where(known, table.runs[..., None] - 1, 0.0)
+    rate = _rate(table)
+    angle = np.where(known, between, 0.0) / (4 * rate * (1 - rate))
+    weight = _nearness(table, sizes)[:, :, None] * freedom[..., None]
+    total = (weight * (angle * table.sizes[..., None])[..., None]).sum(1)
+    total = (total + _PRIOR_MODELS * _BETWEEN_MODELS / 4) / (
+        weight.sum(1) + _PRIOR_MODELS
+    )
+    return np.asarray(np.maximum(total, _LEAST_MODELS * _BETWEEN_MODELS / 4) / sizes)
+
+
+def _own_share(table: CountTable) -> Floats:
+    """Return how much of what a test set adds is of each run alone, shape (curve,)."""
+    return np.where(_is_shared(table), 1 - COMMON, 1.0)
+
+
+def _nearness(table: CountTable, sizes: Floats) -> Floats:
+    """Return weights (curve, size, asked): 1 for the nearest, half for an octave more."""
+    there = (table.runs > 0)[..., None]
+    seen = np.log2(np.where(table.runs > 0, table.sizes, 1.0))
+    # Sizes without end are nearest to the last.
+    away = np.abs(seen[:, :, None] - np.minimum(np.log2(sizes), 1e3))
+    away = away - np.where(there, away, np.inf).min(1, keepdims=True)
+    return np.asarray(np.where(there, 2.0 ** -np.maximum(away, 0.0), 0.0))
+
+
+def _held_near(table: CountTable, sizes: Floats) -> Floats:
+    """Return test examples of a class per run near sizes, (curve, class, asked)."""
+    weight = _nearness(table, sizes)[:, :, None] * (table.total > 0)[..., None]
+    total = (weight * _per_run(table)[..., None]).sum(1)
+    return np.asarray(np.maximum(total / np.maximum(weight.sum(1), 1e-300), 1.0))
+
+
+def _rate(table: CountTable) -> Floats:
+    """Return recalls as seen, a little away from 0 and 1."""
+    runs = np.maximum(table.runs, 1.0)[..., None]
+    return np.asarray((table.right / runs + _LEAST) / (_per_run(table) + 2 * _LEAST))

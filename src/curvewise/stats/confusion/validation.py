@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,8 @@ from curvewise.stats.counts.draws import metric_of
 from curvewise.stats.forms import FORMS, fit_forms, form_of
 from curvewise.stats.validation import (
     Floats,
+    as_floats,
+    bad_value,
     checked_confidence,
     checked_sizes,
     is_number,
@@ -30,12 +32,12 @@ __all__ = [
 ]
 
 
-Settings: TypeAlias = dict[str, dict[str, Any]]
-Indices: TypeAlias = NDArray[np.int64]
+_Settings: TypeAlias = dict[str, dict[str, Any]]
+_Indices: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Replications:
+class _Replications:
     """The same curve, measured again and again.
 
     Parameters
@@ -50,7 +52,7 @@ class Replications:
     examples : sequence of Examples, optional
     """
 
-    order: Indices
+    order: _Indices
     sizes: Floats
     trained_on: Floats
     counts: Any
@@ -59,10 +61,10 @@ class Replications:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class _Question:
     """What is foreseen, and of which test sets."""
 
-    metrics: Settings
+    metrics: _Settings
     target: Target
     confidence: float
     test_size: Floats | None
@@ -262,7 +264,7 @@ def leave_one_size_out(
     >>> found.rmse.shape
     (1, 5)
     """
-    known = checked_replications(sizes, counts, trained_on, examples)
+    known = _replications(sizes, counts, trained_on, examples)
     every = np.arange(len(known.sizes))
     if len(every) < 3:
         raise CurvewiseError(
@@ -311,12 +313,8 @@ def foresee_last(
     (('error', 'precision', 'recall', 'f1'), [0.2, 0.816, 0.775, 0.795])
     """
     if not (is_number(share) and 0 < share < 1):
-        raise CurvewiseError(
-            f"share is {share!r}. Pass one between 0 and 1.",
-            argument="share",
-            value=share,
-        )
-    known = checked_replications(sizes, counts, trained_on, examples)
+        raise bad_value("share", share, "Pass one between 0 and 1.")
+    known = _replications(sizes, counts, trained_on, examples)
     last = len(known.sizes) - 1
     if last < 2:
         raise CurvewiseError(
@@ -331,44 +329,53 @@ def foresee_last(
 
 
 def _question(
-    known: Replications,
+    known: _Replications,
     metrics: Any,
     target: Target,
     confidence: float,
     test_size: Any,
     runs: Any,
     allow_increase: bool,
-) -> Question:
+) -> _Question:
     one_of("target", target, TARGETS)
-    return Question(
-        checked_metrics(metrics),
-        target,
-        checked_confidence(confidence),
-        by_size(test_size, "test_size", known),
-        by_size(runs, "runs", known),
-        allow_increase,
+    return _Question(
+        metrics=_settings(metrics),
+        target=target,
+        confidence=checked_confidence(confidence),
+        test_size=_by_size(test_size, "test_size", known),
+        runs=_by_size(runs, "runs", known),
+        allow_increase=allow_increase,
     )
 
 
 def _validated(
-    known: Replications,
-    folds: Sequence[tuple[Indices, int]],
+    known: _Replications,
+    folds: Sequence[tuple[_Indices, int]],
     truth: Any,
     method: str,
-    question: Question,
+    question: _Question,
 ) -> ForeseenSizes:
+    if method in get_args(Method):
+        foreseen = _by_counts
+    elif str(method).casefold() in {name.casefold() for name in FORMS}:
+        foreseen = _by_form
+    else:
+        raise unknown("method", method, [*get_args(Method), *FORMS])
     places = [at for _, at in folds]
-    true = true_values(truth, question.metrics, known)[:, :, places]
-    told = [foreseen(known, kept, at, method, question) for kept, at in folds]
-    value, lower, upper = np.stack(told, axis=-1)
+    true = _true_values(truth, question.metrics, known)[:, :, places]
+    ends = [foreseen(known, shown, at, method, question) for shown, at in folds]
+    value, lower, upper = np.stack(ends, axis=-1)
     return ForeseenSizes(
-        str(method),
-        question.target,
-        question.confidence,
-        known.sizes[places],
-        tuple(known.sizes[kept] for kept, _ in folds),
-        tuple(question.metrics),
-        *(true, value, lower, upper),
+        method=str(method),
+        target=question.target,
+        confidence=question.confidence,
+        sizes=known.sizes[places],
+        shown=tuple(known.sizes[shown] for shown, _ in folds),
+        metrics=tuple(question.metrics),
+        truth=true,
+        value=value,
+        lower=lower,
+        upper=upper,
     )
 
 
@@ -383,12 +390,12 @@ def _error(values: Floats) -> Floats:
 # --- Sizes that curves were not shown: what was true there, and what was foreseen ------
 
 
-def checked_replications(
+def _replications(
     sizes: ArrayLike,
     counts: Any,
     trained_on: ArrayLike | None,
     examples: Sequence[Examples] | None,
-) -> Replications:
+) -> _Replications:
     """Return replications over the same sizes, increasing; refuse what is none."""
     n = checked_sizes(sizes, "sizes")
     seen = n if trained_on is None else checked_sizes(trained_on, "trained_on")
@@ -411,10 +418,10 @@ def checked_replications(
     if examples is not None:
         examples = [_rows(own, order) for own in examples]
     own = _taken(each, order)
-    return Replications(order, n[order], seen[order], own, table.counts, examples)
+    return _Replications(order, n[order], seen[order], own, table.counts, examples)
 
 
-def checked_metrics(metrics: Any) -> Settings:
+def _settings(metrics: Any) -> _Settings:
     """Return metrics by name, each with its settings."""
     if isinstance(metrics, str):
         metrics = [metrics]
@@ -426,38 +433,32 @@ def checked_metrics(metrics: Any) -> Settings:
     return {name: dict(own) for name, own in named.items()}
 
 
-def true_values(truth: Any, told: Settings, known: Replications) -> Floats:
+def _true_values(truth: Any, metrics: _Settings, known: _Replications) -> Floats:
     """Return what was true, shape (metric, replication, size).
 
     From numbers by metric, or from counts, of which runs are summed.
     """
-    values = _true_values(truth, told, known.summed.shape[:2])
-    return values[:, :, known.order]
-
-
-def _true_values(truth: Any, told: Settings, shape: tuple[int, int]) -> Floats:
+    shape = known.summed.shape[:2]
     if not isinstance(truth, Mapping):
         summed = _summed_truth(truth, shape)
-        return np.array([metric_of(name, own)(summed) for name, own in told.items()])
-    missing = [name for name in told if name not in truth]
+        rates = [metric_of(name, own)(summed) for name, own in metrics.items()]
+        return np.array(rates)[:, :, known.order]
+    missing = [name for name in metrics if name not in truth]
     if missing:
         raise CurvewiseError(
             f"truth says nothing about '{missing[0]}'. Pass numbers of shape "
             f"(replication, size) for each metric, or counts."
         )
-    found = []
-    for name in told:
-        try:
-            values = np.asarray(truth[name], dtype=np.float64)
-        except (TypeError, ValueError):
-            values = np.empty(0)
-        if values.shape != shape or not np.isfinite(values).all():
+    every = []
+    for name in metrics:
+        values = as_floats(truth[name])
+        if values is None or values.shape != shape or not np.isfinite(values).all():
             raise CurvewiseError(
-                f"The truth of '{name}' has shape {values.shape}. Pass finite numbers of "
-                f"shape (replication, size) = {shape}."
+                f"The truth of '{name}' has shape {np.shape(truth[name])}. Pass finite "
+                f"numbers of shape (replication, size) = {shape}."
             )
-        found.append(values)
-    return np.array(found)
+        every.append(values)
+    return np.array(every)[:, :, known.order]
 
 
 def _summed_truth(truth: Any, shape: tuple[int, int]) -> Floats:
@@ -474,13 +475,13 @@ def _summed_truth(truth: Any, shape: tuple[int, int]) -> Floats:
     return out
 
 
-def _at(asked: Question, values: Floats | None, at: int) -> float | None:
+def _at(asked: _Question, values: Floats | None, at: int) -> float | None:
     """Return what is stated of a size; only what is *observed* takes it."""
     is_of_tests = asked.target == "observed" and values is not None
     return float(values[at]) if is_of_tests and values is not None else None
 
 
-def by_size(value: Any, name: str, known: Replications) -> Floats | None:
+def _by_size(value: Any, name: str, known: _Replications) -> Floats | None:
     """Return a number for each size, or None where nobody said."""
     if value is None:
         return None
@@ -490,37 +491,24 @@ def by_size(value: Any, name: str, known: Replications) -> Floats | None:
     except (TypeError, ValueError):
         own = np.zeros(1)
     if not (is_number(float(own.sum())) and (own >= 1).all()):
-        raise CurvewiseError(
-            f"{name} is {value!r}. Pass a number from 1 up, or one for each of the "
-            f"{sizes} sizes.",
-            argument=name,
-            value=value,
+        raise bad_value(
+            name,
+            value,
+            f"Pass a number from 1 up, or one for each of the {sizes} sizes.",
         )
     return own[known.order]
 
 
-def foreseen(
-    known: Replications, kept: Indices, at: int, method: str, asked: Question
-) -> Floats:
-    """Return (value, lower, upper) at one size from others, (3, metric, replication)."""
-    if method in get_args(Method):
-        return _by_counts(known, kept, at, method, asked)
-    if str(method).casefold() not in {name.casefold() for name in FORMS}:
-        form_names = [*get_args(Method), *FORMS]
-        raise unknown("method", method, form_names)
-    return _by_form(known, kept, at, method, asked)
-
-
 def _by_counts(
-    known: Replications, kept: Indices, at: int, method: Any, asked: Question
+    known: _Replications, shown: _Indices, at: int, method: str, asked: _Question
 ) -> Floats:
     examples = known.examples
     curves = fit_confusion_curves(
-        known.sizes[kept],
-        _taken(known.counts, kept),
-        trained_on=known.trained_on[kept],
-        method=method,
-        examples=None if examples is None else [_rows(own, kept) for own in examples],
+        known.sizes[shown],
+        _taken(known.counts, shown),
+        trained_on=known.trained_on[shown],
+        method=cast(Method, method),
+        examples=None if examples is None else [_rows(own, shown) for own in examples],
     )
     bands = curves.bands(
         asked.metrics,
@@ -531,30 +519,30 @@ def _by_counts(
         runs=_at(asked, asked.runs, at),
         is_joint=False,
     )
-    told = [(b.value[:, 0], b.lower[:, 0], b.upper[:, 0]) for b in bands.values()]
-    return np.array(told).swapaxes(0, 1)
+    ends = [(b.value[:, 0], b.lower[:, 0], b.upper[:, 0]) for b in bands.values()]
+    return np.array(ends).swapaxes(0, 1)
 
 
 def _by_form(
-    known: Replications, kept: Indices, at: int, form: str, asked: Question
+    known: _Replications, shown: _Indices, at: int, method: str, asked: _Question
 ) -> Floats:
     """Fit a form to the metric itself, as if its noise were normal: no interval."""
     out = []
     for name, own in asked.metrics.items():
-        values = metric_of(name, own)(known.summed[:, kept])
+        values = metric_of(name, own)(known.summed[:, shown])
         best, worst = _ends(name)
         # A form falls to an asymptote from 0 up: what is missing of the best value.
         missing = (values - best) / (worst - best)
         unit: Any = "fraction" if np.isfinite(worst) else "loss"
         fits = fit_forms(
-            known.trained_on[kept],
+            known.trained_on[shown],
             missing if unit == "fraction" else values,
-            form_of(form),
+            form_of(method),
             unit=unit,
             allow_increase=asked.allow_increase,
         )
-        found = fits.error(known.sizes[[at]])[:, 0]
-        out.append(best + (worst - best) * found if unit == "fraction" else found)
+        error = fits.error(known.sizes[[at]])[:, 0]
+        out.append(best + (worst - best) * error if unit == "fraction" else error)
     value = np.array(out)
     none = np.full_like(value, np.nan)
     return np.stack([value, none, none])
@@ -569,18 +557,18 @@ def _ends(name: str) -> tuple[float, float]:
     return (high, low) if meaning.sign > 0 else (low, high)
 
 
-def _taken(counts: Any, kept: Indices) -> Any:
+def _taken(counts: Any, shown: _Indices) -> Any:
     """Return the counts of some sizes."""
     if isinstance(counts, np.ndarray):
-        return counts[:, kept]
-    return [[own[k] for k in kept] for own in counts]
+        return counts[:, shown]
+    return [[own[k] for k in shown] for own in counts]
 
 
-def _rows(examples: Examples, kept: Indices) -> Examples:
+def _rows(examples: Examples, shown: _Indices) -> Examples:
     return replace(
         examples,
-        right=np.asarray(examples.right)[kept],
-        asked=np.asarray(examples.asked)[kept],
+        right=np.asarray(examples.right)[shown],
+        asked=np.asarray(examples.asked)[shown],
     )
 
 
