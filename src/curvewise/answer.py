@@ -96,6 +96,9 @@ class Answer(ABC):
     def rows(self) -> list[dict[str, Cell]]:
         """Return the numbers, one dict per row, keys that a program can rely on."""
 
+    def __repr__(self) -> str:
+        return str(self)
+
     @property
     def cautions(self) -> tuple[str, ...]:
         """What tempers the answer: printed above its verdicts, wherever it is shown."""
@@ -158,16 +161,17 @@ class Answer(ABC):
         made = latex(table, columns=columns, caption=caption, label=label)
         return _with_notes(made, self._below())
 
-    def to_json(self) -> str:
-        """Return `rows` and provenance as JSON; what is not finite becomes null."""
-        return self._json()
+    def _tables(self) -> dict[str, list[dict[str, Cell]]]:
+        """Return what else is in the JSON, beside `rows`; nothing, for some."""
+        return {}
 
-    def _json(self, **tables: list[dict[str, Cell]]) -> str:
+    def to_json(self) -> str:
+        """Return all tables and provenance as JSON; what is not finite becomes null."""
         told = asdict(self.provenance)
         told["settings"] = {n: _finite(v) for n, v in self.provenance.settings.items()}
         content: dict[str, Any] = {
             name: [{n: _finite(v) for n, v in row.items()} for row in rows]
-            for name, rows in {"rows": self.rows(), **tables}.items()
+            for name, rows in {"rows": self.rows(), **self._tables()}.items()
         }
         content["provenance"] = told
         return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)

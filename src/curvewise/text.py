@@ -245,10 +245,11 @@ def _html_class(cells: Sequence[Cell]) -> str:
 
 
 class Table(NamedTuple):
-    """Rows with a caption, as a part of something to show."""
+    """Rows with a caption, as a part of something to show; in print, too, or not."""
 
     rows: Sequence[Row]
     caption: str = ""
+    is_titled: bool = False
 
 
 Piece: TypeAlias = str | Table

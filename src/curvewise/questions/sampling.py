@@ -19,6 +19,11 @@ from curvewise.trials.doors import At, Failed, scored, tasks_measured
 AT_WORDS = {"last": "last step", "mean": "mean over the steps", "best": "best step"}
 
 
+def score_title(metric: Metric, at: Cell) -> str:
+    """Return what scores are: values of which metric, at which step."""
+    return f"{metric}, {AT_WORDS.get(str(at), f'at step {at}')}"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
     """The scores of one algorithm on one task, as they were drawn.

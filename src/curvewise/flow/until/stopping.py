@@ -413,8 +413,6 @@ class Reached(Answer):
         parts = [*self.cautions, head, "", plain(self.table()), "", *self.notes()]
         return "\n".join(parts)
 
-    __repr__ = __str__
-
     def _parts(self) -> Iterator[Piece]:
         yield Table(self.table(), f"until {self.until}")
         yield self.verdict()

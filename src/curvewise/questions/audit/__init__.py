@@ -128,9 +128,8 @@ class Audit(Answer):
         """Return what a reader must know to read the table."""
         return text.notes(self, self.told)
 
-    def to_json(self) -> str:
-        """Return rows, notes and provenance as JSON; what is not finite becomes null."""
-        return self._json(notes=[{"note": note} for note in self.notes()])
+    def _tables(self) -> dict[str, list[dict[str, Cell]]]:
+        return {"notes": [{"note": note} for note in self.notes()]}
 
     def __str__(self) -> str:
         lines = [
@@ -141,8 +140,6 @@ class Audit(Answer):
             "",
         ]
         return "\n".join([*lines, *self.notes(), str(self.provenance)])
-
-    __repr__ = __str__
 
     def _parts(self) -> Iterator[Piece]:
         yield self.headline()

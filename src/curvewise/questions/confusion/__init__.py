@@ -7,10 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.answer import Answer, Provenance
+from curvewise.answer import Provenance
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.metrics import Average, Floats
-from curvewise.questions.base import TaskTables, of_algorithm, of_task
+from curvewise.questions.base import (
+    Column,
+    Columns,
+    TaskAnswer,
+    TaskTable,
+    marked,
+    of_algorithm,
+    of_task,
+)
 from curvewise.questions.confusion import text as headlines
 from curvewise.questions.confusion import text as tables
 from curvewise.questions.confusion import text as words
@@ -27,12 +35,12 @@ from curvewise.questions.confusion.fit import (
 from curvewise.questions.confusion.text import label, target
 from curvewise.questions.learning.fit import asked_sizes, point_of
 from curvewise.questions.sampling import plain_setting
-from curvewise.questions.sentences import interval_cell, number_cell, size_cell, titled
+from curvewise.questions.sentences import number_cell, size_cell, titled
 from curvewise.review.check import gate
 from curvewise.stats.confusion import METHODS, METRICS, TARGETS, Method, Target
 from curvewise.stats.interval import Interval
 from curvewise.stats.validation import checked_confidence, is_number, one_of
-from curvewise.text import Cell, Piece, Table, joined, percent, plain, step
+from curvewise.text import Cell, Piece, Table, joined, percent, step
 from curvewise.text import count as counted
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import Failed
@@ -80,45 +88,35 @@ class Foretold:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CountForecasts(TaskTables):
-    """The answer of `Confusion.at`: what rates to expect with other amounts of data."""
+class CountForecasts(TaskTable):
+    """The answer of `Confusion.at`: what rates to expect with other amounts of data.
+
+    There is one row per task, algorithm, metric and size.
+    """
 
     asked: CountAsked
     found: tuple[Foretold, ...]
     concerns: tuple[str, ...]
     provenance: Provenance
 
-    def rows(self) -> list[dict[str, Cell]]:
-        """Return one row per task, algorithm, metric and size."""
-        return [
-            {
-                "task": one.task,
-                "algorithm": one.algorithm,
-                "metric": one.metric,
-                "size": one.size,
-                "times": one.size / one.largest,
-                "value": one.rate.value,
-                "lower": one.rate.lower,
-                "upper": one.rate.upper,
-                "now": one.now,
-            }
-            for one in self.found
-        ]
+    def _columns(self) -> Columns:
+        return (
+            Column("task"),
+            Column("algorithm", "algorithm"),
+            Column("metric", "metric", show=label),
+            Column("size", "examples", show=step),
+            Column(
+                "times", "times the data", lambda one: one.size / one.largest, size_cell
+            ),
+            Column("value", "", lambda one: one.rate.value),
+            Column("lower", "", lambda one: one.rate.lower),
+            Column("upper", "", lambda one: one.rate.upper),
+            Column("", "then", lambda one: one.rate),
+            Column("now", "now", show=number_cell),
+        )
 
-    def table(self, task: str) -> list[dict[str, Cell]]:
-        """Return the rows of one task with headings for people."""
-        return [
-            {
-                "algorithm": one.algorithm,
-                "metric": label(one.metric),
-                "examples": step(one.size),
-                "times the data": size_cell(one.size / one.largest),
-                "then": interval_cell(one.rate),
-                "now": number_cell(one.now),
-            }
-            for one in self.found
-            if one.task == task
-        ]
+    def _records(self) -> Sequence[Foretold]:
+        return self.found
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the table."""
@@ -136,7 +134,7 @@ class CountForecasts(TaskTables):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Confusion(Answer):
+class Confusion(TaskAnswer):
     """The answer of `confusion`: how the rates of each algorithm move with data.
 
     Parameters
@@ -157,11 +155,6 @@ class Confusion(Answer):
     found: tuple[CountTask, ...]
     left_out: tuple[str, ...]
     provenance: Provenance
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """The tasks, in the order of the trials."""
-        return tuple(one.task for one in self.found)
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -248,15 +241,14 @@ class Confusion(Answer):
             for row in tables.class_rows(one, self.asked, self.names)
         ]
 
-    def to_json(self) -> str:
-        """Return all tables and provenance as JSON; what is not finite becomes null."""
+    def _tables(self) -> dict[str, list[dict[str, Cell]]]:
         verdicts = [(t, text) for t in self.tasks for text in self.verdicts(t)]
-        return self._json(
-            sizes=self.size_rows(),
-            classes=self.class_rows(),
-            verdicts=[{"task": t, "verdict": text} for t, text in verdicts],
-            notes=[{"note": note} for note in self.notes()],
-        )
+        return {
+            "sizes": self.size_rows(),
+            "classes": self.class_rows(),
+            "verdicts": [{"task": t, "verdict": text} for t, text in verdicts],
+            "notes": [{"note": note} for note in self.notes()],
+        }
 
     # --- for people ----------------------------------------------------------------------
 
@@ -292,32 +284,21 @@ class Confusion(Answer):
         """Return what a reader must know to read the tables."""
         return words.notes_of(self.found, self.asked, self.left_out, self.names)
 
-    def __str__(self) -> str:
-        lines = [*self.cautions, words.tables_heading(self.asked)]
-        for one in self.found:
-            lines += ["", titled(one.task)]
-            lines += [plain(self.table(one.task), indent="  "), ""]
-            if one.classes > 2:
-                lines += [f"  {words.class_heading(one)}"]
-                lines += [plain(self.class_table(one.task), indent="  "), ""]
-            lines += self.verdicts(one.task)
-            if concerns := self.concerns(one.task):
-                lines += ["", *(f"! {concern}" for concern in concerns)]
-        return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
+    def _title(self) -> str:
+        return words.tables_heading(self.asked)
 
-    __repr__ = __str__
+    def _records(self) -> Sequence[CountTask]:
+        return self.found
 
-    def _parts(self) -> Iterator[Piece]:
-        yield self.headline()
-        for one in self.found:
+    def _about(self, task: str) -> Iterator[Piece]:
+        own = self.of(task)
+        yield Table(self.table(task), f"{self._title()}, {titled(task)}")
+        if own.classes > 2:
             yield Table(
-                self.table(one.task),
-                f"{words.tables_heading(self.asked)}, {titled(one.task)}",
+                self.class_table(task), words.class_heading(own), is_titled=True
             )
-            if one.classes > 2:
-                yield Table(self.class_table(one.task), words.class_heading(one))
-            yield from self.verdicts(one.task)
-            yield from (f"! {concern}" for concern in self.concerns(one.task))
+        yield from self.verdicts(task)
+        yield from marked(self.concerns(task))
 
 
 def confusion(

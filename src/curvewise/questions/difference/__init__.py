@@ -1,16 +1,16 @@
 """Do these learning curves differ, and where? Whole lines compared, task by task."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.answer import Answer, Provenance
+from curvewise.answer import Provenance
 from curvewise.errors import CurvewiseError, is_whole, listed, whole
 from curvewise.metrics import Metric
-from curvewise.questions.base import of_task, pair_of
+from curvewise.questions.base import TaskAnswer, of_task, pair_of
 from curvewise.questions.difference import headline as headlines
 from curvewise.questions.difference import text as tables
 from curvewise.questions.difference import text as words
@@ -34,7 +34,7 @@ from curvewise.questions.sentences import titled
 from curvewise.review.check import gate
 from curvewise.stats.anova import Noise, Null, OverTasks, over_tasks
 from curvewise.stats.validation import checked_level, is_number
-from curvewise.text import Cell, Piece, Table, plain
+from curvewise.text import Cell, Piece, Table
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import Failed, Fill, Lines
 
@@ -47,7 +47,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Difference(Answer):
+class Difference(TaskAnswer):
     """The answer of `difference`: one analysis of variance per task, and what follows.
 
     Parameters
@@ -75,11 +75,6 @@ class Difference(Answer):
     overall: tuple[OverTasks, ...]
     alone: tuple[str, ...]
     provenance: Provenance
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """The tasks, in the order of the trials."""
-        return tuple(one.task for one in self.found)
 
     @property
     def failed(self) -> int:
@@ -146,18 +141,17 @@ class Difference(Answer):
         """Return one row per pair of algorithms, all tasks together; p adjusted."""
         return tables.overall_rows(self.overall)
 
-    def to_json(self) -> str:
-        """Return all tables and provenance as JSON; what is not finite becomes null."""
-        return self._json(
-            pairs=self.pair_rows(),
-            windows=self.window_rows(),
-            curves=self.curve_rows(),
-            lines=self.line_rows(),
-            tasks=self.task_rows(),
-            overall=self.overall_rows(),
-            verdicts=self._verdict_rows(),
-            notes=[{"note": note} for note in self.notes()],
-        )
+    def _tables(self) -> dict[str, list[dict[str, Cell]]]:
+        return {
+            "pairs": self.pair_rows(),
+            "windows": self.window_rows(),
+            "curves": self.curve_rows(),
+            "lines": self.line_rows(),
+            "tasks": self.task_rows(),
+            "overall": self.overall_rows(),
+            "verdicts": self._verdict_rows(),
+            "notes": [{"note": note} for note in self.notes()],
+        }
 
     def _verdict_rows(self) -> list[dict[str, Cell]]:
         told = [(task, text) for task in self.tasks for text in self.verdicts(task)]
@@ -217,38 +211,22 @@ class Difference(Answer):
             is_overall=bool(self.overall),
         )
 
-    def __str__(self) -> str:
-        lines = [*self.cautions, f"{self.metric}, whole curves"]
-        for one in self.found:
-            lines += [
-                "",
-                f"{titled(one.task)}: {one.told}",
-                plain(self.table(one.task), indent="  "),
-                "",
-            ]
-            lines += [plain(self.pair_table(one.task), indent="  "), ""]
-            lines += self.verdicts(one.task)
-        if self.overall:
-            lines += ["", f"all {len(self.found)} tasks"]
-            lines += [
-                plain(self.overall_table(), indent="  "),
-                "",
-                *self.overall_verdicts(),
-            ]
-        return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
+    def _title(self) -> str:
+        return f"{self.metric}, whole curves"
 
-    __repr__ = __str__
+    def _heading(self, task: str) -> str:
+        return f"{titled(task)}: {self.of(task).told}"
 
-    def _parts(self) -> Iterator[Piece]:
-        yield self.headline()
-        for one in self.found:
-            told = f"Analysis of variance, {self.metric}, {titled(one.task)}"
-            yield Table(self.table(one.task), told)
-            yield f"{one.told[0].upper()}{one.told[1:]}."
-            yield Table(
-                self.pair_table(one.task), f"Pairs of algorithms, {titled(one.task)}"
-            )
-            yield from self.verdicts(one.task)
+    def _records(self) -> Sequence[LineTask]:
+        return self.found
+
+    def _about(self, task: str) -> Iterator[Piece]:
+        label = f"Analysis of variance, {self.metric}, {self._heading(task)}"
+        yield Table(self.table(task), label)
+        yield Table(self.pair_table(task), f"Pairs of algorithms, {titled(task)}")
+        yield from self.verdicts(task)
+
+    def _over_all(self) -> Iterator[Piece]:
         if self.overall:
             yield Table(self.overall_table(), f"All {len(self.found)} tasks")
             yield from self.overall_verdicts()

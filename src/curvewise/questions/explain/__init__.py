@@ -130,7 +130,7 @@ class Explanation(Answer):
 
     def to_json(self) -> str:
         """Return the questions, the design and provenance as JSON."""
-        told = {"design": self.design, **json.loads(self._json())}
+        told = {"design": self.design, **json.loads(Answer.to_json(self))}
         return json.dumps(told, indent=2, ensure_ascii=False)
 
     def __str__(self) -> str:
@@ -142,8 +142,6 @@ class Explanation(Answer):
             *map(self._told, self.questions),
         ]
         return "\n\n".join([*parts, textwrap.fill(" ".join(self.notes()), _WIDTH)])
-
-    __repr__ = __str__
 
     def _parts(self) -> Iterator[Piece]:
         yield self.headline()

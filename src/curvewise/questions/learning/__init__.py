@@ -1,14 +1,20 @@
 """How does error fall with data, and what would more data buy? Curves, task by task."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
-from curvewise.answer import Answer, Provenance
+from curvewise.answer import Provenance
 from curvewise.errors import CurvewiseError, Message, trials_where
 from curvewise.metrics import Floats, Metric
-from curvewise.questions.base import of_algorithm, of_task, pair_of
+from curvewise.questions.base import (
+    TaskAnswer,
+    marked,
+    of_algorithm,
+    of_task,
+    pair_of,
+)
 from curvewise.questions.learning import text as headlines
 from curvewise.questions.learning import text as tables
 from curvewise.questions.learning import text as words
@@ -43,7 +49,7 @@ from curvewise.questions.sampling import (
 from curvewise.questions.sentences import titled
 from curvewise.review.check import gate
 from curvewise.stats.validation import checked_confidence, is_number, one_of
-from curvewise.text import Cell, Piece, Table, joined, plain, step
+from curvewise.text import Cell, Piece, Table, joined, step
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import Failed
 
@@ -63,7 +69,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Learning(Answer):
+class Learning(TaskAnswer):
     """The answer of `learning`: how the error of each algorithm falls with data.
 
     Parameters
@@ -91,11 +97,6 @@ class Learning(Answer):
     left_out: tuple[str, ...]
     advice: Advice | None
     provenance: Provenance
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """The tasks, in the order of the trials."""
-        return tuple(one.task for one in self.found)
 
     @property
     def failed(self) -> int:
@@ -249,15 +250,14 @@ class Learning(Answer):
             for row in tables.size_rows(one.task, fit, self.confidence)
         ]
 
-    def to_json(self) -> str:
-        """Return all tables and provenance as JSON; what is not finite becomes null."""
+    def _tables(self) -> dict[str, list[dict[str, Cell]]]:
         verdicts = [(t, text) for t in self.tasks for text in self.verdicts(t)]
-        return self._json(
-            pairs=self.pair_rows(),
-            sizes=self.size_rows(),
-            verdicts=[{"task": t, "verdict": text} for t, text in verdicts],
-            notes=[{"note": note} for note in self.notes()],
-        )
+        return {
+            "pairs": self.pair_rows(),
+            "sizes": self.size_rows(),
+            "verdicts": [{"task": t, "verdict": text} for t, text in verdicts],
+            "notes": [{"note": note} for note in self.notes()],
+        }
 
     # --- for people ----------------------------------------------------------------------
 
@@ -297,37 +297,19 @@ class Learning(Answer):
         """Return what a reader must know to read the tables."""
         return notes_of(self)
 
-    def __str__(self) -> str:
-        lines = [
-            *self.cautions,
-            tables.tables_heading(self.scale.label, self.confidence),
-        ]
-        for one in self.found:
-            lines += ["", titled(one.task)]
-            lines += [plain(self.table(one.task), indent="  "), ""]
-            if one.pairs:
-                lines += [plain(self.pair_table(one.task), indent="  "), ""]
-            lines += self.verdicts(one.task)
-            if concerns := self.concerns(one.task):
-                lines += ["", *(f"! {concern}" for concern in concerns)]
-        return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
+    def _title(self) -> str:
+        return tables.tables_heading(self.scale.label, self.confidence)
 
-    __repr__ = __str__
+    def _records(self) -> Sequence[CurveTask]:
+        return self.found
 
-    def _parts(self) -> Iterator[Piece]:
-        yield self.headline()
-        for one in self.found:
-            yield Table(
-                self.table(one.task),
-                f"{self.scale.label} against data, {titled(one.task)}",
-            )
-            if one.pairs:
-                yield Table(
-                    self.pair_table(one.task),
-                    f"Pairs of algorithms, {titled(one.task)}",
-                )
-            yield from self.verdicts(one.task)
-            yield from (f"! {concern}" for concern in self.concerns(one.task))
+    def _about(self, task: str) -> Iterator[Piece]:
+        label = f"{self.scale.label} against data, {titled(task)}"
+        yield Table(self.table(task), label)
+        if self.of(task).pairs:
+            yield Table(self.pair_table(task), f"Pairs of algorithms, {titled(task)}")
+        yield from self.verdicts(task)
+        yield from marked(self.concerns(task))
 
 
 def learning(

@@ -1,22 +1,26 @@
 """What more data would buy, how much data an error takes, which run to do next."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from curvewise.answer import Provenance
-from curvewise.questions.base import TaskTables, of_task
+from curvewise.questions.base import Column, Columns, TaskTable, of_task, table_of
 from curvewise.questions.learning.fit import Advice, Needed, Predicted
 from curvewise.questions.sentences import (
     chance_cell,
-    interval_cell,
     number_cell,
     size_cell,
 )
+from curvewise.stats.learning.next_run import Suggestion
 from curvewise.text import Cell, percent, step
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Forecasts(TaskTables):
-    """The answer of `Learning.at`: what error to expect with other amounts of data."""
+class Forecasts(TaskTable):
+    """The answer of `Learning.at`: what error to expect with other amounts of data.
+
+    There is one row per task, size and algorithm.
+    """
 
     label: str
     confidence: float
@@ -24,38 +28,22 @@ class Forecasts(TaskTables):
     concerns: tuple[str, ...]
     provenance: Provenance
 
-    def rows(self) -> list[dict[str, Cell]]:
-        """Return one row per task, size and algorithm."""
-        return [
-            {
-                "task": one.task,
-                "algorithm": one.algorithm,
-                "size": one.size,
-                "times": one.size / one.largest,
-                "error": one.error.value,
-                "error_lower": one.error.lower,
-                "error_upper": one.error.upper,
-                "error_now": one.now,
-                "best": one.best,
-            }
-            for one in self.found
-        ]
+    def _columns(self) -> Columns:
+        several = len({one.algorithm for one in self.found}) > 1
+        return (
+            Column("task"),
+            Column("algorithm", "algorithm"),
+            Column("size", "examples", show=step),
+            Column(
+                "times", "times the data", lambda one: one.size / one.largest, size_cell
+            ),
+            Column("error", "error then"),
+            Column("error_now", "error now", lambda one: one.now, number_cell),
+            Column("best", "best" if several else "", show=chance_cell),
+        )
 
-    def table(self, task: str) -> list[dict[str, Cell]]:
-        """Return the rows of one task with headings for people."""
-        out: list[dict[str, Cell]] = []
-        own = [one for one in self.found if one.task == task]
-        several = len({one.algorithm for one in own}) > 1
-        for one in own:
-            row: dict[str, Cell] = {
-                "algorithm": one.algorithm,
-                "examples": step(one.size),
-                "times the data": size_cell(one.size / one.largest),
-                "error then": interval_cell(one.error),
-                "error now": number_cell(one.now),
-            }
-            out.append(row | ({"best": chance_cell(one.best)} if several else {}))
-        return out
+    def _records(self) -> Sequence[Predicted]:
+        return self.found
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the table."""
@@ -75,8 +63,11 @@ class Forecasts(TaskTables):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SizesNeeded(TaskTables):
-    """The answer of `Learning.size_for`: how much data an error takes."""
+class SizesNeeded(TaskTable):
+    """The answer of `Learning.size_for`: how much data an error takes.
+
+    There is one row per task and algorithm; a size is infinite where none does.
+    """
 
     label: str
     error: float
@@ -88,33 +79,25 @@ class SizesNeeded(TaskTables):
         """Return what was found on a task; it may be left out where there is one."""
         return of_task(self.found, task)
 
-    def rows(self) -> list[dict[str, Cell]]:
-        """Return one row per task and algorithm; a size is infinite where none does."""
-        return [
-            {
-                "task": one.task,
-                "algorithm": one.algorithm,
-                "error": self.error,
-                "reached": one.size.reached,
-                "size": one.size.size,
-                "size_lower": one.size.interval.lower,
-                "size_upper": one.size.interval.upper,
-            }
-            for one in self.found
-        ]
+    def _columns(self) -> Columns:
+        return (
+            Column("task"),
+            Column("algorithm", "algorithm"),
+            Column("error", value=lambda _: self.error),
+            Column(
+                "reached", "ever reached", lambda one: one.size.reached, chance_cell
+            ),
+            Column("size", "examples", lambda one: one.size.size, size_cell),
+            Column(
+                "size_lower", "at least", lambda one: one.size.interval.lower, size_cell
+            ),
+            Column(
+                "size_upper", "at most", lambda one: one.size.interval.upper, size_cell
+            ),
+        )
 
-    def table(self, task: str) -> list[dict[str, Cell]]:
-        """Return the rows of one task with headings for people."""
-        return [
-            {
-                "algorithm": one.algorithm,
-                "ever reached": chance_cell(one.size.reached),
-                "examples": size_cell(one.size.size),
-                "at least": size_cell(one.size.interval.lower),
-                "at most": size_cell(one.size.interval.upper),
-            }
-            for one in self.of(task)
-        ]
+    def _records(self) -> Sequence[Needed]:
+        return self.found
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the table."""
@@ -136,7 +119,7 @@ class SizesNeeded(TaskTables):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class NextRuns(TaskTables):
+class NextRuns(TaskTable):
     """The answer of `Learning.next_run`: what to train next, to know more of what is far.
 
     Parameters
@@ -148,6 +131,10 @@ class NextRuns(TaskTables):
         Whether costs are seconds; if not, they are training examples.
     found : tuple of Advice
     provenance : Provenance
+
+    Notes
+    -----
+    There is one row per task, algorithm and suggestion, the best one first.
     """
 
     label: str
@@ -156,38 +143,34 @@ class NextRuns(TaskTables):
     found: tuple[Advice, ...]
     provenance: Provenance
 
-    def rows(self) -> list[dict[str, Cell]]:
-        """Return one row per task, algorithm and suggestion, the best one first."""
+    def _columns(self) -> Columns:
         cost = "seconds" if self.is_timed else "examples"
-        return [
-            {
-                "task": one.task,
-                "algorithm": one.algorithm,
-                "size": told.size,
-                "repeats": told.repeats,
-                cost: told.seconds,
-                "half_width_now": one.run.half_width,
-                "half_width_then": told.half_width,
-            }
-            for one in self.found
-            for told in one.run.suggestions
-        ]
+        return (
+            Column("task"),
+            Column("algorithm", "algorithm"),
+            Column("size", "train on", show=lambda n: f"{size_cell(n)} examples"),
+            Column("repeats", "runs"),
+            Column(
+                cost,
+                "cost",
+                lambda _, run: run.seconds,
+                lambda value: f"{step(float(f'{value:.3g}'))} {cost}",
+            ),
+            Column(
+                "half_width_now",
+                f"half-width at {size_cell(self.to)} now",
+                lambda one, _: one.run.half_width,
+            ),
+            Column("half_width_then", "then", lambda _, run: run.half_width),
+        )
+
+    def _records(self) -> Sequence[tuple[Advice, Suggestion]]:
+        return [(one, run) for one in self.found for run in one.run.suggestions]
 
     def table(self, task: str) -> list[dict[str, Cell]]:
         """Return the best suggestion for each algorithm, with headings for people."""
-        return [
-            {
-                "algorithm": one.algorithm,
-                "train on": f"{size_cell(one.run.best.size)} examples",
-                "runs": one.run.best.repeats,
-                "cost": f"{step(float(f'{one.run.best.seconds:.3g}'))} "
-                f"{'seconds' if self.is_timed else 'examples'}",
-                f"half-width at {size_cell(self.to)} now": one.run.half_width,
-                "then": one.run.best.half_width,
-            }
-            for one in self.found
-            if one.task == task
-        ]
+        own = of_task(self.found, task)
+        return table_of(self._columns(), [(one, one.run.best) for one in own])
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the table."""

@@ -1,16 +1,23 @@
 """How good is it, and how hard to tune? The distribution of scores, task by task."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.answer import Answer, Provenance
-from curvewise.errors import CurvewiseError, Keyword, listed, unknown, whole
+from curvewise.answer import Provenance
+from curvewise.errors import CurvewiseError, Keyword, whole
 from curvewise.metrics import Metric
+from curvewise.questions.base import (
+    Column,
+    Columns,
+    TaskTable,
+    of_algorithm,
+    of_task,
+)
 from curvewise.questions.performance import headline as words
 from curvewise.questions.performance.fit import (
     Contrast,
@@ -31,18 +38,17 @@ from curvewise.questions.performance.text import (
     overall_rows,
     overall_table,
     sentences,
-    table,
     tuning_table,
     verdict_of,
 )
 from curvewise.questions.sampling import (
-    AT_WORDS,
     Sample,
     cluster_cautions,
     failed_score,
     metric_of,
     plain_setting,
     samples,
+    score_title,
     unit_of,
 )
 from curvewise.questions.sentences import titled
@@ -51,7 +57,7 @@ from curvewise.stats.bands import KINDS, Kind
 from curvewise.stats.comparison import dominance, quantile_shift, shared_confidence
 from curvewise.stats.interval import CurveBand, Interval
 from curvewise.stats.validation import checked_alpha, one_of
-from curvewise.text import Cell, Piece, Table, plain
+from curvewise.text import Cell, Piece, Table, percent
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At, Failed
 
@@ -65,7 +71,7 @@ _MOST_PAIRS = 10  # that a reader looks at one by one
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Performance(Answer):
+class Performance(TaskTable):
     """The answer of `performance`.
 
     Parameters
@@ -77,6 +83,16 @@ class Performance(Answer):
     overall : tuple of Overall
         One per algorithm, over all tasks; empty where there is one task, or where not
         every algorithm met every task.
+
+    Notes
+    -----
+    There is one row per task and algorithm. ``cvar_best`` is the mean of the best
+    ``1 - alpha`` of the trials, ``cvar_worst`` that of the worst ``alpha``; what ends in
+    ``_lower`` and ``_upper`` are the ends of an interval or, for the median, of the band;
+    ``monte_carlo_error`` is the standard error that chance left in those, 0 where none was
+    used. With a threshold: ``reached`` is the share of trials that are at least as good,
+    ``mean_reached`` how good those are on average, ``partial`` the paper's partial
+    expectation, ``excess`` by how much the threshold is passed on average.
     """
 
     metric: Metric
@@ -87,11 +103,6 @@ class Performance(Answer):
     contrasts: tuple[Contrast, ...]
     overall: tuple[Overall, ...]
     provenance: Provenance
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """The tasks, in the order of the trials."""
-        return tuple(dict.fromkeys(d.task for d in self.distributions))
 
     @property
     def confidence(self) -> float:
@@ -110,12 +121,9 @@ class Performance(Answer):
         widest = max((w for w in widths if 0 < w < math.inf), default=None)
         return None if widest is None else float(f"{widest / 2:.1g}")
 
-    def of(self, task: str) -> tuple[Distribution, ...]:
-        """Return the distributions of one task."""
-        own = tuple(d for d in self.distributions if d.task == task)
-        if not own:
-            raise unknown("task", task, self.tasks)
-        return own
+    def of(self, task: str | None = None) -> tuple[Distribution, ...]:
+        """Return the distributions of a task; it may be left out where there is one."""
+        return of_task(self.distributions, task)
 
     def one(self, algorithm: str, task: str | None = None) -> Distribution:
         """Return the distribution of one algorithm on one task.
@@ -126,18 +134,7 @@ class Performance(Answer):
         task : str, optional
             Needed where the answer has several.
         """
-        if task is None:
-            if len(self.tasks) > 1:
-                raise CurvewiseError(
-                    f"Which task? The answer has {listed(self.tasks)}. Pass ",
-                    {"task": ...},
-                    ".",
-                )
-            task = self.tasks[0]
-        own = {d.algorithm: d for d in self.of(task)}
-        if algorithm not in own:
-            raise unknown("algorithm", algorithm, own)
-        return own[algorithm]
+        return of_algorithm(self.of(task), algorithm)
 
     def shift(
         self, one: str, other: str, p: ArrayLike, *, task: str | None = None
@@ -189,48 +186,36 @@ class Performance(Answer):
         """Return which share of the trials passes each score, all tasks counting alike."""
         return profiles(self.distributions, self.confidence)
 
-    def rows(self) -> list[dict[str, Cell]]:
-        """Return one row per task and algorithm.
+    def _columns(self) -> Columns:
+        best, worst = f"best {percent(1 - self.alpha)}", f"worst {percent(self.alpha)}"
+        units = f"{self.distributions[0].unit}s"
+        columns = (
+            Column("task"),
+            Column("algorithm", "algorithm"),
+            Column("trials", units, lambda d: len(d.scores)),
+            Column("failed", "failed"),
+            Column("mean", "mean", lambda d: d.mean_interval),
+            Column("median", "", lambda d: d.median_interval),
+            Column("cvar_best", best, lambda d: d.best_interval),
+            Column("cvar_worst", worst, lambda d: d.worst_interval),
+            Column("", "median", lambda d: d.median_interval),
+            Column("monte_carlo_error"),
+        )
+        if self.threshold is None:
+            return columns
+        z = self.threshold
+        return (
+            *columns,
+            Column("reached", f"reach {z:g}", lambda d: d.reaching(z).probability),
+            Column(
+                "mean_reached", "mean of those", lambda d: d.reaching(z).mean_reached
+            ),
+            Column("partial", "", lambda d: d.reaching(z).partial),
+            Column("excess", "", lambda d: d.reaching(z).excess),
+        )
 
-        ``cvar_best`` is the mean of the best ``1 - alpha`` of the trials, ``cvar_worst``
-        that of the worst ``alpha``; what ends in ``_lower`` and ``_upper`` are the ends of
-        an interval or, for the median, of the band; ``monte_carlo_error`` is the standard
-        error that chance left in those, 0 where none was used. With a threshold:
-        ``reached`` is the share of trials that are at least as good, ``mean_reached`` how
-        good those are on average, ``partial`` the paper's partial expectation, ``excess``
-        by how much the threshold is passed on average.
-        """
-        return [self._row(d) for d in self.distributions]
-
-    def _row(self, d: Distribution) -> dict[str, Cell]:
-        row: dict[str, Cell] = {
-            "task": d.task,
-            "algorithm": d.algorithm,
-            "trials": len(d.scores),
-            "failed": d.failed,
-        }
-        for name, value, interval in (
-            ("mean", d.mean, d.mean_interval),
-            ("median", d.median, d.median_interval),
-            ("cvar_best", d.best_interval.value, d.best_interval),
-            ("cvar_worst", d.worst_interval.value, d.worst_interval),
-        ):
-            ends = {f"{name}_lower": interval.lower, f"{name}_upper": interval.upper}
-            row |= {name: value, **ends}
-        row["monte_carlo_error"] = d.monte_carlo_error
-        if self.threshold is not None:
-            found = d.reaching(self.threshold)
-            row |= {
-                "reached": found.probability,
-                "mean_reached": found.mean_reached,
-                "partial": found.partial,
-                "excess": found.excess,
-            }
-        return row
-
-    def table(self, task: str) -> list[dict[str, Cell]]:
-        """Return the rows of one task with headings for people."""
-        return table(self.of(task), self.alpha, self.threshold)
+    def _records(self) -> Sequence[Distribution]:
+        return self.distributions
 
     def best_table(self, task: str) -> list[dict[str, Cell]]:
         """Return the mean of the best shares of the trials, for several shares."""
@@ -310,35 +295,18 @@ not tested.
         pairs = [(own[c.one], own[c.other]) for c in self._told(task)]
         return sentences([compared(one, other, both) for one, other in pairs])
 
-    def to_json(self) -> str:
-        """Return rows, pairs, all tasks and provenance as JSON."""
-        return self._json(
-            pairs=self.contrast_rows(), overall=overall_rows(self.overall)
-        )
+    def _tables(self) -> dict[str, list[dict[str, Cell]]]:
+        return {"pairs": self.contrast_rows(), "overall": overall_rows(self.overall)}
 
-    def __str__(self) -> str:
-        at = self.provenance.settings["at"]
-        lines = [
-            *self.cautions,
-            f"{self.metric}, {AT_WORDS.get(str(at), f'at step {at}')}",
-        ]
-        for task in self.tasks:
-            lines += ["", titled(task), plain(self.table(task), indent="  ")]
-            if pairs := self.contrast_table(task):
-                lines += ["", plain(pairs, indent="  ")]
-        if self.overall:
-            lines += ["", f"all {len(self.tasks)} tasks"]
-            lines += [plain(self.overall_table(), indent="  ")]
-        return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
+    def _title(self) -> str:
+        return score_title(self.metric, self.provenance.settings["at"])
 
-    __repr__ = __str__
+    def _about(self, task: str) -> Iterator[Piece]:
+        yield Table(self.table(task), f"{self.metric}, {titled(task)}")
+        if pairs := self.contrast_table(task):
+            yield Table(pairs, f"Pairs of algorithms on {task}")
 
-    def _parts(self) -> Iterator[Piece]:
-        yield self.headline()
-        for task in self.tasks:
-            yield Table(self.table(task), f"{self.metric}, {titled(task)}")
-            if pairs := self.contrast_table(task):
-                yield Table(pairs, f"Pairs of algorithms on {task}")
+    def _over_all(self) -> Iterator[Piece]:
         if self.overall:
             yield Table(self.overall_table(), f"All {len(self.tasks)} tasks")
 

@@ -32,30 +32,6 @@ _BEST = (1.0, 0.75, 0.5, 0.25, 0.1)  # shares of the trials
 _TRIED = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def table(
-    own: Sequence[Distribution], alpha: float, threshold: float | None
-) -> list[dict[str, Cell]]:
-    """Return the algorithms on one task."""
-    best, worst = f"best {percent(1 - alpha)}", f"worst {percent(alpha)}"
-    out: list[dict[str, Cell]] = []
-    for d in own:
-        row: dict[str, Cell] = {
-            "algorithm": d.algorithm,
-            f"{d.unit}s": len(d.scores),
-            "failed": d.failed,
-            "mean": interval_cell(d.mean_interval),
-            best: interval_cell(d.best_interval),
-            worst: interval_cell(d.worst_interval),
-            "median": interval_cell(d.median_interval),
-        }
-        if threshold is not None:
-            found = d.reaching(threshold)
-            row[f"reach {threshold:g}"] = found.probability
-            row["mean of those"] = found.mean_reached
-        out.append(row)
-    return out
-
-
 def best_table(own: Sequence[Distribution]) -> list[dict[str, Cell]]:
     """Return the mean of the best shares of the trials of each algorithm."""
     shares = np.array(_BEST[1:])

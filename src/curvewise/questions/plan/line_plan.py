@@ -271,8 +271,6 @@ class LinesPlan(Answer):
         told = [*self.cautions, self._head(), "", plain(self.table()), ""]
         return "\n".join([*told, *self.notes(), str(self.provenance)])
 
-    __repr__ = __str__
-
     def _head(self) -> str:
         return f"{self.metric}, lines for a power of {self.power:g} at level {self.level:g}"
 

@@ -82,8 +82,6 @@ class Telling(Answer):
     def __str__(self) -> str:
         return "\n".join([self._head(), "", plain(self.table()), "", *self.notes()])
 
-    __repr__ = __str__
-
     def _head(self) -> str:
         return f"What {count(self.told.trials, 'trial')} can tell"
 
@@ -133,8 +131,6 @@ class Plan(Answer):
     def __str__(self) -> str:
         told = [*self.cautions, self._head(), "", plain(self.table()), ""]
         return "\n".join([*told, *self.notes()])
-
-    __repr__ = __str__
 
     def _parts(self) -> Iterator[Piece]:
         yield Table(self.table(), self._head())
@@ -277,8 +273,6 @@ class TopPlan(Answer):
             f"{percent(self.share)} of all that there could be, with "
             f"{percent(self.confidence)} confidence."
         )
-
-    __repr__ = __str__
 
     def _parts(self) -> Iterator[Piece]:
         yield str(self)

@@ -1,11 +1,13 @@
 """Is it easy to tune? What tuning gains, algorithm by algorithm and task by task."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from curvewise.answer import Answer, Provenance
-from curvewise.errors import CurvewiseError, listed, unknown
+from curvewise.answer import Provenance
+from curvewise.errors import CurvewiseError, listed
 from curvewise.metrics import Metric
+from curvewise.questions.base import Column, Columns, TaskTable, of_task
 from curvewise.questions.robustness import text as words
 from curvewise.questions.robustness.fit import (
     Gain,
@@ -17,19 +19,19 @@ from curvewise.questions.robustness.fit import (
 )
 from curvewise.questions.robustness.text import paired_note, verdict_of
 from curvewise.questions.sampling import (
-    AT_WORDS,
     cluster_cautions,
     failed_score,
     metric_of,
     plain_setting,
     samples,
+    score_title,
 )
 from curvewise.questions.sentences import interval_cell, titled
 from curvewise.review.check import gate
 from curvewise.stats.bands import Kind
 from curvewise.stats.comparison import shared_confidence
 from curvewise.stats.validation import checked_alpha, checked_confidence
-from curvewise.text import Cell, Piece, Table, count, percent, plain
+from curvewise.text import Cell, Piece, Table, count, percent
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At, Failed
 
@@ -43,10 +45,15 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Robustness(Answer):
+class Robustness(TaskTable):
     """The answer of `robustness`: one gap per task and algorithm.
 
     Gains are above 0 where the tuned algorithm is better, whichever way the metric goes.
+
+    There is one row per task, algorithm and statistic. ``gain`` is the tuned statistic
+    less the untuned one, its sign turned where lower is better: above 0, tuning helps.
+    ``gain_lower`` and ``gain_upper`` hold for all algorithms and tasks at once, for many
+    trials; ``guaranteed_lower`` and ``guaranteed_upper`` likewise, for any number of them.
     """
 
     metric: Metric
@@ -58,68 +65,40 @@ class Robustness(Answer):
     alone: tuple[str, ...]
     provenance: Provenance
 
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """The tasks, in the order of the trials."""
-        return tuple(dict.fromkeys(g.task for g in self.gaps))
+    def of(self, task: str | None = None) -> tuple[Gap, ...]:
+        """Return the gaps of a task; it may be left out where there is one."""
+        return of_task(self.gaps, task)
 
-    def of(self, task: str) -> tuple[Gap, ...]:
-        """Return the gaps of one task."""
-        own = tuple(g for g in self.gaps if g.task == task)
-        if not own:
-            raise unknown("task", task, self.tasks)
-        return own
-
-    def rows(self) -> list[dict[str, Cell]]:
-        """Return one row per task, algorithm and statistic.
-
-        ``gain`` is the tuned statistic less the untuned one, its sign turned where lower
-        is better: above 0, tuning helps. ``gain_lower`` and ``gain_upper`` hold for all
-        algorithms and tasks at once, for many trials; ``guaranteed_lower`` and
-        ``guaranteed_upper`` likewise, for any number of them.
-        """
-        return [self._row(g, one) for g in self.gaps for one in g.gains]
-
-    def _row(self, g: Gap, one: Gain) -> dict[str, Cell]:
-        return {
-            "task": g.task,
-            "algorithm": g.algorithm,
-            "tuned_algorithm": g.tuned,
-            "statistic": one.statistic,
-            "trials": g.trials,
-            "tuned_trials": g.tuned_trials,
-            "failed": g.failed,
-            "tuned_failed": g.tuned_failed,
-            "paired": g.paired,
-            "untuned": one.untuned,
-            "tuned": one.tuned,
-            "gain": one.interval.value,
-            "gain_lower": one.interval.lower,
-            "gain_upper": one.interval.upper,
-            "guaranteed_lower": one.guaranteed.lower,
-            "guaranteed_upper": one.guaranteed.upper,
-        }
-
-    def table(self, task: str) -> list[dict[str, Cell]]:
-        """Return the rows of one task with headings for people."""
+    def _columns(self) -> Columns:
         words: dict[Statistic, str] = {
             "mean": "mean",
             "median": "median",
             "cvar_best": f"best {percent(1 - self.alpha)}",
             "cvar_worst": f"worst {percent(self.alpha)}",
         }
-        return [
-            {
-                "algorithm": g.algorithm if one is g.gains[0] else "",
-                "of trials": words[one.statistic],
-                "untuned": one.untuned,
-                "tuned": one.tuned,
-                "gain by tuning": interval_cell(one.interval, sign=True),
-                "guaranteed": interval_cell(one.guaranteed, sign=True, value=False),
-            }
-            for g in self.of(task)
-            for one in g.gains
-        ]
+        signed = partial(interval_cell, sign=True)
+        ends = partial(interval_cell, sign=True, value=False)
+        return (
+            Column("task"),
+            Column("algorithm"),
+            Column("tuned_algorithm", "", lambda gap, _: gap.tuned),
+            Column("", "algorithm", _name_once),
+            Column("statistic", "of trials", show=words.__getitem__),
+            Column("trials"),
+            Column("tuned_trials"),
+            Column("failed"),
+            Column("tuned_failed"),
+            Column("paired"),
+            Column("untuned", "untuned"),
+            Column("tuned", "tuned", lambda _, gain: gain.tuned),
+            Column("gain", "gain by tuning", lambda _, gain: gain.interval, signed),
+            Column("guaranteed_lower", "", lambda _, gain: gain.guaranteed.lower),
+            Column("guaranteed_upper", "", lambda _, gain: gain.guaranteed.upper),
+            Column("", "guaranteed", lambda _, gain: gain.guaranteed, ends),
+        )
+
+    def _records(self) -> Sequence[tuple[Gap, Gain]]:
+        return [(gap, gain) for gap in self.gaps for gain in gap.gains]
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the table."""
@@ -168,26 +147,16 @@ class Robustness(Answer):
         own = sorted(self.of(task), key=lambda g: -g.gain("mean").interval.value)
         return [verdict_of(g, self.margin) for g in own]
 
-    def __str__(self) -> str:
-        at = self.provenance.settings["at"]
-        lines = [
-            *self.cautions,
-            f"{self.metric}, {AT_WORDS.get(str(at), f'at step {at}')}",
-        ]
-        for task in self.tasks:
-            lines += ["", titled(task), plain(self.table(task), indent="  "), ""]
-            lines += self._verdicts(task)
-        return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
+    def _title(self) -> str:
+        return score_title(self.metric, self.provenance.settings["at"])
 
-    __repr__ = __str__
+    def _about(self, task: str) -> Iterator[Piece]:
+        yield Table(self.table(task), f"Gain by tuning, {self.metric}, {titled(task)}")
+        yield from self._verdicts(task)
 
-    def _parts(self) -> Iterator[Piece]:
-        yield self.headline()
-        for task in self.tasks:
-            yield Table(
-                self.table(task), f"Gain by tuning, {self.metric}, {titled(task)}"
-            )
-            yield from self._verdicts(task)
+
+def _name_once(gap: Gap, gain: Gain) -> str:
+    return gap.algorithm if gain is gap.gains[0] else ""
 
 
 def robustness(

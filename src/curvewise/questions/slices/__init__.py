@@ -228,8 +228,6 @@ class Slices(Answer):
         lines += [*self._luck(), *sentences(self.comparisons), "", *self.notes()]
         return "\n".join([*lines, str(self.provenance)])
 
-    __repr__ = __str__
-
     def _parts(self) -> Iterator[Piece]:
         yield Table(self.table(), f"{self.algorithm} on {self.task}, run again")
         yield from [*self._luck(), *sentences(self.comparisons)]

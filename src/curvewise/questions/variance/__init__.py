@@ -5,15 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from curvewise.answer import Answer, Provenance
-from curvewise.errors import CurvewiseError, unknown, whole
+from curvewise.answer import Provenance
+from curvewise.errors import CurvewiseError, whole
 from curvewise.metrics import Metric
+from curvewise.questions.base import Column, Columns, TaskTable, of_task, table_of
 from curvewise.questions.sampling import (
-    AT_WORDS,
     failed_score,
     metric_of,
     plain_setting,
     samples,
+    score_title,
 )
 from curvewise.questions.sentences import titled
 from curvewise.questions.variance import text as words
@@ -28,7 +29,7 @@ from curvewise.questions.variance.fit import (
 from curvewise.questions.variance.text import share_cell, span_cell, verdict_of
 from curvewise.review.check import gate
 from curvewise.stats.validation import checked_confidence, one_of
-from curvewise.text import Cell, Piece, Table, count, plain
+from curvewise.text import Cell, Piece, Table, count
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At, Failed
 
@@ -41,8 +42,13 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class VarianceShares(Answer):
-    """The answer of `variance_shares`: one decomposition per task and algorithm."""
+class VarianceShares(TaskTable):
+    """The answer of `variance_shares`: one decomposition per task and algorithm.
+
+    There is one row per task, algorithm and source. ``variance`` is unbiased and may be
+    below 0; ``share`` is then 0. ``share_lower`` and ``share_upper`` are the ends of its
+    interval, ``monte_carlo_error`` is what chance left in them.
+    """
 
     metric: Metric
     confidence: float
@@ -50,58 +56,37 @@ class VarianceShares(Answer):
     decompositions: tuple[Decomposition, ...]
     provenance: Provenance
 
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """The tasks, in the order of the trials."""
-        return tuple(dict.fromkeys(d.task for d in self.decompositions))
+    def of(self, task: str | None = None) -> tuple[Decomposition, ...]:
+        """Return the decompositions of a task; it may be left out where there is one."""
+        return of_task(self.decompositions, task)
 
-    def of(self, task: str) -> tuple[Decomposition, ...]:
-        """Return the decompositions of one task."""
-        own = tuple(d for d in self.decompositions if d.task == task)
-        if not own:
-            raise unknown("task", task, self.tasks)
-        return own
+    def _columns(self) -> Columns:
+        level = f"{100 * self.confidence:g} % interval"
+        return (
+            Column("task"),
+            Column("algorithm", "algorithm"),
+            Column("source", "source"),
+            Column("levels", "levels"),
+            Column("variance"),
+            Column("", "sd", lambda _, share: share.sd),
+            Column("share", "", lambda _, share: share.interval),
+            Column("", "share", lambda _, share: share_cell(share.interval.value)),
+            Column("", level, lambda _, share: span_cell(share.interval)),
+            Column(
+                "monte_carlo_error",
+                value=lambda _, share: share.interval.monte_carlo_error,
+            ),
+        )
 
-    def rows(self) -> list[dict[str, Cell]]:
-        """Return one row per task, algorithm and source.
-
-        ``variance`` is unbiased and may be below 0; ``share`` is then 0. ``share_lower``
-        and ``share_upper`` are the ends of its interval, ``monte_carlo_error`` is what
-        chance left in them.
-        """
-        return [
-            {
-                "task": d.task,
-                "algorithm": d.algorithm,
-                "source": s.source,
-                "levels": s.levels,
-                "variance": s.variance,
-                "share": s.interval.value,
-                "share_lower": s.interval.lower,
-                "share_upper": s.interval.upper,
-                "monte_carlo_error": s.interval.monte_carlo_error,
-            }
-            for d in self.decompositions
-            for s in d.shares
-        ]
+    def _records(self) -> Sequence[tuple[Decomposition, Share]]:
+        return [(own, share) for own in self.decompositions for share in own.shares]
 
     def table(self, task: str) -> list[dict[str, Cell]]:
-        """Return the rows of one task with headings for people."""
-        level = f"{100 * self.confidence:g} % interval"
+        """Return the rows of one task with headings for people, and totals."""
         out: list[dict[str, Cell]] = []
-        for d in self.of(task):
-            for s in d.shares:
-                row: dict[str, Cell] = {
-                    "algorithm": d.algorithm,
-                    "source": s.source,
-                    "levels": s.levels,
-                    "sd": s.sd,
-                    "share": share_cell(s.interval.value),
-                    level: span_cell(s.interval),
-                }
-                out.append(row)
-            total: dict[str, Cell] = {"algorithm": d.algorithm, "source": "total"}
-            out.append(total | {"sd": d.sd})
+        for own in self.of(task):
+            out += table_of(self._columns(), [(own, share) for share in own.shares])
+            out.append({"algorithm": own.algorithm, "source": "total", "sd": own.sd})
         return out
 
     def notes(self) -> list[str]:
@@ -147,24 +132,12 @@ class VarianceShares(Answer):
     def _verdicts(self, task: str) -> list[str]:
         return [f"{d.algorithm}: {verdict_of(d)}" for d in self.of(task)]
 
-    def __str__(self) -> str:
-        at = self.provenance.settings["at"]
-        lines = [
-            *self.cautions,
-            f"{self.metric}, {AT_WORDS.get(str(at), f'at step {at}')}",
-        ]
-        for task in self.tasks:
-            lines += ["", titled(task), plain(self.table(task), indent="  ")]
-            lines += ["", *self._verdicts(task)]
-        return "\n".join([*lines, "", *self.notes(), str(self.provenance)])
+    def _title(self) -> str:
+        return score_title(self.metric, self.provenance.settings["at"])
 
-    __repr__ = __str__
-
-    def _parts(self) -> Iterator[Piece]:
-        yield self.headline()
-        for task in self.tasks:
-            yield Table(self.table(task), f"Variance of {self.metric}, {titled(task)}")
-            yield from self._verdicts(task)
+    def _about(self, task: str) -> Iterator[Piece]:
+        yield Table(self.table(task), f"Variance of {self.metric}, {titled(task)}")
+        yield from self._verdicts(task)
 
 
 def variance_shares(

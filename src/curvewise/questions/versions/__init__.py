@@ -146,7 +146,7 @@ class Versions(Answer):
             "removed": self.removed,
             "added": self.added,
             "notes": self.notes(),
-            **json.loads(self._json()),
+            **json.loads(Answer.to_json(self)),
         }
         return json.dumps(told, indent=2, ensure_ascii=False)
 
@@ -155,8 +155,6 @@ class Versions(Answer):
         if len(self.changes) > 1:
             lines += [plain(self.table(), indent="  "), ""]
         return "\n".join([*lines, *self.notes(), str(self.provenance)])
-
-    __repr__ = __str__
 
     def _parts(self) -> Iterator[Piece]:
         yield self.headline()
