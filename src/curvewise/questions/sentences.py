@@ -314,6 +314,15 @@ def interval_cell(interval: Interval, *, sign: bool = False, value: bool = True)
     return f"{number}[{span}]"
 
 
+def signed_cell(interval: Interval, *, value: bool = True) -> str:
+    """Return a difference and its interval in one cell of a table.
+
+    >>> signed_cell(Interval(-math.inf, 0.25, "", "", value=0.2))
+    '+0.2000 [?, +0.250]'
+    """
+    return interval_cell(interval, sign=True, value=value)
+
+
 def _signed(value: float, digits: int, sign: bool, size: float) -> str:
     if not math.isfinite(value):
         return "?"

@@ -7,7 +7,7 @@ from curvewise.errors import listed
 from curvewise.metrics import Metric
 from curvewise.questions.difference.fit import LinePair, LineTask
 from curvewise.questions.lead import sign_of
-from curvewise.questions.sentences import from_to, interval_cell
+from curvewise.questions.sentences import from_to, signed_cell
 from curvewise.stats.anova import FEWEST_TO_FLIP, OverTasks, RandomizedAnova, Where
 from curvewise.stats.comparison import holm
 from curvewise.stats.interval import CurveBand
@@ -82,8 +82,8 @@ def pair_table(found: LineTask, metric: Metric) -> list[dict[str, Cell]]:
     return [
         {
             "pair": f"{pair.one} - {pair.other}",
-            "difference": interval_cell(pair.effects.difference, sign=True),
-            "in sd": interval_cell(pair.effects.standardised, sign=True),
+            "difference": signed_cell(pair.effects.difference),
+            "in sd": signed_cell(pair.effects.standardised),
             "height p": shown_p(pair.tested.adjusted_p("algorithm")),
             "shape p": shown_p(pair.tested.adjusted_p("interaction")),
             f"{lead_word(metric)} at steps": _steps(pair, metric),

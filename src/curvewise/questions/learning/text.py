@@ -32,6 +32,7 @@ from curvewise.questions.sentences import (
     number_cell,
     said,
     sentence,
+    signed_cell,
     size_cell,
     some,
     some_pairs,
@@ -211,10 +212,10 @@ def pair_table(found: CurveTask) -> list[dict[str, Cell]]:
         {
             "first": pair.one,
             "second": pair.other,
-            f"difference in error at {step(found.size)}": interval_cell(
-                _rounded(pair.error), sign=True
+            f"difference in error at {step(found.size)}": signed_cell(
+                _rounded(pair.error)
             ),
-            "in data-reliance": interval_cell(_rounded(pair.reliance), sign=True),
+            "in data-reliance": signed_cell(_rounded(pair.reliance)),
             "they cross at": crossing_cell(pair.crossing),
             "second needs": multiplier_cell(pair),
         }

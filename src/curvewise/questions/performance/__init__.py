@@ -17,6 +17,8 @@ from curvewise.questions.base import (
     TaskTable,
     of_algorithm,
     of_task,
+    rows_of,
+    table_of,
 )
 from curvewise.questions.performance import headline as words
 from curvewise.questions.performance.fit import (
@@ -32,11 +34,9 @@ from curvewise.questions.performance.fit import (
 from curvewise.questions.performance.headline import lead_table
 from curvewise.questions.performance.text import (
     best_table,
-    contrast_row,
-    contrast_table,
+    contrast_columns,
     notes_of,
-    overall_rows,
-    overall_table,
+    overall_columns,
     sentences,
     tuning_table,
     verdict_of,
@@ -227,7 +227,7 @@ class Performance(TaskTable):
 
     def contrast_rows(self) -> list[dict[str, Cell]]:
         """Return one row per task and pair of algorithms, for programs."""
-        return [contrast_row(c) for c in self.contrasts]
+        return rows_of(contrast_columns(self.alpha), self.contrasts)
 
     def contrast_table(self, task: str) -> list[dict[str, Cell]]:
         """Return the pairs of one task with headings for people.
@@ -235,7 +235,7 @@ class Performance(TaskTable):
         Of many pairs those of the leader, who has the best mean over the best
         ``1 - alpha`` of its trials; `contrast_rows` has all.
         """
-        return contrast_table(self._told(task), self.alpha)
+        return table_of(contrast_columns(self.alpha), self._told(task))
 
     def _told(self, task: str) -> list[Contrast]:
         """Return the pairs of a task that are worth a line each."""
@@ -248,7 +248,7 @@ class Performance(TaskTable):
 
     def overall_table(self) -> list[dict[str, Cell]]:
         """Return the algorithms over all tasks with headings for people."""
-        return overall_table(self.overall)
+        return table_of(overall_columns(self.overall), self.overall)
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the tables."""
@@ -296,7 +296,8 @@ not tested.
         return sentences([compared(one, other, both) for one, other in pairs])
 
     def _tables(self) -> dict[str, list[dict[str, Cell]]]:
-        return {"pairs": self.contrast_rows(), "overall": overall_rows(self.overall)}
+        overall = rows_of(overall_columns(self.overall), self.overall)
+        return {"pairs": self.contrast_rows(), "overall": overall}
 
     def _title(self) -> str:
         return score_title(self.metric, self.provenance.settings["at"])

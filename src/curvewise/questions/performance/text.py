@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from curvewise.questions.base import Column, Columns
 from curvewise.questions.performance.fit import (
     Comparison,
     Contrast,
@@ -17,6 +18,7 @@ from curvewise.questions.sentences import (
     capital,
     failed_notes,
     interval_cell,
+    signed_cell,
     some_pairs,
 )
 from curvewise.stats.bands import NAMES
@@ -65,21 +67,27 @@ def _cells(curve: CurveBand) -> list[str]:
     ]
 
 
-def contrast_table(own: Sequence[Contrast], alpha: float) -> list[dict[str, Cell]]:
-    """Return the pairs of algorithms on one task."""
+def contrast_columns(alpha: float) -> Columns:
+    """Return what is known of a pair of algorithms on a task."""
     best = f"best {percent(1 - alpha)}, difference"
-    return [
-        {
-            "pair": f"{c.one} - {c.other}",
-            "first is better": interval_cell(c.improvement),
-            best: interval_cell(c.best, sign=True),
-            "guaranteed": ""
-            if c.guaranteed is None
-            else interval_cell(c.guaranteed, sign=True, value=False),
-            "ahead": _who_is_ahead(c),
-        }
-        for c in own
-    ]
+    return (
+        Column("task"),
+        Column("one"),
+        Column("other"),
+        Column("", "pair", lambda c: f"{c.one} - {c.other}"),
+        Column("improvement", "first is better"),
+        Column("cvar_best_difference", best, lambda c: c.best, signed_cell),
+        Column("guaranteed_lower", "", lambda c: c.guaranteed and c.guaranteed.lower),
+        Column("guaranteed_upper", "", lambda c: c.guaranteed and c.guaranteed.upper),
+        Column("", "guaranteed", lambda c: c.guaranteed, _guaranteed_cell),
+        Column("ahead"),
+        Column("probably_ahead"),
+        Column("", "ahead", _who_is_ahead),
+    )
+
+
+def _guaranteed_cell(interval: Interval | None) -> str:
+    return "" if interval is None else signed_cell(interval, value=False)
 
 
 def _who_is_ahead(c: Contrast) -> str:
@@ -88,52 +96,16 @@ def _who_is_ahead(c: Contrast) -> str:
     return c.ahead or "cannot tell"
 
 
-def contrast_row(c: Contrast) -> dict[str, Cell]:
-    """Return a pair of algorithms as a row for programs."""
-    return {
-        "task": c.task,
-        "one": c.one,
-        "other": c.other,
-        "improvement": c.improvement.value,
-        "improvement_lower": c.improvement.lower,
-        "improvement_upper": c.improvement.upper,
-        "cvar_best_difference": c.best.value,
-        "cvar_best_difference_lower": c.best.lower,
-        "cvar_best_difference_upper": c.best.upper,
-        "guaranteed_lower": None if c.guaranteed is None else c.guaranteed.lower,
-        "guaranteed_upper": None if c.guaranteed is None else c.guaranteed.upper,
-        "ahead": c.ahead,
-        "probably_ahead": c.probably_ahead,
-    }
-
-
-def overall_table(all_of_them: Sequence[Overall]) -> list[dict[str, Cell]]:
-    """Return the algorithms over all tasks."""
-    out: list[dict[str, Cell]] = []
-    for one in all_of_them:
-        row: dict[str, Cell] = {
-            "algorithm": one.algorithm,
-            "middle half (IQM)": interval_cell(one.iqm),
-            "mean": interval_cell(one.mean),
-        }
-        if one.optimality_gap is not None:
-            row["short of the best"] = interval_cell(one.optimality_gap)
-        out.append(row)
-    return out
-
-
-def overall_rows(all_of_them: Sequence[Overall]) -> list[dict[str, Cell]]:
-    """Return the algorithms over all tasks, for programs."""
-    out: list[dict[str, Cell]] = []
-    for one in all_of_them:
-        row: dict[str, Cell] = {"algorithm": one.algorithm}
-        for name in ("iqm", "mean", "optimality_gap"):
-            found: Interval | None = getattr(one, name)
-            if found is not None:
-                row |= {name: found.value, f"{name}_lower": found.lower}
-                row[f"{name}_upper"] = found.upper
-        out.append(row)
-    return out
+def overall_columns(overall: Sequence[Overall]) -> Columns:
+    """Return what is known of an algorithm over all tasks."""
+    columns = (
+        Column("algorithm", "algorithm"),
+        Column("iqm", "middle half (IQM)"),
+        Column("mean", "mean"),
+        Column("optimality_gap", "short of the best"),
+    )
+    has_gap = all(one.optimality_gap is not None for one in overall)
+    return columns if has_gap else columns[:-1]
 
 
 # --- How `Performance` speaks: notes, and who is ahead ---------------------------------

@@ -26,7 +26,7 @@ from curvewise.questions.sampling import (
     samples,
     score_title,
 )
-from curvewise.questions.sentences import interval_cell, titled
+from curvewise.questions.sentences import signed_cell, titled
 from curvewise.review.check import gate
 from curvewise.stats.bands import Kind
 from curvewise.stats.comparison import shared_confidence
@@ -76,8 +76,7 @@ class Robustness(TaskTable):
             "cvar_best": f"best {percent(1 - self.alpha)}",
             "cvar_worst": f"worst {percent(self.alpha)}",
         }
-        signed = partial(interval_cell, sign=True)
-        ends = partial(interval_cell, sign=True, value=False)
+        ends = partial(signed_cell, value=False)
         return (
             Column("task"),
             Column("algorithm"),
@@ -91,7 +90,9 @@ class Robustness(TaskTable):
             Column("paired"),
             Column("untuned", "untuned"),
             Column("tuned", "tuned", lambda _, gain: gain.tuned),
-            Column("gain", "gain by tuning", lambda _, gain: gain.interval, signed),
+            Column(
+                "gain", "gain by tuning", lambda _, gain: gain.interval, signed_cell
+            ),
             Column("guaranteed_lower", "", lambda _, gain: gain.guaranteed.lower),
             Column("guaranteed_upper", "", lambda _, gain: gain.guaranteed.upper),
             Column("", "guaranteed", lambda _, gain: gain.guaranteed, ends),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from curvewise.answer import Answer, Provenance
 from curvewise.errors import CurvewiseError, whole
 from curvewise.metrics import Metric
+from curvewise.questions.base import rows_of, table_of
 from curvewise.questions.sampling import (
     are_paired,
     cluster_cautions,
@@ -116,11 +117,11 @@ class Versions(Answer):
         ``more_of_new`` say how many more trials would tell: 0 where it is told, empty for
         more than 1,000 or where nobody knows.
         """
-        return [_row(change) for change in self.changes]
+        return rows_of(words.columns(self), self.changes)
 
     def table(self) -> list[dict[str, Cell]]:
         """Return the changes with headings for people."""
-        return words.table(self)
+        return table_of(words.columns(self), self.changes)
 
     def headline(self) -> str:
         """Return the verdict in one line, with how sure it is."""
@@ -159,39 +160,6 @@ class Versions(Answer):
     def _parts(self) -> Iterator[Piece]:
         yield self.headline()
         yield Table(self.table(), f"New version against base, {self.metric}")
-
-
-def _row(change: Change) -> dict[str, Cell]:
-    gain, room = change.interval, change.room.interval
-    return {
-        "task": change.task,
-        "algorithm": change.base.algorithm,
-        "new_algorithm": change.new.algorithm,
-        "verdict": change.verdict,
-        "than_before": change.than_before,
-        "base": change.base.mean,
-        "new": change.new.mean,
-        "base_sd": change.base.sd,
-        "new_sd": change.new.sd,
-        "gain": gain.value,
-        "gain_lower": gain.lower,
-        "gain_upper": gain.upper,
-        "margin": change.margin,
-        "room": room.value,
-        "room_lower": room.lower,
-        "room_upper": room.upper,
-        "p_worse": change.p_worse,
-        "trials": change.base.trials,
-        "new_trials": change.new.trials,
-        "failed": change.base.failed,
-        "new_failed": change.new.failed,
-        "left_out": change.base.left_out + change.new.left_out,
-        "paired": change.paired,
-        "exact": change.difference.is_exact,
-        "more_if_equal": change.more_if_equal,
-        "more_if_as_seen": change.more_if_as_seen,
-        "more_of_new": change.more_of_new,
-    }
 
 
 def compare_versions(

@@ -3,17 +3,18 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from curvewise.errors import Message, Verbatim
+from curvewise.questions.base import Column, Columns
 from curvewise.questions.sentences import (
     digits_for,
     digits_of,
     failed_notes,
-    interval_cell,
     on,
     said,
+    signed_cell,
     some,
 )
 from curvewise.questions.versions.fit import MOST, POWER, Change, Verdict
@@ -178,27 +179,50 @@ def _most(numbers: Sequence[int | None]) -> int:
     return max(n for n in numbers if n is not None)
 
 
-def table(answer: "Versions") -> list[dict[str, Cell]]:
-    """Return the changes with headings for people."""
-    return [_cells(change, answer) for change in answer.changes]
+def columns(answer: "Versions") -> Columns:
+    """Return what is known of a change."""
+    is_open = "cannot tell" in (change.verdict for change in answer.changes)
+    return (
+        Column("task"),
+        Column("algorithm", "", lambda change: change.base.algorithm),
+        Column("new_algorithm", "", lambda change: change.new.algorithm),
+        Column("", "algorithm", _algorithms),
+        Column("", "task", lambda change: change.task),
+        Column("verdict"),
+        Column("than_before"),
+        Column("base", "base", lambda change: change.base.mean),
+        Column("new", "new", lambda change: change.new.mean),
+        Column("base_sd", "", lambda change: change.base.sd),
+        Column("new_sd", "", lambda change: change.new.sd),
+        Column("gain", "gain", lambda change: change.interval, signed_cell),
+        Column("margin", "margin"),
+        Column("room", "", lambda change: change.room.interval),
+        Column("p_worse"),
+        Column("trials", "", lambda change: change.base.trials),
+        Column("new_trials", "", lambda change: change.new.trials),
+        Column("", f"{answer.unit}s", _both("trials")),
+        Column("failed", "", lambda change: change.base.failed),
+        Column("new_failed", "", lambda change: change.new.failed),
+        Column("", "failed", _both("failed")),
+        Column("left_out", "", lambda c: c.base.left_out + c.new.left_out),
+        Column("paired"),
+        Column("exact", "", lambda change: change.difference.is_exact),
+        Column("", "verdict", _verdict),
+        Column("more_if_equal"),
+        Column("more_if_as_seen"),
+        Column("more_of_new"),
+        Column("", f"more {answer.unit}s" if is_open else "", _more_cell),
+    )
 
 
-def _cells(change: Change, answer: "Versions") -> dict[str, Cell]:
-    both = change.base.algorithm, change.new.algorithm
-    row: dict[str, Cell] = {
-        "algorithm": both[0] if both[0] == both[1] else f"{both[1]} for {both[0]}",
-        "task": change.task,
-        "base": change.base.mean,
-        "new": change.new.mean,
-        "gain": interval_cell(change.interval, sign=True),
-        "margin": change.margin,
-        f"{answer.unit}s": f"{change.base.trials:,}, {change.new.trials:,}",
-        "failed": f"{change.base.failed:,}, {change.new.failed:,}",
-        "verdict": _verdict(change),
-    }
-    if "cannot tell" in (c.verdict for c in answer.changes):
-        row[f"more {answer.unit}s"] = _more_cell(change)
-    return row
+def _algorithms(change: Change) -> str:
+    base, new = change.base.algorithm, change.new.algorithm
+    return base if base == new else f"{new} for {base}"
+
+
+def _both(name: str) -> Callable[[Change], str]:
+    """Return what shows a number of the base beside that of the new version."""
+    return lambda c: f"{getattr(c.base, name):,}, {getattr(c.new, name):,}"
 
 
 def _verdict(change: Change) -> str:
