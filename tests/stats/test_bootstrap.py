@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from curvewise.errors import CurvewiseWarning
+from curvewise.errors import CurvewiseError, CurvewiseWarning
 from curvewise.stats import bootstrap
 from curvewise.stats.bounds import bootstrap_interval
 from curvewise.stats.distribution import cvar
@@ -192,55 +192,29 @@ def test_it_says_that_it_promises_nothing_at_this_number_of_trials():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "argument"),
     [
-        (
-            lambda: bootstrap_interval([1.0], rng=rng()),
-            r"One score says nothing about spread\. Pass two or more",
-        ),
-        (
-            lambda: bootstrap_interval(NORMAL, resamples=38, rng=rng()),
-            r"resamples is 38\. Pass at least 39",
-        ),
-        (
-            lambda: bootstrap_interval(NORMAL, resamples=0, rng=rng()),
-            r"resamples is 0\. Pass",
-        ),
-        (
-            lambda: bootstrap_interval(NORMAL, rng=0),
-            r"rng is 0\. Pass a numpy Generator",
-        ),
-        (
-            lambda: bootstrap_interval(NORMAL, "median", rng=rng()),
-            r"statistic is 'median'\. Pass 'mean', \('cvar', alpha\), \('cvar', alpha, ta",
-        ),
-        (
-            lambda: bootstrap_interval(NORMAL, ("cvar", 2), rng=rng()),
-            r"alpha is 2\. Pass a share",
-        ),
-        (
-            lambda: bootstrap_interval(NORMAL, ("cvar", 0.5, "up"), rng=rng()),
-            r"tail is 'up'\. Pass one of upper, lower",
-        ),
-        (
-            lambda: bootstrap_interval(NORMAL, lambda x, axis: x, rng=rng()),
-            r"The statistic made shape \(1, 100\) of \(1, 100\)\. Pass a function that red",
-        ),
+        (lambda: bootstrap_interval([1.0], rng=rng()), "scores"),
+        (lambda: bootstrap_interval(NORMAL, resamples=38, rng=rng()), "resamples"),
+        (lambda: bootstrap_interval(NORMAL, resamples=0, rng=rng()), "resamples"),
+        (lambda: bootstrap_interval(NORMAL, rng=0), "rng"),
+        (lambda: bootstrap_interval(NORMAL, "median", rng=rng()), "statistic"),
+        (lambda: bootstrap_interval(NORMAL, ("cvar", 2), rng=rng()), "alpha"),
+        (lambda: bootstrap_interval(NORMAL, ("cvar", 0.5, "up"), rng=rng()), "tail"),
+        (lambda: bootstrap_interval(NORMAL, lambda x, axis: x, rng=rng()), "statistic"),
         (
             lambda: bootstrap_interval(
                 NORMAL, lambda x, axis: np.full(x.shape[:-1], np.nan), rng=rng()
             ),
-            r"The statistic is not finite for 1 of 1 samples\. Pass one that always is",
+            "statistic",
         ),
-        (
-            lambda: bootstrap_interval([1, np.nan], rng=rng()),
-            r"1 of 2 scores are not fin",
-        ),
+        (lambda: bootstrap_interval([1, np.nan], rng=rng()), "scores"),
     ],
 )
-def test_bad_input_is_named(call, words):
-    with pytest.raises(ValueError, match=words):
+def test_bad_input_is_named(call, argument):
+    with pytest.raises(CurvewiseError) as refused:
         call()
+    assert refused.value.argument == argument
 
 
 # --- coverage -------------------------------------------------------------------------
@@ -302,5 +276,6 @@ def test_the_tenth_of_four_hundred_is_forty():
 
 def test_a_statistic_without_an_axis_is_named():
     scores, rng = np.arange(50.0), np.random.default_rng(0)
-    with pytest.raises(ValueError, match=r"The statistic fails with axis=-1: .*'axis'"):
+    with pytest.raises(CurvewiseError) as refused:
         bootstrap_interval(scores, lambda z: z.mean(), rng=rng)
+    assert refused.value.argument == "statistic"

@@ -156,21 +156,21 @@ def test_labels_of_very_many_algorithms():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "argument"),
     [
-        (lambda: assignments(0, 3), "algorithms is 0. Pass a number of trials"),
-        (lambda: assignments(2, 1.5), "lines is 1.5"),
-        (lambda: number_of_deals([]), "sizes is []. Pass how many lines each"),
-        (lambda: number_of_deals(3), "sizes is 3. Pass how many lines each"),
-        (lambda: all_deals([2, 0]), "a size is 0"),
-        (lambda: random_deals([2, 2], 0, rng=np.random.default_rng(1)), "draws is 0"),
-        (lambda: random_deals([2, 2], 5, rng=None), "rng is None. Pass a numpy Gen"),
+        (lambda: assignments(0, 3), "algorithms"),
+        (lambda: assignments(2, 1.5), "lines"),
+        (lambda: number_of_deals([]), "sizes"),
+        (lambda: number_of_deals(3), "sizes"),
+        (lambda: all_deals([2, 0]), "a size"),
+        (lambda: random_deals([2, 2], 0, rng=np.random.default_rng(1)), "draws"),
+        (lambda: random_deals([2, 2], 5, rng=None), "rng"),
     ],
 )
-def test_what_is_no_deal_is_refused(call, message):
+def test_what_is_no_deal_is_refused(call, argument):
     with pytest.raises(CurvewiseError) as error:
         call()
-    assert message in str(error.value)
+    assert error.value.argument == argument
 
 
 @pytest.mark.parametrize("level", [0.2, 0.05, 1 / 35, 0.01, 1e-3, 1e-6])
@@ -185,14 +185,15 @@ def test_lines_to_reach_a_level_are_the_fewest(algorithms, times, level):
 
 
 @pytest.mark.parametrize(
-    ("asked", "words"),
+    ("asked", "argument"),
     [
-        ((1, 0.05), r"algorithms is 1\. Pass 2 or more: lines of one cannot be dealt"),
-        ((0, 0.05), "algorithms is 0"),
-        ((2, 0), r"level is 0\. Pass one between 0 and 1\."),
-        ((2, 0.05, 0), "times is 0"),
+        ((1, 0.05), "algorithms"),
+        ((0, 0.05), "algorithms"),
+        ((2, 0), "level"),
+        ((2, 0.05, 0), "times"),
     ],
 )
-def test_levels_that_nothing_reaches_are_refused(asked, words):
-    with pytest.raises(CurvewiseError, match=words):
+def test_levels_that_nothing_reaches_are_refused(asked, argument):
+    with pytest.raises(CurvewiseError) as refused:
         lines_to_reach(*asked)
+    assert refused.value.argument == argument

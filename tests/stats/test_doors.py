@@ -84,17 +84,18 @@ def test_what_holds_together_needs_more():
 
 def test_a_support_that_is_too_small_names_all_scores():
     samples = np.array([0.5, 2.0]), np.array([-1.0])
-    with pytest.raises(
-        CurvewiseError, match=r"from -1 to 2 are not inside the support"
-    ):
+    with pytest.raises(CurvewiseError) as refused:
         checked_support((0, 1), *samples)
+    assert refused.value.argument == "support"
     assert checked_support((-1, 2), *samples) == (-1, 2)
 
 
 def test_chance_is_checked_in_one_place():
     rng = np.random.default_rng(0)
     assert checked_chance(39, rng, 39) == 39
-    with pytest.raises(CurvewiseError, match=r"resamples is 38\. Pass at least 39"):
+    with pytest.raises(CurvewiseError) as refused:
         checked_chance(38, rng, 39)
-    with pytest.raises(CurvewiseError, match=r"rng is 7\. Pass a numpy Generator"):
+    assert refused.value.argument == "resamples"
+    with pytest.raises(CurvewiseError) as refused:
         checked_chance(100, 7)
+    assert refused.value.argument == "rng"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import said_by
 from scipy.stats import binomtest
 
 from curvewise.errors import CurvewiseError
@@ -128,8 +129,9 @@ def test_one_interval_needs_fewer_trials_than_many_that_hold_together():
 @pytest.mark.parametrize("method", ["guaranteed", "asymptotic"])
 @pytest.mark.parametrize("f", ALL, ids=str)
 def test_scores_outside_of_the_support_are_not_too_few(f, method):
-    with pytest.raises(CurvewiseError, match=r"from 5 to 7 are not inside the support"):
+    with pytest.raises(CurvewiseError) as refused:
         f.interval([5, 6, 7], support=(0, 1), method=method)
+    assert refused.value.argument == "support"
 
 
 def test_too_few_trials_for_a_quantile_are_told_from_their_ranks():
@@ -195,31 +197,22 @@ def test_functionals_speak():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "expected"),
     [
-        (
-            lambda: Functional("median"),
-            r"of is 'median'\. Pass one of mean, cvar, quant",
-        ),
-        (lambda: Functional("cvar", 0), r"alpha is 0\. Pass a share strictly between"),
-        (
-            lambda: Functional("cvar", 0.5, "best"),
-            r"tail is 'best'\. Pass one of upper",
-        ),
+        (lambda: Functional("median"), ("of",)),
+        (lambda: Functional("cvar", 0), ("alpha",)),
+        (lambda: Functional("cvar", 0.5, "best"), ("tail",)),
         (
             lambda: Functional("quantile", 0.5).interval(Z, method="asymptotic"),
-            r"A quantile needs no asymptotic interval: order statistics are exact\. Pass "
-            r"method='guaranteed'\.",
+            ("method", {"method": "guaranteed"}),
         ),
-        (
-            lambda: Functional("mean").interval(Z, method="x"),
-            r"method is 'x'\. Pass one",
-        ),
+        (lambda: Functional("mean").interval(Z, method="x"), ("method",)),
     ],
 )
-def test_bad_input_is_refused(call, message):
-    with pytest.raises(CurvewiseError, match=f"^{message}"):
+def test_bad_input_is_refused(call, expected):
+    with pytest.raises(CurvewiseError) as refused:
         call()
+    assert said_by(refused.value) == expected
 
 
 def test_the_tenth_of_a_thousand_is_a_hundred():
@@ -231,5 +224,6 @@ def test_the_tenth_of_a_thousand_is_a_hundred():
 
 
 def test_what_is_no_kind_is_named():
-    with pytest.raises(CurvewiseError, match=r"^kind is 'nonsense'\. Pass one of"):
+    with pytest.raises(CurvewiseError) as refused:
         Functional("quantile").interval(Z, kind="nonsense")
+    assert refused.value.argument == "kind"

@@ -252,30 +252,21 @@ def test_two_trials_have_limits():
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "argument"),
     [
-        (lambda: cautious_difference([1, 2], [1]), None),
-        (lambda: cautious_difference([1, 2], [1], paired=True), "paired=False"),
-        (lambda: cautious_difference([1, 2], [1, 2], weight="x"), "weight is 'x'"),
-        (lambda: cautious_difference([1, 2], [1, 2], confidence=2), "confidence is 2"),
-        (lambda: cautious_difference([1, math.nan], [1, 2]), "are not finite"),
-        (lambda: more_trials([1, 2], [1, 3], math.inf), "room is inf"),
-        (lambda: more_trials([1, 2], [1, 3], 1, power=1), "power is 1"),
-        (lambda: more_trials([1, 2], [1], 1), "One trial has no spread"),
-        (lambda: more_trials([1, 2], [1, 3], 1, most=0), "most is 0"),
-        (
-            lambda: more_trials([1, 2], [1, 4], 1, paired=True, alone=True),
-            "Leave alone= out",
-        ),
-    ],
-    ids=[
-        *("fine", "pairs", "weight", "confidence", "nan", "room", "power", "one"),
-        *("most", "alone"),
+        (lambda: cautious_difference([1, 2], [1], paired=True), "paired"),
+        (lambda: cautious_difference([1, 2], [1, 2], weight="x"), "weight"),
+        (lambda: cautious_difference([1, 2], [1, 2], confidence=2), "confidence"),
+        (lambda: cautious_difference([1, math.nan], [1, 2]), "scores a"),
+        (lambda: more_trials([1, 2], [1, 3], math.inf), "room"),
+        (lambda: more_trials([1, 2], [1, 3], 1, power=1), "power"),
+        (lambda: more_trials([1, 2], [1], 1), "b"),
+        (lambda: more_trials([1, 2], [1, 3], 1, most=0), "most"),
+        (lambda: more_trials([1, 2], [1, 4], 1, paired=True, alone=True), "alone"),
     ],
 )
-def test_errors_say_what_to_do(call, message):
-    if message is None:
+def test_bad_input_is_named(call, argument):
+    cautious_difference([1, 2], [1])  # as many as one likes, if they are no pairs
+    with pytest.raises(CurvewiseError) as refused:
         call()
-        return
-    with pytest.raises(CurvewiseError, match=message):
-        call()
+    assert refused.value.argument == argument

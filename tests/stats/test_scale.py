@@ -68,6 +68,7 @@ def test_numbers_without_a_unit_do_not_mind_it(unit):
 
 
 def test_scores_whose_sums_overflow_are_refused():
-    with pytest.raises(CurvewiseError, match=r"^Scores are beyond 1e\+290, where sums"):
+    with pytest.raises(CurvewiseError) as refused:
         cvar([1e308, 1.1e308, 1.2e308, 1.3e308], 0.5, tail="lower")
+    assert refused.value.argument == "scores"
     assert cvar([1e290, 1e290], 0.5, tail="lower") == 1e290

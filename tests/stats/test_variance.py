@@ -264,41 +264,33 @@ def test_many_levels_are_taken_a_few_at_a_time(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "argument"),
     [
-        (lambda: components([1, 2], ["a"]), r"Scores have 1 axes, and the factors are"),
-        (lambda: components(np.ones((2, 2)), ["a"]), r"2 axes.*Pass one name for each"),
-        (lambda: components(np.ones((2, 2)), ["a", "a"]), r"factors are \('a', 'a'\)"),
-        (
-            lambda: components(np.ones((2, 1)), AB),
-            r"'seed' has 1 level\. Cross at least",
-        ),
-        (
-            lambda: components([[1, np.nan], [1, 2]], AB),
-            r"1 of 4 scores are not finite",
-        ),
-        (lambda: components([["x", 1], [1, 2]], AB), r"Scores are no table of numbers"),
-        (
-            lambda: components([[1, 2], [3, 5]], AB).share([("x",)]),
-            r"There is no source '\('x',\)'",
-        ),
+        (lambda: components([1, 2], ["a"]), "factors"),
+        (lambda: components(np.ones((2, 2)), ["a"]), "factors"),
+        (lambda: components(np.ones((2, 2)), ["a", "a"]), "factors"),
+        (lambda: components(np.ones((2, 1)), AB), "scores"),
+        (lambda: components([[1, np.nan], [1, 2]], AB), "scores"),
+        (lambda: components([["x", 1], [1, 2]], AB), "scores"),
+        (lambda: components([[1, 2], [3, 5]], AB).share([("x",)]), "source"),
         (
             lambda: share_intervals(
                 [[1, 2], [3, 5]], AB, confidence=1, rng=np.random.default_rng(0)
             ),
-            r"confidence is 1\.",
+            "confidence",
         ),
         (
             lambda: share_intervals(
                 [[1, 2], [3, 5]], AB, draws=0, rng=np.random.default_rng(0)
             ),
-            r"draws is 0\.",
+            "draws",
         ),
     ],
 )
-def test_bad_input_is_named(call, words):
-    with pytest.raises(CurvewiseError, match=words):
+def test_bad_input_is_named(call, argument):
+    with pytest.raises(CurvewiseError) as refused:
         call()
+    assert refused.value.argument == argument
 
 
 def test_few_levels_are_warned_of():
@@ -318,7 +310,9 @@ def test_few_levels_are_warned_of():
 
 def test_a_few_draws_are_refused():
     y, rng = np.random.default_rng(0).random((20, 20)), np.random.default_rng(0)
-    with pytest.raises(CurvewiseError, match=r"^draws is 99\. Pass at least 100\.$"):
+    with pytest.raises(CurvewiseError) as refused:
         share_intervals(y, AB, draws=99, rng=rng)
-    with pytest.raises(CurvewiseError, match=r"^rng is 1\. Pass a numpy Generator"):
+    assert refused.value.argument == "draws"
+    with pytest.raises(CurvewiseError) as refused:
         share_intervals(y, AB, rng=1)
+    assert refused.value.argument == "rng"

@@ -190,6 +190,7 @@ def _refuse_one_side(kind: str, confidence: float) -> None:
             ", or ",
             {"kind": "kolmogorov"},
             ".",
+            argument="side",
         )
     if confidence < 0.5:
         raise bad_value("confidence", confidence, "On one side pass at least 0.5.")
@@ -373,7 +374,8 @@ def _anytime_half_width(n: int, confidence: float, start: int) -> float:
     if n < m:
         raise CurvewiseError(
             f"An anytime band that starts at {m} trials says nothing about {n}. Pass a "
-            f"smaller start, chosen before you look."
+            f"smaller start, chosen before you look.",
+            argument="start",
         )
     c = anytime_constant(1 - confidence)
     return min(1.0, _A * math.sqrt((math.log1p(math.log(n / m)) + c) / n))

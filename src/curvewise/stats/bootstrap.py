@@ -198,16 +198,19 @@ class _Own:
                 "The statistic fails with ",
                 Phrase("axis=-1"),
                 f": {wrong}. Pass a function of scores and axis, such as numpy's.",
+                argument="statistic",
             ) from wrong
         if found.shape != samples.shape[:1]:
             raise CurvewiseError(
                 f"The statistic made shape {found.shape} of {samples.shape}. Pass a "
-                f"function that reduces the axis it is given."
+                f"function that reduces the axis it is given.",
+                argument="statistic",
             )
         if not np.isfinite(found).all():
             raise CurvewiseError(
                 f"The statistic is not finite for {(~np.isfinite(found)).sum()} of "
-                f"{len(found)} samples. Pass one that always is."
+                f"{len(found)} samples. Pass one that always is.",
+                argument="statistic",
             )
         return found
 

@@ -456,6 +456,7 @@ def refuse_infinite(
         ", or ",
         remedy,
         ".",
+        argument="support",
     )
 
 

@@ -125,7 +125,8 @@ def lines_to_reach(
     m = checked_size(algorithms, "algorithms")
     if m < 2:
         raise CurvewiseError(
-            f"algorithms is {m}. Pass 2 or more: lines of one cannot be dealt to others."
+            f"algorithms is {m}. Pass 2 or more: lines of one cannot be dealt to others.",
+            argument="algorithms",
         )
 
     def smallest(lines: int) -> float:

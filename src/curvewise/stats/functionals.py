@@ -211,6 +211,7 @@ class Functional:
                 "Pass ",
                 {"method": "guaranteed"},
                 ".",
+                argument="method",
             )
         return enough(self.of, checked_confidence(confidence))
 

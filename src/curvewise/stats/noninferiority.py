@@ -304,7 +304,10 @@ def more_trials(
         raise bad_value("room", room, "Pass a difference.")
     x, y = _weighted(a, b, weight, paired)
     if min(len(x), len(y)) < 2:
-        raise CurvewiseError("One trial has no spread. Pass two or more of each.")
+        raise CurvewiseError(
+            "One trial has no spread. Pass two or more of each.",
+            argument="a" if len(x) < 2 else "b",
+        )
     if room == 0 or _does_not_vary(x, y, paired):
         return None
     powers = _powers_of_pairs if paired else _powers
@@ -317,7 +320,10 @@ def _powers_of_pairs(
 ) -> Callable[[int], float]:
     if alone:
         raise CurvewiseError(
-            "Pairs grow on both sides. Leave ", Keyword("alone"), " out."
+            "Pairs grow on both sides. Leave ",
+            Keyword("alone"),
+            " out.",
+            argument="alone",
         )
     unit = unit_of(x, y)
     away = room / unit / float(((x - y) / unit).std(ddof=1))

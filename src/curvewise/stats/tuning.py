@@ -85,6 +85,7 @@ def best_of(
             "replacement. Pass ",
             {"replace": True},
             f", or k up to {n}.",
+            argument="k",
         )
     return _unbiased(z, budget)
 
@@ -167,7 +168,9 @@ def _checked_budgets(k: Any) -> Floats:
     is_whole = (budget >= 1) & (budget == np.floor(budget)) & np.isfinite(budget)
     if not is_whole.all():
         odd = budget[~is_whole].flat[0]
-        raise CurvewiseError(f"k is {odd:g}. Pass whole numbers of trials, from 1 on.")
+        raise CurvewiseError(
+            f"k is {odd:g}. Pass whole numbers of trials, from 1 on.", argument="k"
+        )
     return budget
 
 

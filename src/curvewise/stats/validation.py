@@ -34,23 +34,33 @@ def as_floats(values: Any, kinds: str = "", *, copy: bool = False) -> Floats | N
 def checked_scores(scores: ArrayLike, what: str = "Scores") -> Floats:
     """Return scores as an array, in their order; refuse what is no sample."""
     if isinstance(scores, np.ma.MaskedArray):
-        raise CurvewiseError(f"{what} are masked. Pass those that count, unmasked.")
+        raise CurvewiseError(
+            f"{what} are masked. Pass those that count, unmasked.",
+            argument=what.lower(),
+        )
     z = as_floats(scores, NUMBERS)
     if z is None:
-        raise CurvewiseError(f"{what} are no numbers. Pass one per trial.")
+        raise CurvewiseError(
+            f"{what} are no numbers. Pass one per trial.", argument=what.lower()
+        )
     if z.ndim != 1 or len(z) == 0:
-        raise CurvewiseError(f"{what} have shape {z.shape}. Pass one score per trial.")
+        raise CurvewiseError(
+            f"{what} have shape {z.shape}. Pass one score per trial.",
+            argument=what.lower(),
+        )
     with np.errstate(over="ignore", invalid="ignore"):
         is_finite = np.isfinite(z.sum())  # what is finite in sum is so in its parts
     if not is_finite and not np.isfinite(z).all():
         raise CurvewiseError(
             f"{(~np.isfinite(z)).sum()} of {len(z)} {what.lower()} are not finite. Give "
-            f"failed trials a score."
+            f"failed trials a score.",
+            argument=what.lower(),
         )
     if np.abs(z).max() > LARGEST:
         raise CurvewiseError(
             f"{what} are beyond {LARGEST:g}, where sums overflow. Pass smaller ones, such "
-            f"as their logarithms."
+            f"as their logarithms.",
+            argument=what.lower(),
         )
     return z
 
@@ -65,7 +75,9 @@ def spread_scores(scores: ArrayLike) -> Floats:
     """Return two scores or more in ascending order."""
     z = sorted_scores(scores)
     if len(z) == 1:
-        raise CurvewiseError("One score says nothing about spread. Pass two or more.")
+        raise CurvewiseError(
+            "One score says nothing about spread. Pass two or more.", argument="scores"
+        )
     return z
 
 
@@ -78,6 +90,7 @@ def two_samples(a: ArrayLike, b: ArrayLike, paired: bool) -> tuple[Floats, Float
             "trials in the same order, or ",
             {"paired": False},
             ".",
+            argument="paired",
         )
     return one, other
 
@@ -99,7 +112,9 @@ def checked_alphas(alpha: Any) -> Floats:
     if cuts.ndim == 0:
         return np.asarray(checked_alpha(alpha))
     if cuts.dtype.kind not in "fiu":
-        raise CurvewiseError("alpha holds no numbers. Pass shares between 0 and 1.")
+        raise CurvewiseError(
+            "alpha holds no numbers. Pass shares between 0 and 1.", argument="alpha"
+        )
     for outside in cuts[~((cuts > 0) & (cuts < 1))]:
         checked_alpha(outside.item())
     return cuts.astype(np.float64)
@@ -153,7 +168,8 @@ def checked_support(support: Any, *samples: Floats) -> tuple[float, float]:
     if least < low or most > high:
         raise CurvewiseError(
             f"Scores from {least:g} to {most:g} are not inside the support {low:g} to "
-            f"{high:g}. Pass the range that is possible."
+            f"{high:g}. Pass the range that is possible.",
+            argument="support",
         )
     return low, high
 
@@ -205,7 +221,9 @@ _APART = 1e-6  # sizes nearer than this share of themselves are one
 def checked_sizes(sizes: Any, name: str = "sizes") -> Floats:
     """Return sizes as they come, as an array; refuse what is no size."""
     if isinstance(sizes, np.ma.MaskedArray):
-        raise CurvewiseError(f"{name} are masked. Pass those that count, unmasked.")
+        raise CurvewiseError(
+            f"{name} are masked. Pass those that count, unmasked.", argument=name
+        )
     n = as_floats(sizes, "iuf", copy=True)
     if n is None or n.ndim > 1 or n.size == 0:
         raise bad_value(name, sizes, "Pass numbers of training examples.")
@@ -213,13 +231,15 @@ def checked_sizes(sizes: Any, name: str = "sizes") -> Floats:
     if not (np.isfinite(n) & (n > 0)).all():
         bad = n[~(np.isfinite(n) & (n > 0))][0]
         raise CurvewiseError(
-            f"{name} holds {bad:g}. Pass numbers of training examples, above 0."
+            f"{name} holds {bad:g}. Pass numbers of training examples, above 0.",
+            argument=name,
         )
     if n.max() > LARGEST_SIZE or n.min() < LEAST_SIZE:
         outside = n.max() if n.max() > LARGEST_SIZE else n.min()
         raise CurvewiseError(
             f"{name} holds {outside:g}. Pass sizes from {LEAST_SIZE:g} to "
-            f"{LARGEST_SIZE:g}."
+            f"{LARGEST_SIZE:g}.",
+            argument=name,
         )
     return n
 
@@ -238,23 +258,28 @@ def refuse_twice(n: Floats) -> None:
     if is_same.any():
         raise CurvewiseError(
             f"Size {n[1:][is_same][0]:g} is there twice. Pass its runs together, in one "
-            f"array."
+            f"array.",
+            argument="sizes",
         )
 
 
 def checked_table(values: Any, name: str, sizes: int) -> Floats:
     """Return one row of numbers for each curve; refuse another shape, not what is NaN."""
     if isinstance(values, np.ma.MaskedArray):
-        raise CurvewiseError(f"{name} are masked. Pass NaN where there is no number.")
+        raise CurvewiseError(
+            f"{name} are masked. Pass NaN where there is no number.", argument=name
+        )
     table = as_floats(values, NUMBERS, copy=True)
     if table is None:
         raise CurvewiseError(
             f"{name} are no table of numbers. Pass one row for each curve, one number for "
-            f"each size."
+            f"each size.",
+            argument=name,
         )
     if table.ndim != 2 or table.shape[1] != sizes:
         raise CurvewiseError(
             f"{name} have shape {table.shape} and there are {sizes} sizes. Pass one row "
-            f"for each curve, one number for each size."
+            f"for each curve, one number for each size.",
+            argument=name,
         )
     return table

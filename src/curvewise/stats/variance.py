@@ -237,23 +237,27 @@ def _checked(
     y = as_floats(scores)
     if y is None:
         raise CurvewiseError(
-            "Scores are no table of numbers. Pass one score for each cell."
+            "Scores are no table of numbers. Pass one score for each cell.",
+            argument="scores",
         )
     names = tuple(factors)
     if y.ndim != len(names) or len(names) < 2 or len(set(names)) < len(names):
         raise CurvewiseError(
             f"Scores have {y.ndim} axes, and the factors are {names}. Pass one name for "
-            f"each axis, at least two."
+            f"each axis, at least two.",
+            argument="factors",
         )
     if min(y.shape) < 2:
         raise CurvewiseError(
             f"'{names[int(np.argmin(y.shape))]}' has {min(y.shape)} level. Cross at least "
-            f"2 levels of each factor."
+            f"2 levels of each factor.",
+            argument="scores",
         )
     if not np.isfinite(y).all():
         raise CurvewiseError(
             f"{(~np.isfinite(y)).sum()} of {y.size} scores are not finite. Give failed "
-            f"trials a score."
+            f"trials a score.",
+            argument="scores",
         )
     return y, names
 

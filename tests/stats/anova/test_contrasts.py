@@ -178,33 +178,35 @@ def test_the_same_seed_gives_the_same_answer():
 
 
 @pytest.mark.parametrize(
-    ("weights", "message"),
+    ("weights", "argument"),
     [
-        ({"4": 1, "1": -1}, "There is no algorithm '4'"),
-        ((1, -1), r"weights are \(1, -1\), and there are 3 algorithms"),
-        (3, "weights are 3, and there are 3 algorithms"),
-        ((1, "a", -1), "Pass finite numbers"),
-        ((1, math.nan, -1), "Pass finite numbers"),
-        ((0, 0, 0), "All weights are 0"),
-        ((1, 1, -1), "The weights add up to 1, and a contrast's add up to 0"),
+        ({"4": 1, "1": -1}, "algorithm"),
+        ((1, -1), "weights"),
+        (3, "weights"),
+        ((1, "a", -1), "weights"),
+        ((1, math.nan, -1), "weights"),
+        ((0, 0, 0), "weights"),
+        ((1, 1, -1), "weights"),
     ],
 )
-def test_weights_are_checked(weights, message):
-    with pytest.raises(CurvewiseError, match=message):
+def test_weights_are_checked(weights, argument):
+    with pytest.raises(CurvewiseError) as refused:
         asked(three(), weights)
+    assert refused.value.argument == argument
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("more", "argument"),
     [
-        ({"draws": 5}, "draws is 5. Pass at least 99"),
-        ({"level": 0}, "level is 0"),
-        ({"confidence": 1}, "confidence is 1"),
+        ({"draws": 5}, "draws"),
+        ({"level": 0}, "level"),
+        ({"confidence": 1}, "confidence"),
     ],
 )
-def test_options_are_checked(more, message):
-    with pytest.raises(CurvewiseError, match=message):
+def test_options_are_checked(more, argument):
+    with pytest.raises(CurvewiseError) as refused:
         asked(three(), **more)
+    assert refused.value.argument == argument
     with pytest.raises(CurvewiseError, match="effect is 'shape'"):
         asked(three(), draws=99).p("shape")
     with pytest.raises(CurvewiseError, match="'3': 1 line"):

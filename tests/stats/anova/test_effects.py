@@ -137,8 +137,9 @@ def test_lines_without_any_spread_tell_nothing_of_it():
 
 
 def test_one_line_is_refused():
-    with pytest.raises(CurvewiseError, match="'other': 1 line, where the noise"):
+    with pytest.raises(CurvewiseError) as refused:
         effect_sizes(two()[0], np.ones((1, 8)))
+    assert refused.value.argument == "lines"
 
 
 def test_a_confidence_is_checked():
@@ -521,15 +522,16 @@ def test_the_guarantee_says_what_it_holds_for():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "argument"),
     [
-        ({"of": "algorithm"}, r"of is 'algorithm'\. Pass one of total, interaction\."),
-        ({"shuffles": 20}, r"shuffles is 20\. Pass at least 99\."),
-        ({"confidence": 1}, r"confidence is 1\. Pass one between 0 and 1\."),
-        ({"rng": None}, r"rng is None\. Pass a numpy Generator"),
+        ({"of": "algorithm"}, "of"),
+        ({"shuffles": 20}, "shuffles"),
+        ({"confidence": 1}, "confidence"),
+        ({"rng": None}, "rng"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(options, message):
+def test_what_cannot_be_asked_is_refused(options, argument):
     groups = drawn_lines("iid", (4, 4), chances())
-    with pytest.raises(CurvewiseError, match=message):
+    with pytest.raises(CurvewiseError) as refused:
         effect_shares(groups, **{"rng": chances(), **options})
+    assert refused.value.argument == argument

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from noisy_lines import lines
+from refusals import said_by
 from support import assert_at_least, assert_at_most, assert_rate
 
 from curvewise.errors import CurvewiseError
@@ -178,8 +179,9 @@ def test_two_that_always_score_the_same_do_not_differ(curve, method):
     assert not found[2].cannot_reject
     assert found[0].p("algorithm") < 0.05
     if len(set(curve)) == 1:
-        with pytest.raises(CurvewiseError, match="same value at every step"):
+        with pytest.raises(CurvewiseError) as refused:
             randomized_anova([same, same], rng=np.random.default_rng(1))
+        assert refused.value.argument == "lines"
 
 
 def test_the_same_seed_gives_the_same_answer():
@@ -190,23 +192,25 @@ def test_the_same_seed_gives_the_same_answer():
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("more", "argument"),
     [
-        ({"method": "tukey"}, "method is 'tukey'. Pass one of holm, closed"),
-        ({"noise": "some"}, "noise is 'some'"),
-        ({"shuffles": 3}, "shuffles is 3"),
-        ({"level": 2}, "level is 2"),
-        ({"exact": 1}, "exact is 1"),
+        ({"method": "tukey"}, "method"),
+        ({"noise": "some"}, "noise"),
+        ({"shuffles": 3}, "shuffles"),
+        ({"level": 2}, "level"),
+        ({"exact": 1}, "exact"),
     ],
 )
-def test_options_are_checked(more, message):
-    with pytest.raises(CurvewiseError, match=message):
+def test_options_are_checked(more, argument):
+    with pytest.raises(CurvewiseError) as refused:
         asked(some(), **more)
+    assert refused.value.argument == argument
 
 
 def test_seven_algorithms_are_too_many_for_closed_tests():
-    with pytest.raises(CurvewiseError, match=r"there are 7 algorithms.*method='holm'"):
+    with pytest.raises(CurvewiseError) as refused:
         asked(some((2,) * 7), method="closed")
+    assert said_by(refused.value) == ("method", {"method": "holm"})
 
 
 def test_effects_are_checked():

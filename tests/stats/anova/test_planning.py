@@ -7,6 +7,7 @@ from dataclasses import replace
 import noisy_lines
 import numpy as np
 import pytest
+from refusals import said_by
 from scipy import stats
 from support import assert_at_least, assert_at_most, assert_rate
 
@@ -452,68 +453,36 @@ def test_a_stated_difference_is_found_as_often_as_planned(kind, sds, least, caps
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    ("changed", "expected"),
     [
-        (
-            {"lines": [np.eye(3, 5), np.eye(8, 5)]},
-            r"The pilot has 3 lines of '1', too few to judge noise from\. Run at least 4 "
-            r"of each algorithm, better 8\.",
-        ),
-        (
-            {"lines": [np.eye(8, 5), np.eye(1, 5)]},
-            r"The pilot has 1 line of '2', too few to judge noise from\.",
-        ),
-        (
-            {"lines": [np.ones((4, 3)), np.zeros((4, 3))]},
-            r"The lines of each algorithm are all the same: without noise there is nothing",
-        ),
-        ({"power": 1}, r"power is 1\. Pass one between 0 and 1\."),
-        ({"level": 0}, r"level is 0\. Pass one between 0 and 1\."),
-        ({"confidence": "a"}, r"confidence is 'a'\. Pass one between 0 and 1\."),
-        (
-            {"power": 0.04},
-            r"power is 0\.04 and level 0\.05: chance alone finds as much\. Pass a power",
-        ),
-        (
-            {"effect": "x"},
-            r"effect is 'x'\. Pass one of algorithm, interaction, either",
-        ),
-        ({"noise": "x"}, r"noise is 'x'\. Pass one of unequal, equal"),
-        (
-            {"shift": 0},
-            r"shift is 0\. Pass the size of a difference in units of the scores, above 0; "
-            r"it is planned for in either direction\.",
-        ),
-        ({"shift": -2}, r"shift is -2\. Pass the size of a difference"),
-        ({"shift": math.nan}, r"shift is nan\. Pass the size of a difference"),
+        ({"lines": [np.eye(3, 5), np.eye(8, 5)]}, ("lines",)),
+        ({"lines": [np.eye(8, 5), np.eye(1, 5)]}, ("lines",)),
+        ({"lines": [np.ones((4, 3)), np.zeros((4, 3))]}, ("lines",)),
+        ({"power": 1}, ("power",)),
+        ({"level": 0}, ("level",)),
+        ({"confidence": "a"}, ("confidence",)),
+        ({"power": 0.04}, ("power",)),
+        ({"effect": "x"}, ("effect",)),
+        ({"noise": "x"}, ("noise",)),
+        ({"shift": 0}, ("shift",)),
+        ({"shift": -2}, ("shift",)),
+        ({"shift": math.nan}, ("shift",)),
         (
             {"shift": 1, "effect": "interaction"},
-            r"shift moves whole lines, and an interaction is what is left without\. Pass "
-            r"stretch=, or effect='algorithm'\.",
+            ("effect", {"stretch": ...}, {"effect": "algorithm"}),
         ),
-        (
-            {"stretch": 1},
-            r"stretch is 1\. Pass what scores are multiplied by, above 0 and",
-        ),
-        (
-            {"shift": 1, "stretch": 2},
-            r"Both shift and stretch are given\. Pass one of them\.",
-        ),
-        (
-            {"sizes": [1, 5]},
-            r"sizes is \[1, 5\]\. Pass numbers of lines, each at least 2\.",
-        ),
-        ({"sizes": []}, r"sizes is \[\]\. Pass numbers of lines"),
-        (
-            {"sizes": [2, 3]},
-            r"sizes go up to 3 lines, with which no result is significant\. Pass 4 or more",
-        ),
-        ({"simulations": 10}, r"simulations is 10\. Pass at least 100\."),
-        ({"rng": None}, r"rng is None\. Pass a numpy Generator"),
-        ({"lines": [[[1.0], [2.0]]] * 2}, r"The lines have 1 step"),
+        ({"stretch": 1}, ("stretch",)),
+        ({"shift": 1, "stretch": 2}, ("stretch",)),
+        ({"sizes": [1, 5]}, ("sizes",)),
+        ({"sizes": []}, ("sizes",)),
+        ({"sizes": [2, 3]}, ("sizes",)),
+        ({"simulations": 10}, ("simulations",)),
+        ({"rng": None}, ("rng",)),
+        ({"lines": [[[1.0], [2.0]]] * 2}, ("lines",)),
     ],
 )
-def test_what_cannot_be_planned_is_refused(changed, message):
+def test_what_cannot_be_planned_is_refused(changed, expected):
     given = {"lines": pilot(36), "rng": rng_of(37), **FEW} | changed
-    with pytest.raises(CurvewiseError, match=f"^{message}"):
+    with pytest.raises(CurvewiseError) as refused:
         lines_for_power(given.pop("lines"), **given)
+    assert said_by(refused.value) == expected

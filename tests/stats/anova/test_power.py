@@ -155,37 +155,24 @@ def test_the_same_seed_gives_the_same_and_long_curves_cost_little():
 
 
 @pytest.mark.parametrize(
-    ("changed", "message"),
+    ("changed", "argument"),
     [
-        ({"stretch": 0}, r"stretch is 0\. Pass what scores are multiplied by, above 0"),
-        ({"stretch": "a"}, r"stretch is 'a'\. Pass what"),
-        ({"size": 1}, r"size is 1\. Pass a number of lines, at least 2\."),
-        ({"size": 2.5}, r"size is 2\.5\. Pass a number of lines"),
-        (
-            {"size": 31},
-            r"size is 31, and 30 lines have samples of 30 lines at most\. Pass a smaller",
-        ),
-        (
-            {"size": 16, "disjoint": True},
-            r"size is 16, and 30 lines have samples of 15 different lines for both",
-        ),
-        (
-            {"stretch": [1, 2], "size": [3, 4, 5]},
-            r"stretch has 2 values and size 3\. Pass one of either",
-        ),
-        ({"level": 0}, r"level is 0\. Pass one between 0 and 1\."),
-        (
-            {"null_draws": 150},
-            r"null_draws is 150, too few for the 21 sorted values around level 0\.05\. "
-            r"Pass at least 220\.",
-        ),
-        ({"draws": 5}, r"draws is 5\. Pass at least 10\."),
-        ({"rng": 3}, r"rng is 3\. Pass a numpy Generator"),
-        ({"lines": [[1.0], [2.0]]}, r"The lines have 1 step"),
-        ({"lines": [[1.0, np.nan]] * 3}, r"3 values of '1' are not finite"),
+        ({"stretch": 0}, "stretch"),
+        ({"stretch": "a"}, "stretch"),
+        ({"size": 1}, "size"),
+        ({"size": 2.5}, "size"),
+        ({"size": 31}, "size"),
+        ({"size": 16, "disjoint": True}, "size"),
+        ({"stretch": [1, 2], "size": [3, 4, 5]}, "size"),
+        ({"level": 0}, "level"),
+        ({"null_draws": 150}, "null_draws"),
+        ({"draws": 5}, "draws"),
+        ({"rng": 3}, "rng"),
+        ({"lines": [[1.0], [2.0]]}, "lines"),
+        ({"lines": [[1.0, np.nan]] * 3}, "lines"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(changed, message):
+def test_what_cannot_be_drawn_is_refused(changed, argument):
     given = {
         "lines": curves(30),
         "stretch": 1.1,
@@ -193,5 +180,6 @@ def test_what_cannot_be_drawn_is_refused(changed, message):
         "rng": np.random.default_rng(1),
     } | changed
     lines, stretch = given.pop("lines"), given.pop("stretch")
-    with pytest.raises(CurvewiseError, match=f"^{message}"):
+    with pytest.raises(CurvewiseError) as refused:
         stretch_power(lines, stretch, **given)
+    assert refused.value.argument == argument

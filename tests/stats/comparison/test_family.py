@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from curvewise.errors import CurvewiseError
 from curvewise.stats.comparison import difference, holm, shared_confidence
 
 
@@ -57,15 +58,16 @@ def test_an_uncorrected_family_and_the_peers_would_not():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "argument"),
     [
-        (lambda: shared_confidence(0.95, 0), r"members is 0\. Pass a number"),
-        (lambda: shared_confidence(95, 2), r"confidence is 95\. Pass one between"),
-        (lambda: holm([0.5, 1.5]), r"p is \[0\.5, 1\.5\]\. Pass one p-value between 0"),
-        (lambda: holm([np.nan]), r"p is \[nan\]\."),
-        (lambda: holm(["x"]), r"p are no numbers\. Pass one p-value per test"),
+        (lambda: shared_confidence(0.95, 0), "members"),
+        (lambda: shared_confidence(95, 2), "confidence"),
+        (lambda: holm([0.5, 1.5]), "p"),
+        (lambda: holm([np.nan]), "p"),
+        (lambda: holm(["x"]), "p"),
     ],
 )
-def test_bad_input_is_named(call, words):
-    with pytest.raises(ValueError, match=words):
+def test_bad_input_is_named(call, argument):
+    with pytest.raises(CurvewiseError) as refused:
         call()
+    assert refused.value.argument == argument

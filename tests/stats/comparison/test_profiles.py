@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, norm
 
-from curvewise.errors import CurvewiseWarning
+from curvewise.errors import CurvewiseError, CurvewiseWarning
 from curvewise.stats.comparison import (
     performance_profile,
     performance_profile_bootstrap,
@@ -165,25 +165,20 @@ def test_it_says_what_it_is():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "argument"),
     [
-        (
-            lambda: performance_profile([[1, 2]], []),
-            r"at is \[\]\. Pass thresholds, one",
-        ),
-        (lambda: performance_profile([[1, 2]], [np.nan]), r"at is \[nan\]\. Pass"),
-        (lambda: performance_profile([[1, 2]], "x"), r"at are no numbers\. Pass thr"),
-        (lambda: performance_profile([[1, 2]], 1, method="x"), r"method is 'x'\."),
-        (lambda: performance_profile([[1, 2]], 1, confidence=5), r"confidence is 5\."),
-        (
-            lambda: performance_profile_bootstrap([[1, 2]], 1, rng=1),
-            r"rng is 1\. Pass a numpy Generator",
-        ),
+        (lambda: performance_profile([[1, 2]], []), "at"),
+        (lambda: performance_profile([[1, 2]], [np.nan]), "at"),
+        (lambda: performance_profile([[1, 2]], "x"), "at"),
+        (lambda: performance_profile([[1, 2]], 1, method="x"), "method"),
+        (lambda: performance_profile([[1, 2]], 1, confidence=5), "confidence"),
+        (lambda: performance_profile_bootstrap([[1, 2]], 1, rng=1), "rng"),
     ],
 )
-def test_bad_input_is_named(call, words):
-    with pytest.raises(ValueError, match=words):
+def test_bad_input_is_named(call, argument):
+    with pytest.raises(CurvewiseError) as refused:
         call()
+    assert refused.value.argument == argument
 
 
 DENSE = np.linspace(-3, 6, 400)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 from scipy.stats import binomtest
 
-from curvewise.errors import CurvewiseWarning
+from curvewise.errors import CurvewiseError, CurvewiseWarning
 from curvewise.stats.bands import cdf_band
 from curvewise.stats.bounds import order_statistics
 from curvewise.stats.comparison import (
@@ -204,27 +204,19 @@ def test_it_says_what_it_is():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "argument"),
     [
-        (lambda: dominance([1, 2], [1], rng=3), r"rng is 3\. Pass a numpy Generator"),
-        (
-            lambda: dominance([1, 2], [1, 3], resamples=10, rng=rng()),
-            r"resamples is 10\. Pass at least 100",
-        ),
-        (
-            lambda: dominance([1, 2], [1, 3], resamples=0.5, rng=rng()),
-            r"resamples is 0\.5\.",
-        ),
-        (lambda: dominance([], [1], rng=rng()), r"Scores a have shape \(0,\)"),
-        (
-            lambda: dominance([1, 2], [1, 3], confidence=1, rng=rng()),
-            r"confidence is 1\. Pass one between 0 and 1",
-        ),
+        (lambda: dominance([1, 2], [1], rng=3), "rng"),
+        (lambda: dominance([1, 2], [1, 3], resamples=10, rng=rng()), "resamples"),
+        (lambda: dominance([1, 2], [1, 3], resamples=0.5, rng=rng()), "resamples"),
+        (lambda: dominance([], [1], rng=rng()), "scores a"),
+        (lambda: dominance([1, 2], [1, 3], confidence=1, rng=rng()), "confidence"),
     ],
 )
-def test_bad_input_is_named(call, words):
-    with pytest.raises(ValueError, match=words):
+def test_bad_input_is_named(call, argument):
+    with pytest.raises(CurvewiseError) as refused:
         call()
+    assert refused.value.argument == argument
 
 
 @pytest.mark.parametrize(
@@ -350,17 +342,18 @@ def test_it_says_what_it_is_of_shifts():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "argument"),
     [
-        (lambda: quantile_shift([1], [1], [2]), r"p is \[2\]\. Pass shares between 0"),
-        (lambda: quantile_shift([1], [], P), r"Scores b have shape \(0,\)"),
-        (lambda: quantile_shift([1], [1], P, confidence=2), r"confidence is 2\."),
-        (lambda: quantile_shift([1], [1], P, kind="x"), r"kind is 'x'\. Pass one of"),
+        (lambda: quantile_shift([1], [1], [2]), "p"),
+        (lambda: quantile_shift([1], [], P), "scores b"),
+        (lambda: quantile_shift([1], [1], P, confidence=2), "confidence"),
+        (lambda: quantile_shift([1], [1], P, kind="x"), "kind"),
     ],
 )
-def test_bad_input_is_named_of_shifts(call, words):
-    with pytest.raises(ValueError, match=words):
+def test_bad_input_is_named_of_shifts(call, argument):
+    with pytest.raises(CurvewiseError) as refused:
         call()
+    assert refused.value.argument == argument
 
 
 def test_nothing_asked_is_nothing_settled():
@@ -368,7 +361,9 @@ def test_nothing_asked_is_nothing_settled():
 
 
 def test_unsorted_shares_are_refused():
-    with pytest.raises(ValueError, match=r"p is not in ascending order\. Pass a shift"):
+    with pytest.raises(CurvewiseError) as refused:
         where_better(quantile_shift([1, 2], [1, 2], [0.5, 0.2]))
-    with pytest.raises(ValueError, match=r"p is 'a'\. Pass shares between 0 and 1"):
+    assert refused.value.argument == "p"
+    with pytest.raises(CurvewiseError) as refused:
         quantile_shift([1, 2], [1, 2], "a")
+    assert refused.value.argument == "p"

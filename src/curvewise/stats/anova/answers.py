@@ -174,12 +174,16 @@ def two_way(lines: LinesLike) -> Anova:
     if math.sqrt(total / values.size) <= 1e-15 * offset / unit:
         raise CurvewiseError(
             f"All {n} lines have the same value at every step, so that there is nothing "
-            f"to compare. Check what was measured."
+            f"to compare. Check what was measured.",
+            argument="lines",
+            value=float(design.values[0, 0]),
         )
     if unit < _SMALLEST:
         raise CurvewiseError(
             f"The lines differ by about {unit:.0e}, of which squares vanish. Pass them "
-            f"in a smaller unit."
+            f"in a smaller unit.",
+            argument="lines",
+            value=unit,
         )
     means = np.stack([group.mean(axis=0) for group in small.groups])
     of_algorithms, of_steps = means.mean(axis=1), values.mean(axis=0)
@@ -520,7 +524,10 @@ class RandomizedAnova:
         if draws is None:
             have = "flips" if of == "shuffles" else "shuffles"
             raise CurvewiseError(
-                f"The {effect} effect was not tested by {of}. Pass ", {"of": have}, "."
+                f"The {effect} effect was not tested by {of}. Pass ",
+                {"of": have},
+                ".",
+                argument="of",
             )
         return draws.critical_value(
             checked_level(self.level if level is None else level)
@@ -593,6 +600,7 @@ class RandomizedAnova:
                 "The published rule is about F under shuffles of whole lines. Ask ",
                 Phrase("randomized_anova(..., null='joint')"),
                 " for it.",
+                argument="null",
             )
         return self.null_values(effect)
 

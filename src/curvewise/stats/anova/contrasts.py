@@ -205,6 +205,7 @@ def all_pairs(
             "some of them to be equal. Pass ",
             {"method": "holm"},
             f", or {MOST_CLOSED} algorithms at most.",
+            argument="method",
         )
     pairs = list(combinations(range(m), 2))
     sets = list(_sets(m)) if method == "closed" else pairs
@@ -260,7 +261,8 @@ def pair_of(one: str, other: str, found: RandomizedAnova) -> Pair:
     if len(found.sizes) != 2:
         raise CurvewiseError(
             f"An analysis of {len(found.sizes)} algorithms came, and a pair has two. Ask "
-            f"all_pairs(...)."
+            f"all_pairs(...).",
+            argument="found",
         )
     own = both_p(found.tests)
     sizes = (found.sizes[0], found.sizes[1])
@@ -471,19 +473,25 @@ def _checked_weights(weights: Any, names: tuple[str, ...]) -> Floats:
         if len(values) != len(names):
             raise CurvewiseError(
                 f"weights are {weights!r}, and there are {len(names)} algorithms. Pass a "
-                f"mapping from names to weights, or a weight for each."
+                f"mapping from names to weights, or a weight for each.",
+                argument="weights",
             )
     if not all(is_number(value) for value in values):
-        raise CurvewiseError(f"weights are {weights!r}. Pass finite numbers.")
+        raise CurvewiseError(
+            f"weights are {weights!r}. Pass finite numbers.", argument="weights"
+        )
     c = np.array(values, dtype=np.float64)
     largest = float(np.abs(c).max())
     if largest == 0:
-        raise CurvewiseError("All weights are 0. Pass some that add up to 0.")
+        raise CurvewiseError(
+            "All weights are 0. Pass some that add up to 0.", argument="weights"
+        )
     total = float((c / largest).sum())
     if abs(total) > 1e-9 * len(c):
         raise CurvewiseError(
             f"The weights add up to {float(c.sum()):g}, and a contrast's add up to 0. One "
-            f"against the mean of two others is 1, -0.5, -0.5."
+            f"against the mean of two others is 1, -0.5, -0.5.",
+            argument="weights",
         )
     return c
 

@@ -586,7 +586,8 @@ def effect_shares(
     if unit < _SMALLEST:
         raise CurvewiseError(
             f"The lines differ by about {unit:.0e}, of which squares vanish. Pass them "
-            f"in a smaller unit."
+            f"in a smaller unit.",
+            argument="lines",
         )
     values = design.values
     if of == "interaction":

@@ -89,7 +89,9 @@ def checked_lines(
     if len(tables) < 2:
         raise CurvewiseError(
             f"Lines of {len(tables)} algorithm came. Pass those of two or more, as a "
-            f"mapping from names to arrays of shape (line, step)."
+            f"mapping from names to arrays of shape (line, step).",
+            argument="lines",
+            value=names,
         )
     steps = {name: table.shape[1] for name, table in zip(names, tables, strict=True)}
     if len(set(steps.values())) > 1:
@@ -99,23 +101,31 @@ def checked_lines(
             "common steps first, as ",
             Phrase("Trials.lines(metric, grid=..., fill=...)"),
             " does.",
+            argument="lines",
+            value=steps,
         )
     k, sizes = steps[names[0]], tuple(len(table) for table in tables)
     if k < least_steps:
         raise CurvewiseError(
             f"The lines have {k} step, and a curve has two or more. Compare single scores "
-            f"with performance(...)."
+            f"with performance(...).",
+            argument="lines",
+            value=steps,
         )
     if max(sizes) < 2:
         raise CurvewiseError(
             f"Each of {len(tables)} algorithms has one line, so that nothing tells an "
-            f"algorithm from chance. Pass several lines (runs, seeds) of each."
+            f"algorithm from chance. Pass several lines (runs, seeds) of each.",
+            argument="lines",
+            value=sizes,
         )
     if min(sizes) < least_lines:
         few = [n for n, size in zip(names, sizes, strict=True) if size < least_lines]
         raise CurvewiseError(
             f"{listed(few)}: {min(sizes)} line, where the noise of each algorithm has to "
-            f"be seen in {least_lines} lines or more. Run it again with other seeds."
+            f"be seen in {least_lines} lines or more. Run it again with other seeds.",
+            argument="lines",
+            value=few,
         )
     return Design(names, np.concatenate(tables), sizes)
 
@@ -127,7 +137,9 @@ def _named(lines: Any) -> tuple[tuple[str, ...], list[Any]]:
         names = tuple(str(name) for name in lines)
         if twice := {name for name in names if names.count(name) > 1}:
             raise CurvewiseError(
-                f"Two algorithms are called {listed(twice)}. Give each a name of its own."
+                f"Two algorithms are called {listed(twice)}. Give each a name of its own.",
+                argument="lines",
+                value=twice,
             )
         return names, list(lines.values())
     try:
@@ -135,7 +147,9 @@ def _named(lines: Any) -> tuple[tuple[str, ...], list[Any]]:
     except TypeError:
         raise CurvewiseError(
             f"Lines are {type(lines).__name__}. Pass a mapping from names to arrays of "
-            f"shape (line, step), or a list of such arrays."
+            f"shape (line, step), or a list of such arrays.",
+            argument="lines",
+            value=lines,
         ) from None
     return tuple(str(i + 1) for i in range(len(arrays))), arrays
 
@@ -146,11 +160,15 @@ def checked_table(name: str, values: Any) -> Floats:
     if table is None or isinstance(values, np.ma.MaskedArray):
         raise CurvewiseError(
             f"The lines of '{name}' are no table of numbers. Pass an array of shape "
-            f"(line, step), every line on the same steps."
+            f"(line, step), every line on the same steps.",
+            argument="lines",
+            value=name,
         )
     if table.ndim != 2 or 0 in table.shape:
         raise CurvewiseError(
-            f"The lines of '{name}' have shape {table.shape}. Pass (line, step)."
+            f"The lines of '{name}' have shape {table.shape}. Pass (line, step).",
+            argument="lines",
+            value=table.shape,
         )
     if not np.isfinite(table).all():
         line, step = np.argwhere(~np.isfinite(table))[0]
@@ -160,11 +178,15 @@ def checked_table(name: str, values: Any) -> Floats:
             "gaps, as ",
             Phrase("Trials.lines(metric, fill=..., failed=...)"),
             " does.",
+            argument="lines",
+            value=(name, int(line), int(step)),
         )
     if np.abs(table).max() > LARGEST:
         raise CurvewiseError(
             f"Values of '{name}' are beyond {LARGEST:g}, where squares overflow. Pass "
-            f"smaller ones, such as their logarithms."
+            f"smaller ones, such as their logarithms.",
+            argument="lines",
+            value=name,
         )
     return table
 
@@ -227,7 +249,9 @@ def checked_edges(steps: int, windows: WindowsLike) -> Edges:
         if count > steps:
             raise CurvewiseError(
                 f"{count} windows were asked for, and there are {steps} steps. Pass "
-                f"{steps} or fewer."
+                f"{steps} or fewer.",
+                argument="windows",
+                value=count,
             )
         return np.arange(count + 1, dtype=np.int64) * steps // count
     edges = np.asarray(windows)

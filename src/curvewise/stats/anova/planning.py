@@ -306,13 +306,16 @@ def _checked_pilot(lines: LinesLike) -> Design:
         name = design.names[design.sizes.index(few)]
         raise CurvewiseError(
             f"The pilot has {few} line{'' if few == 1 else 's'} of '{name}', too few to "
-            f"judge noise from. Run at least {FEWEST_TO_PLAN} of each algorithm, better 8."
+            f"judge noise from. Run at least {FEWEST_TO_PLAN} of each algorithm, better 8.",
+            argument="lines",
+            value=few,
         )
     residual = max(float(np.ptp(g, axis=0).max()) for g in design.groups)
     if residual <= 1e-13 * float(np.abs(design.values).max()):
         raise CurvewiseError(
             "The lines of each algorithm are all the same: without noise there is nothing "
-            "to plan for. Pass runs with different seeds."
+            "to plan for. Pass runs with different seeds.",
+            argument="lines",
         )
     return design
 
@@ -341,7 +344,9 @@ def _checked_effect(shift: Any, stretch: Any, effect: str) -> bool:
     if shift is None and stretch is None:
         return False
     if shift is not None and stretch is not None:
-        raise CurvewiseError("Both shift and stretch are given. Pass one of them.")
+        raise CurvewiseError(
+            "Both shift and stretch are given. Pass one of them.", argument="stretch"
+        )
     if shift is not None:
         if not is_number(shift) or shift <= 0:
             raise bad_value(
@@ -358,6 +363,7 @@ def _checked_effect(shift: Any, stretch: Any, effect: str) -> bool:
                 ", or ",
                 {"effect": "algorithm"},
                 ".",
+                argument="effect",
             )
     elif not is_number(stretch) or stretch <= 0 or stretch == 1:
         raise bad_value(
@@ -378,7 +384,8 @@ def _checked_sizes(sizes: Any, least: int) -> list[int] | None:
     if tried[-1] < least:
         raise CurvewiseError(
             f"sizes go up to {tried[-1]} lines, with which no result is significant. "
-            f"Pass {least} or more."
+            f"Pass {least} or more.",
+            argument="sizes",
         )
     return [int(n) for n in tried]
 

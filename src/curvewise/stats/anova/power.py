@@ -266,7 +266,8 @@ def _points(stretch: Any, size: Any, pool: Pool) -> tuple[Floats, Indices]:
     except ValueError:
         raise CurvewiseError(
             f"stretch has {np.size(stretch)} values and size {np.size(size)}. Pass one of "
-            f"either, or as many of both."
+            f"either, or as many of both.",
+            argument="size",
         ) from None
     for value in stretches.ravel().tolist():
         if not is_number(value) or not 1e-6 <= value <= 1e6:

@@ -205,6 +205,7 @@ def _noise(null: Null, noise: Any) -> Noise:
             ", or ",
             {"noise": "equal"},
             ".",
+            argument="noise",
         )
     how: Noise = noise
     return how
@@ -336,6 +337,7 @@ def _checked_sizes(design: Design, noise: Noise, interaction: Judged) -> None:
             "again with other seeds, or pass ",
             {"noise": "equal"},
             " if its noise is known to be that of the others.",
+            argument="lines",
         )
     if interaction == "max_t" and noise == "equal":
         raise CurvewiseError(
@@ -345,6 +347,7 @@ def _checked_sizes(design: Design, noise: Noise, interaction: Judged) -> None:
             " and ",
             {"noise": "unequal"},
             " for it.",
+            argument="noise",
         )
     if interaction == "max_t" and fewest < FEWEST_TO_FLIP:
         raise CurvewiseError(
@@ -353,6 +356,7 @@ def _checked_sizes(design: Design, noise: Noise, interaction: Judged) -> None:
             f" is judged by flips, which take {FEWEST_TO_FLIP} or more. Pass ",
             {"interaction": "ats"},
             ", or run more seeds.",
+            argument="lines",
         )
 
 
@@ -576,5 +580,6 @@ def is_exact(exact: Any, deals: float, most: int = MOST_ENUMERATED) -> bool:
             f"There are {many} deals, and at most {most:,} are tried one by one. Pass ",
             {"exact": False},
             " to draw some of them.",
+            argument="exact",
         )
     return exact

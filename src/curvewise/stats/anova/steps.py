@@ -322,12 +322,14 @@ class Where:
         if len(self.algorithms) != 2:
             raise CurvewiseError(
                 f"A band is on the difference of two algorithms, and "
-                f"{len(self.algorithms)} were tested. Ask where each pair differs."
+                f"{len(self.algorithms)} were tested. Ask where each pair differs.",
+                argument="band",
             )
         if band.at[-1] < self.steps[-1]:
             raise CurvewiseError(
                 f"The band ends at step {band.at[-1]:g}, and algorithms were tested up to "
-                f"{self.steps[-1]:g}. Pass a band on the same steps."
+                f"{self.steps[-1]:g}. Pass a band on the same steps.",
+                argument="band",
             )
         found = np.flatnonzero(self.different)
         return band.at > (self.last[found[-1]] if len(found) else -np.inf)
@@ -474,6 +476,7 @@ def _checked_level(asked: Any, flips: int) -> float:
             f"{flips} flips never give a p of {level:g}. Pass ",
             {"flips": Verbatim(f"{int(1 / level)}")},
             " or more.",
+            argument="flips",
         )
     return level
 
@@ -637,7 +640,8 @@ def mean_band(
     if len(table) < _FEWEST_FOR_BAND:
         raise CurvewiseError(
             f"{len(table)} lines came, and a band takes {_FEWEST_FOR_BAND} or more: signs "
-            f"of fewer can be drawn in too few ways. Run it again with other seeds."
+            f"of fewer can be drawn in too few ways. Run it again with other seeds.",
+            argument="lines",
         )
     at = _checked_steps(steps, table.shape[1])
     own = apart(Design(("lines",), table, (len(table),)))
@@ -690,6 +694,7 @@ def _critical_place(confidence: float, flips: int) -> int:
             f"{flips} flips cannot tell a confidence of {confidence:g}. Pass ",
             {"flips": Verbatim(f"{enough}")},
             " or more.",
+            argument="flips",
         )
     return place
 

@@ -254,21 +254,31 @@ def _checked_tasks(tasks: Any) -> dict[str, Design]:
     else:
         raise CurvewiseError(
             f"tasks are {type(tasks).__name__}. Pass a mapping from the name of each task "
-            f"to the lines of both algorithms."
+            f"to the lines of both algorithms.",
+            argument="tasks",
+            value=tasks,
         )
     if not named:
-        raise CurvewiseError("There are no tasks. Pass the lines of one or more.")
+        raise CurvewiseError(
+            "There are no tasks. Pass the lines of one or more.",
+            argument="tasks",
+            value=tasks,
+        )
     designs: dict[str, Design] = {}
     known: tuple[str, ...] = ()
     for task, lines in named.items():
         try:
             design = checked_lines(lines, least_steps=1, least_lines=2)
         except CurvewiseError as error:
-            raise CurvewiseError(f"Task '{task}': ", error.message) from None
+            raise CurvewiseError(
+                f"Task '{task}': ", error.message, argument="tasks", value=task
+            ) from None
         if len(design.names) != 2:
             raise CurvewiseError(
                 f"Task '{task}' has lines of {len(design.names)} algorithms: "
-                f"{listed(design.names)}. Pass those of two; go through pairs for more."
+                f"{listed(design.names)}. Pass those of two; go through pairs for more.",
+                argument="tasks",
+                value=task,
             )
         known = known or design.names
         for name in design.names:

@@ -331,6 +331,7 @@ def _guaranteed(asked: _Asked, a: Floats, b: Floats) -> Interval:
             ", or ",
             {"method": "asymptotic"},
             ".",
+            argument="support",
         )
     return asked.interval(asked.value(a, b), lower, upper, _promise_of_bands(asked))
 
@@ -542,7 +543,9 @@ def holm(p: ArrayLike) -> Floats:
     """
     values = as_floats(p)
     if values is None:
-        raise CurvewiseError("p are no numbers. Pass one p-value per test.")
+        raise CurvewiseError(
+            "p are no numbers. Pass one p-value per test.", argument="p"
+        )
     if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
         raise bad_value("p", p, "Pass one p-value between 0 and 1 per test.")
     order = np.argsort(values, kind="stable")

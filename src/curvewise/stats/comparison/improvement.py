@@ -311,14 +311,16 @@ def _same_tasks(a: Scores, b: Scores) -> list[tuple[Floats, Floats]]:
             odd = sorted(str(task) for task in set(a) ^ set(b))
             raise CurvewiseError(
                 f"Only one of a and b has the tasks {', '.join(odd)}. Pass scores of the "
-                f"same tasks."
+                f"same tasks.",
+                argument="b",
             )
         b = {task: b[task] for task in a}
     one, other = by_task(a), by_task(b)
     if len(one) != len(other):
         raise CurvewiseError(
             f"There are {len(one)} tasks in a and {len(other)} in b. Pass scores of the "
-            f"same tasks."
+            f"same tasks.",
+            argument="b",
         )
     return list(zip(one, other, strict=True))
 

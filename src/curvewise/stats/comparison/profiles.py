@@ -213,7 +213,7 @@ def _warn(pool: Pool, what: What) -> None:
 def _thresholds(at: ArrayLike) -> Floats:
     thresholds = as_floats(at)
     if thresholds is None:
-        raise CurvewiseError("at are no numbers. Pass thresholds.")
+        raise CurvewiseError("at are no numbers. Pass thresholds.", argument="at")
     if thresholds.ndim > 1 or thresholds.size == 0 or np.isnan(thresholds).any():
         raise bad_value("at", at, "Pass thresholds, one or more.")
     return np.atleast_1d(thresholds)

@@ -146,7 +146,9 @@ def where_better(shift: CurveBand) -> list[Settled]:
     [(0.4, 0.8, 'a')]
     """
     if (np.diff(shift.at) < 0).any():
-        raise CurvewiseError("p is not in ascending order. Pass a shift with sorted p.")
+        raise CurvewiseError(
+            "p is not in ascending order. Pass a shift with sorted p.", argument="p"
+        )
     if len(shift.at) == 0:
         return []
     sign = np.where(shift.lower > 0, 1, np.where(shift.upper < 0, -1, 0))

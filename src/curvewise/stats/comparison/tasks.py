@@ -336,14 +336,24 @@ def by_task(scores: Scores) -> list[Floats]:
         if scores.ndim != 2 or 0 in scores.shape:
             raise CurvewiseError(
                 f"Scores have shape {scores.shape}. Pass an array of shape (run, task), "
-                f"or one array per task."
+                f"or one array per task.",
+                argument="scores",
+                value=scores.shape,
             )
         scores = list(scores.T)
     if not isinstance(scores, Iterable):
-        raise CurvewiseError(f"Scores are {scores!r}. Pass one array of runs per task.")
+        raise CurvewiseError(
+            f"Scores are {scores!r}. Pass one array of runs per task.",
+            argument="scores",
+            value=scores,
+        )
     named = scores if isinstance(scores, Mapping) else dict(enumerate(scores))
     if not named:
-        raise CurvewiseError("There are no tasks. Pass one array of scores per task.")
+        raise CurvewiseError(
+            "There are no tasks. Pass one array of scores per task.",
+            argument="scores",
+            value=scores,
+        )
     return [_runs(task, z) for task, z in named.items()]
 
 
@@ -351,7 +361,9 @@ def _runs(task: str | int, scores: ArrayLike) -> Floats:
     try:
         return checked_scores(scores)
     except CurvewiseError as wrong:
-        raise CurvewiseError(f"Task {task!r}: ", wrong.message) from None
+        raise CurvewiseError(
+            f"Task {task!r}: ", wrong.message, argument="scores", value=task
+        ) from None
 
 
 def percentile(values: Floats, p: float) -> tuple[float, float]:

@@ -296,6 +296,7 @@ def trials_for(
             ", or ",
             {"method": "asymptotic"},
             " with a pilot.",
+            argument="support",
         )
     if z is None:
         return _for_the_worst(functional, h, support, level, kind, method)
@@ -307,7 +308,9 @@ def trials_for(
 def _checked_pilot(pilot: ArrayLike, support: Support) -> Floats:
     z = checked_scores(pilot, "Pilot scores")
     if len(z) < 2:
-        raise CurvewiseError("The pilot has 1 score. Pass several: they must differ.")
+        raise CurvewiseError(
+            "The pilot has 1 score. Pass several: they must differ.", argument="pilot"
+        )
     checked_support(support, z)
     return z
 
@@ -326,6 +329,7 @@ def _for_the_worst(
             f"Without a pilot nobody knows how {functional.of}s vary. Pass ",
             {"pilot": Verbatim("<scores of a few trials>")},
             ".",
+            argument="pilot",
         )
     if math.isinf(high - low):
         raise CurvewiseError(
@@ -333,6 +337,7 @@ def _for_the_worst(
             f"from {low:g} to {high:g}. Pass ",
             {"pilot": Verbatim("<scores of a few trials>")},
             ".",
+            argument="pilot",
         )
     share = h * functional.mass / (high - low)
     # An interval of the whole support is had for nothing.
@@ -385,6 +390,7 @@ def _asymptotic(functional: Functional, h: float, z: Floats, confidence: float) 
             "scores do. Pass a larger pilot, or ",
             {"method": "guaranteed"},
             ".",
+            argument="pilot",
         )
     width = partial(asymptotic_width, functional, confidence=confidence)
     n = smallest(lambda n: width(z, n), h, 10)
@@ -443,7 +449,10 @@ def trials_for_band(
     """
     h = checked_half_width(half_width)
     if h >= 1:
-        raise CurvewiseError(f"half_width is {h:g}. Pass one below 1: no CDF is wider.")
+        raise CurvewiseError(
+            f"half_width is {h:g}. Pass one below 1: no CDF is wider.",
+            argument="half_width",
+        )
     level = checked_confidence(confidence)
     checked_size(start, "start")
 

@@ -195,7 +195,8 @@ def _within(n: float, least: int, half_width: float) -> int:
     if n > MOST:
         raise CurvewiseError(
             f"A half-width of {half_width:g} takes more than {MOST:,} trials. Pass a "
-            f"larger one."
+            f"larger one.",
+            argument="half_width",
         )
     return max(least, math.ceil(n))
 
