@@ -214,7 +214,9 @@ def cost(counts: ArrayLike, *, costs: ArrayLike, undefined: float = np.nan) -> F
     if price.shape != c.shape[-2:] or not np.isfinite(price).all():
         raise CurvewiseError(
             f"costs have shape {price.shape}. Pass finite numbers of shape "
-            f"{c.shape[-2:]}: rows are true classes, columns what they were called."
+            f"{c.shape[-2:]}: rows are true classes, columns what they were called.",
+            argument="costs",
+            value=costs,
         )
     return _ratio((c * price).sum((-2, -1)), c.sum((-2, -1)), undefined)
 
@@ -280,16 +282,22 @@ def _checked(counts: ArrayLike) -> Floats:
         c = np.asarray(counts, dtype=np.float64)
     except (TypeError, ValueError):
         raise CurvewiseError(
-            "Confusion counts are not numbers. Pass counts >= 0, shape (..., K, K)."
+            "Confusion counts are not numbers. Pass counts >= 0, shape (..., K, K).",
+            argument="counts",
+            value=counts,
         ) from None
     if c.ndim < 2 or c.shape[-1] != c.shape[-2] or c.shape[-1] < 2:
         raise CurvewiseError(
             f"Confusion counts have shape {c.shape}. Pass (..., K, K) with K >= 2: "
-            f"rows are true classes, columns what they were called."
+            f"rows are true classes, columns what they were called.",
+            argument="counts",
+            value=counts,
         )
     if not (np.isfinite(c) & (c >= 0)).all():
         raise CurvewiseError(
-            "Confusion counts are negative or not finite. Pass counts >= 0."
+            "Confusion counts are negative or not finite. Pass counts >= 0.",
+            argument="counts",
+            value=counts,
         )
     return c
 

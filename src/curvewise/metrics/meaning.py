@@ -67,16 +67,24 @@ class Metric:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip():
-            raise CurvewiseError(f"A metric needs a name, not {self.name!r}.")
+            raise CurvewiseError(
+                f"A metric needs a name, not {self.name!r}.",
+                argument="name",
+                value=self.name,
+            )
         if self.direction not in (None, *get_args(Direction)):
             raise CurvewiseError(
                 f"The direction of metric '{self.name}' is {self.direction!r}. "
-                f"Say 'higher' or 'lower': which way is better."
+                f"Say 'higher' or 'lower': which way is better.",
+                argument="direction",
+                value=self.direction,
             )
         if self.source not in get_args(Source):
             raise CurvewiseError(
                 f"The source of metric '{self.name}' is {self.source!r}. "
-                f"Pass one of {listed(get_args(Source))}."
+                f"Pass one of {listed(get_args(Source))}.",
+                argument="source",
+                value=self.source,
             )
         try:
             low, high = (float(end) for end in self.range)
@@ -85,7 +93,9 @@ class Metric:
         if not low < high:
             raise CurvewiseError(
                 f"The range of metric '{self.name}' is {self.range!r}. "
-                f"Pass two numbers, the lower first, such as (0, 1)."
+                f"Pass two numbers, the lower first, such as (0, 1).",
+                argument="range",
+                value=self.range,
             )
         object.__setattr__(self, "range", (low, high))
         object.__setattr__(self, "label", self.label or self.name)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from facts import refused
 from scipy import stats
 from scipy.special import expit
 from support import assert_at_least
@@ -13,6 +14,7 @@ from curvewise.errors import CurvewiseError
 from curvewise.stats.confusion.curve import fit_confusion_curve
 from curvewise.stats.confusion.data import Examples
 from curvewise.stats.confusion.validation import (
+    PAPERS,
     ForeseenSizes,
     foresee_last,
     leave_one_size_out,
@@ -247,49 +249,52 @@ def test_the_answer_is_a_table(counts, truth):
 # --- what is refused -------------------------------------------------------------------
 
 
-def refused(match, *given, function=leave_one_size_out, **options):
-    with pytest.raises(CurvewiseError, match=match):
-        function(*given, **options)
+@pytest.mark.parametrize(
+    ("argument", "bad"),
+    [
+        ("method", "pow9"),
+        ("metrics", []),
+        ("target", "all"),
+        ("confidence", 95),
+        ("test_size", [1, 2]),
+        ("runs", 0),
+        ("counts", []),
+        ("counts", 3),
+        ("trained_on", SIZES[::-1]),
+        ("truth", None),
+        ("truth", {"error": np.ones((6, 5))}),
+        *(
+            ("truth", dict.fromkeys(PAPERS, bad))
+            for bad in (np.ones((6, 4)), np.full((6, 5), np.nan), "many")
+        ),
+    ],
+)
+def test_what_cannot_be_validated_is_refused(counts, truth, argument, bad):
+    asked = {"sizes": SIZES, "counts": counts, "truth": truth} | {argument: bad}
+    with refused(argument):
+        leave_one_size_out(**asked)
 
 
-def test_what_cannot_be_validated_is_refused(counts, truth):
-    good = (SIZES, counts, truth)
-    refused(r"There is no method 'pow9'", *good, method="pow9")
-    refused(r"There is no metric 'f7'", *good, metrics=["f7"])
-    refused(r"There are no metrics\.", *good, metrics=[])
-    refused(r"target is 'all'\.", *good, target="all")
-    refused(r"confidence is 95\.", *good, confidence=95)
-    refused(r"test_size is \[1, 2\]\. Pass a number from 1", *good, test_size=[1, 2])
-    refused(r"runs is 0\.", *good, runs=0)
-    refused(r"counts holds no replications\.", SIZES, [], truth)
-    refused(r"counts holds no replications\.", SIZES, 3, truth)
-    refused(r"share is 1\. Pass one between", *good, share=1, function=foresee_last)
+def test_it_takes_three_sizes_and_as_many_truths(counts, truth):
+    with refused("metric", "f7"):
+        leave_one_size_out(SIZES, counts, truth, metrics=["f7"])
     short = (SIZES[:2], counts[:, :2], truth[:, :2])
-    refused(r"that takes three", *short)
-    refused(r"that takes three", *short, function=foresee_last)
-    refused(r"in different orders", *good, trained_on=SIZES[::-1])
-
-
-def test_truths_are_those_of_the_replications(counts, truth):
-    refused(r"truth holds no counts of 6 replications at 5", SIZES, counts, truth[:3])
-    refused(r"truth holds no counts", SIZES, counts, None)
-    refused(r"truth says nothing about 'precision'", SIZES, counts, {"error": truth})
-    for bad in (np.ones((6, 4)), np.full((6, 5), np.nan), "many"):
-        refused(
-            r"The truth of 'error' has shape .*Pass finite numbers",
-            *(SIZES, counts, {"error": bad}),
-            metrics=["error"],
-        )
-
-
-def test_what_a_form_needs_is_said(counts, truth):
-    refused(r"POW4", SIZES[:4], counts[:, :4], truth[:, :4], method="POW4")
+    for foresee in (leave_one_size_out, foresee_last):
+        with refused("sizes", says=[2]):
+            foresee(*short)
+    with refused("share", 1):
+        foresee_last(SIZES, counts, truth, share=1)
+    with refused("truth", says=[6, 5]):
+        leave_one_size_out(SIZES, counts, truth[:3])
+    with pytest.raises(CurvewiseError, match="POW4"):
+        leave_one_size_out(SIZES[:4], counts[:, :4], truth[:, :4], method="POW4")
 
 
 def test_bad_counts_are_named_by_their_replication(counts, truth):
     broken = counts.astype(float)
     broken[4, 2, 1, 1] = -1
-    refused(r"Curve number 5: A count of size number 3 is -1", SIZES, broken, truth)
+    with refused("counts", -1, says=[5, 3, -1]):
+        leave_one_size_out(SIZES, broken, truth)
 
 
 # --- what validation is for ------------------------------------------------------------

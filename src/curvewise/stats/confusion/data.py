@@ -59,13 +59,15 @@ def checked_examples(
     if right.shape != shape or asked.shape != shape:
         raise CurvewiseError(
             f"examples has right of shape {right.shape} and asked of {asked.shape}. Pass "
-            f"(size, example) = {shape} for both."
+            f"(size, example) = {shape} for both.",
+            argument="examples",
         )
     right, asked = right[order], asked[order]
     if not ((right >= 0) & (right <= asked)).all():
         raise CurvewiseError(
             "An example was answered rightly more often than it was asked. Check right "
-            "and asked of examples."
+            "and asked of examples.",
+            argument="examples",
         )
     kept = Examples(truth, right, asked)
     summed = np.array([own.sum(0) for own in matrices])
@@ -80,12 +82,14 @@ def checked_examples(
     if not np.array_equal(told[0], seen[0]):
         raise CurvewiseError(
             "What examples says was right is not what the counts have on the diagonal. "
-            "Pass both of the same models and test sets."
+            "Pass both of the same models and test sets.",
+            argument="examples",
         )
     if not np.array_equal(told[1], seen[1]):
         raise CurvewiseError(
             "What examples says was asked is not what the rows of the counts sum to. Pass "
-            "both of the same models and test sets."
+            "both of the same models and test sets.",
+            argument="examples",
         )
     return kept
 
@@ -103,7 +107,8 @@ def _arrays(examples: Examples) -> tuple[Ints | None, Floats, Floats]:
     if truth.ndim != 1 or truth.dtype.kind not in "iu":
         raise CurvewiseError(
             f"The truth of examples has shape {truth.shape} and type {truth.dtype}. Pass "
-            f"the number of each example's class, and right and asked as numbers."
+            f"the number of each example's class, and right and asked as numbers.",
+            argument="examples",
         )
     return truth.astype(np.int64), right, asked
 
@@ -214,16 +219,20 @@ def count_table(
     if len(matrices) != len(n):
         raise CurvewiseError(
             f"There are {len(n)} sizes and counts of {len(matrices)}. Pass one confusion "
-            f"matrix, or one array of them, for each size."
+            f"matrix, or one array of them, for each size.",
+            argument="counts",
         )
     if len(seen) != len(n):
         raise CurvewiseError(
-            f"There are {len(n)} sizes and {len(seen)} in trained_on. Pass one for each."
+            f"There are {len(n)} sizes and {len(seen)} in trained_on. Pass one for each.",
+            argument="trained_on",
+            value=trained_on,
         )
     if len({own.shape[-1] for own in matrices}) > 1:
         raise CurvewiseError(
             "Confusion matrices have different numbers of classes. Pass all over the same "
-            "classes, with rows of zeros for those that a test set lacks."
+            "classes, with rows of zeros for those that a test set lacks.",
+            argument="counts",
         )
     order = np.argsort(seen, kind="stable")
     seen, matrices = seen[order], [matrices[i] for i in order]
@@ -231,7 +240,9 @@ def count_table(
     if len(seen) < FEWEST_SIZES:
         raise CurvewiseError(
             f"There is 1 size of {FEWEST_SIZES} that a curve takes. Train on more sizes; "
-            f"stats.counts has intervals for one."
+            f"stats.counts has intervals for one.",
+            argument="sizes",
+            value=sizes,
         )
     _refuse_swapped(matrices)
     _refuse_totals(matrices, test_size)
@@ -254,7 +265,8 @@ def stacked(tables: Sequence[CountTable]) -> CountTable:
     """Return the curves of several tables in one, padded to the longest."""
     if len({one.classes for one in tables}) > 1:
         raise CurvewiseError(
-            "Curves have different numbers of classes. Fit those of one number at a time."
+            "Curves have different numbers of classes. Fit those of one number at a time.",
+            argument="counts",
         )
     longest = max(one.sizes.shape[1] for one in tables)
 
@@ -290,7 +302,8 @@ def _matrices(counts: ArrayLike, place: int) -> Floats:
     if isinstance(counts, np.ma.MaskedArray):
         raise CurvewiseError(
             f"Counts of size number {place + 1} are masked. Pass the runs that count, "
-            f"unmasked."
+            f"unmasked.",
+            argument="counts",
         )
     try:
         raw = np.asarray(counts)
@@ -300,7 +313,8 @@ def _matrices(counts: ArrayLike, place: int) -> Floats:
     except (TypeError, ValueError, OverflowError):
         raise CurvewiseError(
             f"Counts of size number {place + 1} are no numbers, or runs of different "
-            f"shapes. Pass a matrix of K x K counts, or an array of them (run, K, K)."
+            f"shapes. Pass a matrix of K x K counts, or an array of them (run, K, K).",
+            argument="counts",
         ) from None
     if c.ndim == 2:
         c = c[None]
@@ -308,23 +322,28 @@ def _matrices(counts: ArrayLike, place: int) -> Floats:
         raise CurvewiseError(
             f"The counts of size number {place + 1} have shape {np.shape(counts)}. Pass a "
             f"matrix of K x K counts, or an array of them (run, K, K): rows are true "
-            f"classes, columns what they were called."
+            f"classes, columns what they were called.",
+            argument="counts",
         )
     if not np.isfinite(c).all():
         raise CurvewiseError(
             f"Counts of size number {place + 1} are missing or not finite. Leave failed "
-            f"runs out, and say how many there were."
+            f"runs out, and say how many there were.",
+            argument="counts",
         )
     if (c < 0).any() or (c != np.round(c)).any():
         wrong = c[(c < 0) | (c != np.round(c))][0]
         raise CurvewiseError(
             f"A count of size number {place + 1} is {wrong:g}. Pass whole numbers >= 0: "
-            f"counts, not rates, and those of single runs, not their means."
+            f"counts, not rates, and those of single runs, not their means.",
+            argument="counts",
+            value=wrong,
         )
     if not c.any((-2, -1)).all():
         raise CurvewiseError(
             f"A run of size number {place + 1} was tested on nothing: all its counts are "
-            f"0. Leave it out."
+            f"0. Leave it out.",
+            argument="counts",
         )
     return c
 
@@ -340,7 +359,8 @@ def _refuse_swapped(matrices: Sequence[Floats]) -> None:
         raise CurvewiseError(
             f"All matrices have columns that sum to {_listed(columns[0])}, and rows that "
             f"differ: true classes seem to be the columns (of two classes, fp and fn are "
-            f"swapped). Pass them as rows: np.swapaxes(counts, -1, -2)."
+            f"swapped). Pass them as rows: np.swapaxes(counts, -1, -2).",
+            argument="counts",
         )
 
 
@@ -357,7 +377,9 @@ def _refuse_totals(matrices: Sequence[Floats], test_size: float | None) -> None:
             wrong = totals[totals != test_size][0]
             raise CurvewiseError(
                 f"Counts of size number {k + 1} sum to {wrong:g}, not to the test size "
-                f"{test_size:g}. Check what was counted, or leave test_size out."
+                f"{test_size:g}. Check what was counted, or leave test_size out.",
+                argument="test_size",
+                value=test_size,
             )
 
 
@@ -367,7 +389,8 @@ def _refuse_absent(matrices: Sequence[Floats]) -> None:
     if len(absent):
         raise CurvewiseError(
             f"Class {absent[0]} never occurs in the test sets, so nobody knows its recall. "
-            f"Leave it out, or test on examples of it."
+            f"Leave it out, or test on examples of it.",
+            argument="counts",
         )
 
 
@@ -413,14 +436,17 @@ def count_tables(
         return table
     every: list[Any] = list(counts)  # type: ignore[arg-type]
     if not every:
-        raise CurvewiseError("There are no curves. Pass the counts of at least one.")
+        raise CurvewiseError(
+            "There are no curves. Pass the counts of at least one.", argument="counts"
+        )
     own_sizes = _each(sizes, len(every), "sizes")
     own_trained = _each(trained_on, len(every), "trained_on")
     own_examples = [None] * len(every) if examples is None else list(examples)
     if len(own_examples) != len(every):
         raise CurvewiseError(
             f"There are {len(every)} curves and examples of {len(own_examples)}. Pass one "
-            f"for each, None where nobody kept them."
+            f"for each, None where nobody kept them.",
+            argument="examples",
         )
     return stacked(
         [
@@ -436,7 +462,12 @@ def _named(i: int, n: Any, own: Any, seen: Any, kept: Examples | None) -> CountT
     try:
         return count_table(n, own, trained_on=seen, examples=kept)
     except CurvewiseError as problem:
-        raise CurvewiseError(f"Curve number {i + 1}: ", problem.message) from None
+        raise CurvewiseError(
+            f"Curve number {i + 1}: ",
+            problem.message,
+            argument=problem.argument,
+            value=problem.value,
+        ) from None
 
 
 def _each(values: Any, count: int, name: str) -> list[Any]:
@@ -446,7 +477,8 @@ def _each(values: Any, count: int, name: str) -> list[Any]:
     if len(values) != count:
         raise CurvewiseError(
             f"There are {count} curves and {name} of {len(values)}. Pass one array of them "
-            f"for all, or one for each."
+            f"for all, or one for each.",
+            argument=name,
         )
     return list(values)
 

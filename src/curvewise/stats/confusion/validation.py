@@ -269,7 +269,8 @@ def leave_one_size_out(
     if len(every) < 3:
         raise CurvewiseError(
             f"Of {len(every)} sizes none can be left out: that takes three. Train on more "
-            f"sizes."
+            f"sizes.",
+            argument="sizes",
         )
     folds = [(np.delete(every, i), i) for i in every.tolist()]
     question = _question(
@@ -319,7 +320,8 @@ def foresee_last(
     if last < 2:
         raise CurvewiseError(
             f"Of {last + 1} sizes the last cannot be foreseen: that takes three. Train on "
-            f"more sizes."
+            f"more sizes.",
+            argument="sizes",
         )
     shown = min(max(int(share * (last + 1) + 1e-9), 2), last)
     question = _question(
@@ -407,13 +409,15 @@ def _replications(
     if is_empty:
         raise CurvewiseError(
             "counts holds no replications. Pass for each one what a curve takes: a matrix, "
-            "or an array of them, for each size."
+            "or an array of them, for each size.",
+            argument="counts",
         )
     table = count_tables(n, each, trained_on=seen, examples=examples)
     order = np.argsort(seen, kind="stable")
     if (np.diff(n[order]) <= 0).any():
         raise CurvewiseError(
-            "sizes and trained_on are in different orders. Pass both of the same models."
+            "sizes and trained_on are in different orders. Pass both of the same models.",
+            argument="trained_on",
         )
     if examples is not None:
         examples = [_rows(own, order) for own in examples]
@@ -429,7 +433,9 @@ def _settings(metrics: Any) -> _Settings:
     for name, own in named.items():
         metric_of(name, dict(own))
     if not named:
-        raise CurvewiseError("There are no metrics. Name one at least, such as 'f1'.")
+        raise CurvewiseError(
+            "There are no metrics. Name one at least, such as 'f1'.", argument="metrics"
+        )
     return {name: dict(own) for name, own in named.items()}
 
 
@@ -447,7 +453,8 @@ def _true_values(truth: Any, metrics: _Settings, known: _Replications) -> Floats
     if missing:
         raise CurvewiseError(
             f"truth says nothing about '{missing[0]}'. Pass numbers of shape "
-            f"(replication, size) for each metric, or counts."
+            f"(replication, size) for each metric, or counts.",
+            argument="truth",
         )
     every = []
     for name in metrics:
@@ -455,7 +462,8 @@ def _true_values(truth: Any, metrics: _Settings, known: _Replications) -> Floats
         if values is None or values.shape != shape or not np.isfinite(values).all():
             raise CurvewiseError(
                 f"The truth of '{name}' has shape {np.shape(truth[name])}. Pass finite "
-                f"numbers of shape (replication, size) = {shape}."
+                f"numbers of shape (replication, size) = {shape}.",
+                argument="truth",
             )
         every.append(values)
     return np.array(every)[:, :, known.order]
@@ -470,7 +478,8 @@ def _summed_truth(truth: Any, shape: tuple[int, int]) -> Floats:
     if out.ndim != 4 or out.shape[:2] != shape:
         raise CurvewiseError(
             f"truth holds no counts of {shape[0]} replications at {shape[1]} sizes. Pass a "
-            f"matrix, or an array of them, for each; or numbers by metric."
+            f"matrix, or an array of them, for each; or numbers by metric.",
+            argument="truth",
         )
     return out
 

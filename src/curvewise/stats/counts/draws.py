@@ -1,6 +1,7 @@
 """Whole matrices drawn from their posterior, and intervals of any metric from them."""
 
 from collections.abc import Callable
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -216,7 +217,8 @@ def _numbers(compute: Callable[[Floats], ArrayLike], matrices: Floats) -> Floats
         raise CurvewiseError(
             f"The metric made numbers of shape {found.shape} of matrices of shape "
             f"{matrices.shape}. Return one number for each matrix: sum over the last two "
-            f"axes."
+            f"axes.",
+            argument="metric",
         )
     return found
 
@@ -238,7 +240,10 @@ def metric_of(name: str, settings: dict[str, Any]) -> Callable[[Floats], Floats]
     needed = {"f_beta": "beta", "cost": "costs"}.get(name)
     if needed is not None and needed not in settings:
         raise CurvewiseError(
-            f"'{name}' needs ", {needed: ...}, ". Pass it with the metric's name."
+            f"'{name}' needs ",
+            {needed: ...},
+            ". Pass it with the metric's name.",
+            argument=needed,
         )
     function = METRICS[name]
     strange = sorted(set(settings) - set(signature(function).parameters))
@@ -249,9 +254,7 @@ def metric_of(name: str, settings: dict[str, Any]) -> Callable[[Floats], Floats]
             " and ",
             Keyword("positive"),
             " are for precision, recall, specificity, F1, F-beta and Jaccard.",
+            argument=strange[0],
+            value=settings[strange[0]],
         )
-
-    def told(matrix: Floats) -> Floats:
-        return function(matrix, **settings)
-
-    return told
+    return partial(function, **settings)

@@ -11,7 +11,7 @@ from scipy import special
 
 from curvewise.errors import CurvewiseError
 from curvewise.stats.interval import percent
-from curvewise.stats.validation import Floats, checked_confidence, is_number
+from curvewise.stats.validation import Floats, bad_value, checked_confidence, is_number
 
 __all__ = [
     "CountIntervals",
@@ -393,11 +393,11 @@ def checked_prior(prior: Any) -> float:
     if isinstance(prior, str) and prior in PRIORS:
         return PRIORS[prior]
     if not is_number(prior) or not 0 < prior <= LARGEST:
-        raise CurvewiseError(
-            f"prior is {prior!r}. Pass one of {', '.join(PRIORS)}, or a number above 0: "
-            f"how many examples it adds to every cell.",
-            argument="prior",
-            value=prior,
+        raise bad_value(
+            "prior",
+            prior,
+            f"Pass one of {', '.join(PRIORS)}, or a number above 0: how many examples it "
+            f"adds to every cell.",
         )
     return float(prior)
 
@@ -414,7 +414,9 @@ def checked_counts(**counts: ArrayLike) -> list[Floats]:
             wrong = array[bad].flat[0]
             raise CurvewiseError(
                 f"{bad.sum():,} of {array.size:,} in {name} are no counts, the first is "
-                f"{wrong:g}. Pass numbers from 0 to {LARGEST:g}."
+                f"{wrong:g}. Pass numbers from 0 to {LARGEST:g}.",
+                argument=name,
+                value=wrong,
             )
     try:
         return list(np.broadcast_arrays(*arrays))
@@ -424,7 +426,8 @@ def checked_counts(**counts: ArrayLike) -> list[Floats]:
         )
         raise CurvewiseError(
             f"Counts have shapes that do not fit: {shapes}. Pass one of each for every "
-            f"matrix, or one for all."
+            f"matrix, or one for all.",
+            argument=" and ".join(counts),
         ) from None
 
 
@@ -434,7 +437,9 @@ def checked_matrices(counts: ArrayLike) -> Floats:
     if array.ndim < 2 or array.shape[-1] != array.shape[-2] or array.shape[-1] < 2:
         raise CurvewiseError(
             f"counts have shape {array.shape}. Pass (..., K, K) with K >= 2: rows are "
-            f"true classes, columns what they were called."
+            f"true classes, columns what they were called.",
+            argument="counts",
+            value=counts,
         )
     checked_counts(counts=array)
     return array
@@ -449,7 +454,9 @@ def _numbers(name: str, value: ArrayLike) -> Floats:
         except (TypeError, ValueError, OverflowError):
             pass
     raise CurvewiseError(
-        f"{name} are no numbers. Pass counts, one or an array of them."
+        f"{name} are no numbers. Pass counts, one or an array of them.",
+        argument=name,
+        value=value,
     )
 
 

@@ -17,7 +17,7 @@ from curvewise.stats.counts.posterior import (
     f_beta_ends,
     intervals,
 )
-from curvewise.stats.validation import Floats, is_number
+from curvewise.stats.validation import Floats, bad_value, is_number
 
 __all__ = [
     "accuracy_interval",
@@ -332,11 +332,7 @@ def f_beta_interval(
     0.8065 [0.6966, 0.8817]
     """
     if not is_number(beta) or not 0.1 <= beta <= 10:
-        raise CurvewiseError(
-            f"beta is {beta!r}. Pass a number from .1 to 10, such as 2.",
-            argument="beta",
-            value=beta,
-        )
+        raise bad_value("beta", beta, "Pass a number from .1 to 10, such as 2.")
     if beta == 1:
         return f1_interval(tp, fp, fn, prior=prior, confidence=confidence)
     square = float(beta) ** 2
@@ -389,10 +385,14 @@ def f1_density(
     except (TypeError, ValueError):
         raise CurvewiseError(
             f"x has shape {np.shape(x)}, the counts {counts[0].shape}. Pass numbers in "
-            f"shapes that fit."
+            f"shapes that fit.",
+            argument="x",
+            value=x,
         ) from None
     if np.isnan(at).any():
-        raise CurvewiseError("x holds NaN. Pass numbers; rates are from 0 to 1.")
+        raise CurvewiseError(
+            "x holds NaN. Pass numbers; rates are from 0 to 1.", argument="x", value=x
+        )
     a, b = false_p + false_n + 2 * added, true + added
     is_in = (at >= 0) & (at <= 1)
     inside = np.where(is_in, at, 0.5)

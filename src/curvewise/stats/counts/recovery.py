@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from curvewise.errors import CurvewiseError, Message
+from curvewise.errors import CurvewiseError, Message, whole
 from curvewise.stats.counts.posterior import checked_counts
 from curvewise.stats.validation import Floats, bad_value
 
@@ -123,13 +123,13 @@ def recover_counts(
     >>> print(recover_counts("0.826", "0.792", 121))
     22 matrices: tp 40 to 40, fp 0 to 21, fn 0 to 21, tn 60 to 60
     """
-    n = _whole("test_size", test_size, 1)
-    if positives is not None and _whole("positives", positives, 0) > n:
+    n = whole(test_size, "test_size")
+    if positives is not None and whole(positives, "positives", 0) > n:
         raise bad_value(
             "positives", positives, f"Pass how many of the {n} test examples are."
         )
     if digits is not None:
-        _whole("digits", digits, 0)
+        whole(digits, "digits", 0)
     printed = _ranges_printed(
         {"accuracy": accuracy, "f1": f1, "precision": precision, "recall": recall},
         digits,
@@ -289,10 +289,3 @@ def _digits(value: Any) -> int:
     text = value if isinstance(value, str) else repr(float(value)).removesuffix(".0")
     mantissa, _, exponent = text.strip().lower().partition("e")
     return max(len(mantissa.partition(".")[2]) - int(exponent or 0), 0)
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_whole or value < least:
-        raise bad_value(name, value, f"Pass a whole number, {least} or more.")
-    return int(value)
