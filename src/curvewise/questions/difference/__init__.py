@@ -215,7 +215,7 @@ class Difference(TaskAnswer):
         return f"{self.metric}, whole curves"
 
     def _heading(self, task: str) -> str:
-        return f"{titled(task)}: {self.of(task).told}"
+        return f"{titled(task)}: {words.lines_in_words(self.of(task))}"
 
     def _records(self) -> Sequence[LineTask]:
         return self.found

@@ -313,29 +313,6 @@ class LineTask:
         return tuple(self.lines)
 
     @property
-    def told(self) -> str:
-        """How many lines there are, and how they came on common steps."""
-        sizes = ", ".join(
-            f"{name} {len(own)}{self._failed(name)}" for name, own in self.lines.items()
-        )
-        return f"lines of {sizes}; {self.lines.rule}"
-
-    def _failed(self, name: str) -> str:
-        failed = self.lines.failed[name]
-        return f" ({failed} failed)" if failed else ""
-
-    @property
-    def tested(self) -> str:
-        """At how many steps, or in how many windows, algorithms were compared."""
-        found = next((p.where for p in self.pairs if p.where is not None), None)
-        if found is None:
-            return ""
-        n, k = len(found.p), len(self.lines.steps)
-        if n == k:
-            return f"each of {k} steps"
-        return f"{n} windows of about {k / n:.3g} steps each, by their mean scores"
-
-    @property
     def fewest(self) -> int:
         """How many lines the algorithm with the fewest has."""
         return min(len(own) for own in self.lines.values())

@@ -16,7 +16,7 @@ from curvewise.questions.difference.fit import (
     too_many_pairs,
     with_lines,
 )
-from curvewise.questions.difference.text import adjusted_p
+from curvewise.questions.difference.text import adjusted_p, lines_in_words
 from curvewise.questions.needs import (
     Asked,
     Needs,
@@ -309,7 +309,8 @@ def _difference_blocks(answer: Difference, task: str) -> list[Block]:
             whole,
             lines_chart(answer, task),
             answer.table(task),
-            f"Analysis of variance of {label}{on(task)}; {answer.of(task).told}",
+            f"Analysis of variance of {label}{on(task)}; "
+            f"{lines_in_words(answer.of(task))}",
         ),
         Block(
             f"Who differs{on(task)}, and where?",

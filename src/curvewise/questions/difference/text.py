@@ -232,6 +232,13 @@ def shown_p(p: Cell) -> str:
 # --- What lines of algorithms show, in words that claim no more than that --------------
 
 
+def lines_in_words(found: LineTask) -> str:
+    """Return how many lines there are, and how they came on common steps."""
+    failed = {n: f" ({k} failed)" if k else "" for n, k in found.lines.failed.items()}
+    sizes = (f"{name} {len(own)}{failed[name]}" for name, own in found.lines.items())
+    return f"lines of {', '.join(sizes)}; {found.lines.rule}"
+
+
 EFFECTS_IN_WORDS = {"algorithm": "height", "interaction": "shape"}
 
 
@@ -460,7 +467,7 @@ def _headings(found: Sequence[LineTask], metric: Metric, level: float) -> list[s
     adjusted = ", adjusted for all pairs of a task (Holm)" if several else ""
     sharing = "all pairs of a task at once" if several else "the pair"
     turned = ", lower is better" if metric.direction == "lower" else ""
-    tested = dict.fromkeys(one.tested for one in found if one.tested)
+    tested = dict.fromkeys(tests for one in found if (tests := _tested(one)))
     notes = [
         f"height: the mean over all steps, every step counting the same{turned}. shape: "
         f"how the distance between algorithms changes along the steps.",
@@ -474,6 +481,19 @@ def _headings(found: Sequence[LineTask], metric: Metric, level: float) -> list[s
             f"confidence none is false, of all steps and {sharing}."
         )
     return notes
+
+
+def _tested(found: LineTask) -> str:
+    """Return at how many steps, or in how many windows, algorithms were compared."""
+    where = next((pair.where for pair in found.pairs if pair.where is not None), None)
+    if where is None:
+        return ""
+    tests, steps = len(where.p), len(found.lines.steps)
+    if tests == steps:
+        return f"each of {steps} steps"
+    return (
+        f"{tests} windows of about {steps / tests:.3g} steps each, by their mean scores"
+    )
 
 
 def _failed(found: Sequence[LineTask], failed_score: str) -> str:
