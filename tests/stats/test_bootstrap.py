@@ -11,6 +11,7 @@ from curvewise.errors import CurvewiseError, CurvewiseWarning
 from curvewise.stats import bootstrap
 from curvewise.stats.bounds import bootstrap_interval
 from curvewise.stats.distribution import cvar
+from curvewise.stats.functionals import Functional
 
 NORMAL = np.random.default_rng(1).normal(size=100)
 SKEWED = np.random.default_rng(2).lognormal(size=140)
@@ -64,7 +65,7 @@ def test_a_function_of_ones_own_gives_what_the_word_for_it_gives():
     word = bootstrap_interval(SKEWED, "mean", rng=rng())
     own = bootstrap_interval(SKEWED, np.mean, rng=rng())
     assert (own.lower, own.upper) == pytest.approx((word.lower, word.upper))
-    assert own.estimand == "mean of the distribution of all trials"
+    assert own.estimand.startswith(np.mean.__name__)
     word = bootstrap_interval(SKEWED, ("cvar", 0.5), rng=rng())
     own = bootstrap_interval(SKEWED, best_half, rng=rng())
     # The jackknife and the influence function differ by one part in n.
@@ -104,7 +105,7 @@ def test_the_expansion_for_many_trials_agrees_with_resampling(monkeypatch):
             m.setattr(bootstrap, "MANY", 1)
             closed = bootstrap_interval(many, statistic, rng=rng())
         assert closed.monte_carlo_error == 0
-        assert "BCa in closed form" in closed.guarantee
+        assert "closed form" in closed.guarantee
         apart = max(abs(closed.lower - drawn.lower), abs(closed.upper - drawn.upper))
         assert apart < max(4 * drawn.monte_carlo_error, 0.02 * drawn.half_width)
 
@@ -162,7 +163,7 @@ def test_there_is_always_an_answer_and_never_a_nan(scores, statistic):
 
 
 def test_equal_scores_have_an_interval_without_length_and_a_warning():
-    with pytest.warns(CurvewiseWarning, match=r"All 50 scores are equal, so the boot"):
+    with pytest.warns(CurvewiseWarning, match=r"\b50 scores\b"):
         found = bootstrap_interval([0.3] * 50, ("cvar", 0.5), rng=rng())
     assert found.lower == pytest.approx(0.3)
     assert found.half_width == pytest.approx(0)
@@ -170,12 +171,9 @@ def test_equal_scores_have_an_interval_without_length_and_a_warning():
 
 
 def test_few_trials_in_the_tail_are_warned_about():
-    with pytest.warns(
-        CurvewiseWarning,
-        match=r"for the mean of the best 0\.1 of all trials that rests on 10 of them "
-        r"covers less than it says\. Run more trials, or pass support=",
-    ):
+    with pytest.warns(CurvewiseWarning, match=r"\b10 of them") as warned:
         bootstrap_interval(np.arange(100), ("cvar", 0.9), rng=rng())
+    assert warned[0].message.message.fixes == ({"support": ...},)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         bootstrap_interval(np.arange(80), ("cvar", 0.5), rng=rng())
@@ -184,11 +182,9 @@ def test_few_trials_in_the_tail_are_warned_about():
 
 def test_it_says_that_it_promises_nothing_at_this_number_of_trials():
     found = bootstrap_interval(NORMAL, ("cvar", 0.5, "lower"), rng=rng())
-    assert found.estimand == "the mean of the worst 0.5 of all trials"
-    assert found.guarantee == (
-        "about 95% as the number of trials grows, for independent trials of finite "
-        "variance (BCa bootstrap, 4999 resamples)"
-    )
+    assert found.estimand == Functional("cvar", 0.5, "lower").estimand
+    assert found.guarantee.startswith("about 95%")
+    assert found.guarantee.endswith("(BCa bootstrap, 4999 resamples)")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from curvewise.errors import CurvewiseError
 from curvewise.stats.bounds import cvar_interval, mean_interval, quantile_interval
 from curvewise.stats.distribution import cvar, quantile
 from curvewise.stats.functionals import ENOUGH, Functional, flipped
+from curvewise.stats.interval import cannot_tell, looks
 
 Z = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95])
 ALL = [
@@ -59,13 +60,13 @@ def test_a_quantile_at_any_time_is_read_off_a_band():
     median = Functional("quantile", 0.5)
     found = median.interval(z, kind="anytime")
     assert found.half_width > 1.5 * median.interval(z).half_width
-    assert "at every number of trials" in found.guarantee
+    assert looks("anytime") in found.guarantee
 
 
 def test_too_few_trials_for_a_quantile_cannot_tell():
     found = Functional("quantile", 0.5).interval([0.3, 0.4])
     assert (found.lower, found.upper) == (-math.inf, math.inf)
-    assert found.guarantee == "cannot tell: 2 trials are too few for this quantile"
+    assert found.guarantee.startswith(cannot_tell("2 trials"))
     bounded = Functional("quantile", 0.5).interval([0.3, 0.4], support=(0, 1))
     assert (bounded.lower, bounded.upper) == (0, 1)
 
@@ -96,7 +97,7 @@ def test_asymptotic_intervals_are_those_of_student():
     reach = 1.648681 * z.std(ddof=1) / 20  # t with 399 degrees of freedom
     assert found.lower == pytest.approx(z.mean() - reach, rel=1e-5)
     assert found.half_width == pytest.approx(reach, rel=1e-5)
-    assert found.guarantee == "90%, for many independent trials (Student)"
+    assert found.guarantee.startswith("90%")
     best = Functional("cvar", 0.5).interval(z, method="asymptotic")
     assert best.value == cvar(z, 0.5)
 
@@ -112,18 +113,17 @@ def test_few_trials_have_no_asymptotic_interval(n):
     z = np.arange(n, dtype=float)
     found = Functional("mean").interval(z, method="asymptotic", confidence=0.99)
     assert math.isinf(found.half_width)
-    assert found.guarantee == (
-        f"cannot tell: the {n} trials that it averages are fewer than {ENOUGH}"
-    )
+    assert found.guarantee.startswith(cannot_tell(f"the {n} trials"))
+    assert found.guarantee.endswith(f" {ENOUGH}")
 
 
 def test_one_interval_needs_fewer_trials_than_many_that_hold_together():
     mean, z = Functional("mean"), np.arange(40.0)
     assert math.isfinite(mean.interval(z, method="asymptotic").half_width)
     few = mean.interval(z[:-1], method="asymptotic")
-    assert few.guarantee.endswith("averages are fewer than 40")
+    assert few.guarantee.endswith(" 40")
     many = mean.interval(z, method="asymptotic", confidence=0.96)
-    assert many.guarantee.endswith("averages are fewer than 100")
+    assert many.guarantee.endswith(" 100")
 
 
 @pytest.mark.parametrize("method", ["guaranteed", "asymptotic"])
@@ -138,7 +138,7 @@ def test_too_few_trials_for_a_quantile_are_told_from_their_ranks():
     median = Functional("quantile", 0.5)
     found = median.interval([5, 6, 7])
     assert (found.lower, found.upper) == (-math.inf, math.inf)
-    assert found.guarantee == "cannot tell: 3 trials are too few for this quantile"
+    assert found.guarantee.startswith(cannot_tell("3 trials"))
     assert str(median.interval([5, 6, 7], support=(0, 10))) == "[0, 10]"
     assert math.isinf(median.interval([5, 6, 7], support=(0, math.inf)).upper)
 
@@ -187,12 +187,8 @@ def test_functionals_speak():
     assert [str(f) for f in ALL] == [
         *("mean", "CVaR 0.5", "CVaR 0.1 (worst)", "quantile 0.9")
     ]
-    assert [f.estimand for f in ALL] == [
-        "the mean of all trials",
-        "the mean of the best 0.5 of all trials",
-        "the mean of the worst 0.1 of all trials",
-        "the score that a share 0.9 of all trials do not exceed",
-    ]
+    words = ["mean", "best 0.5", "worst 0.1", "share 0.9"]
+    assert all(word in f.estimand for word, f in zip(words, ALL, strict=True))
     assert [f.mass for f in ALL] == [1, 0.5, 0.1, 1]
 
 
@@ -220,7 +216,7 @@ def test_the_tenth_of_a_thousand_is_a_hundred():
     found = Functional("cvar", 0.9).interval(
         np.arange(1000.0), method="asymptotic", confidence=0.99
     )
-    assert found.guarantee == "99%, for many independent trials (Student)"
+    assert found.guarantee.startswith("99%")
 
 
 def test_what_is_no_kind_is_named():

@@ -204,8 +204,8 @@ def test_sources_add_up_and_intervals_say_what_they_are_for():
     assert params.value == pytest.approx(found.shares[0])
     assert rest.value == pytest.approx(found.shares[3:].sum())
     assert params.lower < params.value < params.upper
-    assert params.estimand == "share of the variance of a score that params causes"
-    assert "params x train and" in rest.estimand
+    assert "params causes" in params.estimand
+    assert "params x train" in rest.estimand
     assert params.guarantee.startswith("95%, approximate")
     assert found.shares.sum() == pytest.approx(1)
 
@@ -295,13 +295,9 @@ def test_bad_input_is_named(call, argument):
 
 def test_few_levels_are_warned_of():
     y = np.random.default_rng(4).normal(size=(30, 20))
-    with pytest.warns(
-        CurvewiseWarning, match=r"rest on 19 levels of 'seed' and may hold"
-    ):
+    with pytest.warns(CurvewiseWarning, match=r"19 levels of 'seed'"):
         share_intervals(y[:, :19], AB, draws=100, rng=np.random.default_rng(0))
-    with pytest.warns(
-        CurvewiseWarning, match=r"5 levels of 'params'.*Cross more levels"
-    ):
+    with pytest.warns(CurvewiseWarning, match=r"5 levels of 'params'"):
         share_intervals(y[:5], AB, draws=100, rng=np.random.default_rng(0))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

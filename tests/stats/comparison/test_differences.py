@@ -14,6 +14,7 @@ from curvewise.stats.bounds import cvar_bounds, mean_bounds, order_statistics
 from curvewise.stats.comparison import difference, has_few
 from curvewise.stats.distribution import cvar, quantile
 from curvewise.stats.functionals import Functional
+from curvewise.stats.interval import APART, asymptotic, cannot_tell, few, finite_sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::curvewise.errors.CurvewiseWarning")
 
@@ -106,7 +107,7 @@ def test_an_anytime_quantile_takes_the_band():
     always = difference(A, B, kind="anytime", start=20, **options)
     assert always.half_width > ranks.half_width
     assert "order statistics" in ranks.guarantee
-    assert "at every number of trials (two anytime bands)" in always.guarantee
+    assert "two anytime bands" in always.guarantee
 
 
 @pytest.mark.parametrize(("n", "p"), [(10, 0.5), (30, 0.1), (59, 0.95), (4000, 0.3)])
@@ -119,7 +120,7 @@ def test_order_statistics_are_the_tightest_that_hold(n, p):
 def test_one_trial_says_nothing():
     found = difference([3], [1, 2])
     assert (found.lower, found.upper, found.value) == (-np.inf, np.inf, 1.5)
-    assert found.guarantee.startswith("cannot tell: 1 and 2 trials do not show")
+    assert found.guarantee == cannot_tell(few(1, 2))
     bounded = difference([0.5], [0.5], method="guaranteed", support=(0, 1), paired=True)
     assert (bounded.lower, bounded.upper) == (-1, 1)
 
@@ -139,9 +140,7 @@ def test_scores_that_never_vary_are_not_certain(paired):
 
 def test_a_tail_of_less_than_two_trials_has_no_standard_error():
     found = difference(range(10), range(10), of="cvar", alpha=0.9)
-    assert found.guarantee == (
-        "cannot tell: 1 and 1 trials in the tail have no standard error"
-    )
+    assert np.isinf(found.half_width)
     assert np.isfinite(difference(range(20), range(20), of="cvar", alpha=0.9).upper)
 
 
@@ -149,7 +148,7 @@ def test_a_tail_of_less_than_two_trials_has_no_standard_error():
 def test_too_few_trials_for_a_quantile_say_so(method):
     found = difference(range(5), range(5), of="quantile", method=method)
     assert (found.lower, found.upper) == (-np.inf, np.inf)
-    assert found.guarantee == "cannot tell: too few trials for quantile 0.5"
+    assert found.guarantee.startswith(cannot_tell(""))
 
 
 # Quantile functions of A and B.
@@ -260,7 +259,7 @@ def test_intervals_that_hold_together_need_more_trials(of, alpha, least, togethe
         warnings.simplefilter("error")
         difference(*z[:, :least], of=of, alpha=alpha)
         difference(*z, of=of, alpha=alpha, confidence=0.99)
-    with pytest.warns(CurvewiseWarning, match=r"measured to hold from 100 on"):
+    with pytest.warns(CurvewiseWarning, match=r"\b100\b"):
         difference(*z[:, :-1], of=of, alpha=alpha, confidence=0.99)
 
 
@@ -297,7 +296,7 @@ def test_quantiles_of_pairs_that_go_together_need_many_of_them(n, reps):
 
 
 def test_few_pairs_are_warned_of_for_a_quantile():
-    with pytest.warns(CurvewiseWarning, match=r"rests on 40 trials.*hold from 50 on"):
+    with pytest.warns(CurvewiseWarning, match=r"\b40 trials.*\b50\b"):
         difference(A, PAIRED, of="quantile", paired=True)
     median = Functional("quantile", 0.5)
     assert has_few(median, 49)
@@ -306,27 +305,21 @@ def test_few_pairs_are_warned_of_for_a_quantile():
 
 
 def test_few_trials_are_warned_of():
-    with pytest.warns(CurvewiseWarning, match=r"difference rests on 19 trials and may"):
+    with pytest.warns(CurvewiseWarning, match=r"\b19 trials\b"):
         difference(range(19), range(25))
-    with pytest.warns(CurvewiseWarning, match=r"rests on 9 trials in the tail and may"):
+    with pytest.warns(CurvewiseWarning, match=r"\b9 trials\b"):
         difference(range(18), range(25), of="cvar")
 
 
 def test_it_says_what_it_is():
     found = difference(A, B, of="cvar", alpha=0.2)
-    assert found.estimand == "CVaR 0.2 of A less that of B"
-    assert found.guarantee == (
-        "about 95%, asymptotic, for independent trials, A independent of B (Welch)"
-    )
+    assert found.estimand.startswith(str(Functional("cvar", 0.2)))
+    assert found.guarantee == asymptotic(0.95, "Welch", APART)
     paired = difference(A[:30], B, paired=True)
-    assert paired.guarantee == (
-        "about 95%, asymptotic, for independent trials (Student, paired)"
-    )
+    assert paired.guarantee == asymptotic(0.95, "Student, paired")
     sure = difference(A, B, method="guaranteed", support=(0, 1))
-    assert sure.guarantee == (
-        "at least 95% (finite-sample), for independent trials of any distribution on the "
-        "support, however A and B depend on each other (two exact Kolmogorov bands)"
-    )
+    assert sure.guarantee.startswith(finite_sample(0.95, "trials"))
+    assert sure.guarantee.endswith("(two exact Kolmogorov bands)")
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from curvewise.stats.comparison import (
     optimality_gap_interval,
 )
 from curvewise.stats.comparison.tasks import Pool
+from curvewise.stats.interval import asymptotic, cannot_tell
 
 pytestmark = pytest.mark.filterwarnings("ignore::curvewise.errors.CurvewiseWarning")
 
@@ -131,9 +132,7 @@ def test_one_run_of_a_task_says_nothing(find):
     found = find([[1, 2, 3], [4]])
     assert found.upper == math.inf
     assert found.lower in (-math.inf, 0)
-    assert found.guarantee == (
-        "cannot tell: one run of a task does not show how much runs differ"
-    )
+    assert found.guarantee.startswith(cannot_tell(""))
     assert math.isfinite(found.value)
 
 
@@ -145,7 +144,7 @@ def test_one_run_of_a_task_is_not_resampled_into_certainty(find):
 def test_runs_that_do_not_differ_say_nothing():
     found = optimality_gap_interval(np.full((10, 3), 2.0))
     assert (found.lower, found.upper, found.value) == (0, math.inf, 0)
-    assert found.guarantee == "cannot tell: runs of the same task do not differ"
+    assert found.guarantee.startswith(cannot_tell(""))
 
 
 def draws(shape, source, runs, tasks=6):
@@ -224,18 +223,16 @@ def test_forgetting_the_tasks_would_more_than_double_the_length():
 
 
 def test_few_runs_are_warned_of():
-    with pytest.warns(
-        CurvewiseWarning, match=r"rests on 2 runs of a task and may hold"
-    ):
+    with pytest.warns(CurvewiseWarning, match=r"\b2 runs\b"):
         iqm_interval([[1, 2], [3, 4, 5]])
-    with pytest.warns(CurvewiseWarning, match=r"measured to hold from 20 on"):
+    with pytest.warns(CurvewiseWarning, match=r"\b20\b"):
         iqm_bootstrap(scores(runs=19), rng=rng())
-    with pytest.warns(CurvewiseWarning, match=r"rests on 23 scores of all tasks"):
+    with pytest.warns(CurvewiseWarning, match=r"\b23 scores\b"):
         iqm_interval(rng().random((23, 1)))
-    with pytest.warns(CurvewiseWarning, match=r"rests on 39 scores of all tasks"):
+    with pytest.warns(CurvewiseWarning, match=r"\b39 scores\b"):
         mean_over_tasks_interval(rng().random((13, 3)))
     short = np.r_[np.linspace(0, 0.4, 39), np.ones(100)]
-    with pytest.warns(CurvewiseWarning, match=r"rests on 39 runs that fall short of"):
+    with pytest.warns(CurvewiseWarning, match=r"\b39 runs\b"):
         optimality_gap_interval(short[:, None], 0.5)
 
 
@@ -251,12 +248,8 @@ def test_enough_scores_of_all_tasks_are_not_warned_of():
 
 def test_it_says_what_it_is():
     found = optimality_gap_interval(scores(), 0.5)
-    assert found.estimand == (
-        "mean shortfall from 0.5, tasks weighing the same (optimality gap)"
-    )
-    assert found.guarantee == (
-        "about 95%, asymptotic, for independent trials (closed form, stratified by task)"
-    )
+    assert found.estimand.startswith("mean shortfall from 0.5")
+    assert found.guarantee == asymptotic(0.95, "closed form, stratified by task")
 
 
 @pytest.mark.parametrize(
