@@ -217,3 +217,29 @@ BLOCKED = {
     "copies of counts": copies_of_counts,
 }
 STUDIES = CLEAN | TEMPERED | BLOCKED
+
+
+def counts_along_sizes():
+    """Return counts of two and of three classes, with all that notes must speak of.
+
+    One run failed, one learner saw fewer sizes, others were held out to validate; one
+    learner and one task have a single size.
+    """
+    rng, sizes = _rng(), np.array([40.0, 80, 160, 320])
+    trials = []
+    for task, classes in (("two", 2), ("three", 3)):
+        for name, level, seen in (("good", 2.5, sizes), ("poor", 1.5, sizes[:3])):
+            right = 1 / (1 + np.exp(9 * seen[:, None] ** -0.5 - level))
+            right = right ** np.linspace(1, 1.5, classes)
+            for i in range(3):
+                hits = rng.binomial(60, right)
+                counts = np.full((len(seen), classes, classes), 60) - hits[..., None]
+                counts //= classes - 1
+                each = np.arange(classes)
+                counts[:, each, each] = hits
+                own = {"trained_on": 2 * seen / 3} if task == "three" else {}
+                trials.append(Trial(task, name, i, own, steps=seen, counts=counts))
+    one = {"steps": [40.0], "counts": np.array([[[30, 10], [12, 28]]])}
+    lost = Trial("two", "good", 3, {}, status="crashed", error="out of memory")
+    late, alone = Trial("two", "late", 0, {}, **one), Trial("one", "good", 0, {}, **one)
+    return Trials([*trials, lost, late, alone])

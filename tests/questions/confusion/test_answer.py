@@ -5,13 +5,15 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from facts import holds, refused
 
 import curvewise as cw
 from curvewise import CurvewiseError, Trial, Trials
-from curvewise.questions.confusion.text import CONCERNS, _gain, concern
-from curvewise.stats.confusion import METHODS, Concern, fit_confusion_curve
+from curvewise.questions.confusion.text import CONCERNS, concern, gain_between, gain_of
+from curvewise.stats.confusion import METHODS, TARGETS, Concern, fit_confusion_curve
 from curvewise.stats.confusion.data import ConcernKind
 from curvewise.stats.interval import Interval
+from curvewise.text import joined
 
 SIZES = np.array([40.0, 80, 160, 320, 640, 1280])
 
@@ -110,16 +112,11 @@ def test_the_matrix_is_made_of_shares(answer):
     np.testing.assert_allclose(matrix.sum(1), [0.5, 0.5])
 
 
-@pytest.mark.parametrize("target", ["mean", "observed", "model"])
-def test_targets_have_words_and_widths_of_their_own(trials, target):
-    answer = cw.confusion(trials, "f1", target=target)
-    words = {
-        "mean": "averaged over training sets",
-        "observed": "tested as those before were",
-        "model": "of one more model",
-    }
-    assert words[target] in str(answer)
-    assert answer.provenance.settings["target"] == target
+def test_each_target_has_a_note_of_its_own(trials):
+    answers = {own: cw.confusion(trials, "f1", target=own) for own in TARGETS}
+    assert len({answer.notes()[0] for answer in answers.values()}) == 3
+    for own, answer in answers.items():
+        assert answer.provenance.settings["target"] == own
 
 
 def test_one_more_model_and_a_small_test_set_vary_more_than_the_mean(trials):
@@ -141,20 +138,19 @@ def test_classes_have_rows_of_their_own():
     assert rows[0]["recall"] > rows[1]["recall"] > rows[2]["recall"]
     macro = next(r for r in answer.rows() if r["metric"] == "recall")
     assert macro["value"] == pytest.approx(np.mean([row["recall"] for row in rows]))
-    assert "means over classes" in str(answer)
     assert "cow" in str(answer)
     micro = cw.confusion(Trials(grown(three)), ["accuracy", "f1"], average="micro")
     told = {row["metric"]: row["value"] for row in micro.rows()}
     assert told["accuracy"] == pytest.approx(told["f1"])
     one = cw.confusion(Trials(grown(three)), "recall", positive=2)
     assert one.rows()[0]["value"] == pytest.approx(rows[2]["recall"])
-    assert "class 2 against the rest" in str(one)
+    assert one.asked.metrics["recall"] == {"positive": 2}
 
 
 def test_a_class_that_is_not_there_is_refused(trials):
-    with pytest.raises(CurvewiseError, match="positive is 7"):
+    with refused("positive", 7):
         cw.confusion(trials, "f1", positive=7)
-    with pytest.raises(CurvewiseError, match="classes has 3 names"):
+    with refused("classes", says=[3, 2]):
         cw.confusion(trials, classes=["a", "b", "c"])
 
 
@@ -167,9 +163,11 @@ def test_failed_trials_are_counted_and_wrong():
     assert answer.failed == 1
     whole = cw.confusion(Trials(good))
     assert answer.rows()[0]["value"] > whole.rows()[0]["value"]  # error
-    assert "1 failed run counts as one whose" in str(answer)
+    assert any(holds(note, 1) for note in answer.notes())
     two = [*good, broken, Trial("t", "poor", 99, {}, status="crashed", error="x")]
-    assert "2 failed runs count" in str(cw.confusion(Trials(two), failed="worst"))
+    both = cw.confusion(Trials(two), failed="worst")
+    assert both.failed == 2
+    assert any(holds(note, 2) for note in both.notes())
 
 
 def test_training_sizes_are_those_that_models_saw():
@@ -219,14 +217,12 @@ def test_tasks_with_one_size_are_left_out():
     answer = cw.confusion(Trials([*grown(TWO), *other]))
     assert answer.tasks == ("t",)
     assert answer.left_out == ("u",)
-    assert "one size only: task u" in str(answer)
-    with pytest.raises(CurvewiseError, match="'u' has counts at 1 size"):
+    with refused(says=["u", 1, 2]):
         cw.confusion(Trials(other))
     late = [Trial("t", "late", 0, {}, steps=[40.0], counts=other[0].counts)]
     answer = cw.confusion(Trials([*grown(TWO), *late]))
     assert answer.of().algorithms == ("good", "poor")
     assert answer.of().left_out == ("late",)
-    assert "one size only: late on t" in str(answer)
 
 
 def test_trials_without_counts_are_told_what_to_do():
@@ -236,34 +232,34 @@ def test_trials_without_counts_are_told_what_to_do():
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("argument", "value"),
     [
-        ({"metric": "zorp"}, "zorp"),
-        ({"metric": []}, "No metric"),
-        ({"method": "magic"}, "method"),
-        ({"target": "future"}, "target"),
-        ({"confidence": 95}, "confidence"),
-        ({"size": -3}, "size"),
-        ({"failed": 0.5}, "failed"),
-        ({"average": "median"}, "average"),
-        ({"target": "observed", "test_size": 0}, "test_size"),
-        ({"metric": 5}, "no metric '5'"),
-        ({"positive": True}, "positive is True"),
-        ({"positive": "cat", "classes": ["dog", "cow"]}, "names, dog, cow, with"),
-        ({"classes": 5}, "classes is 5"),
-        ({"classes": "ab"}, "classes is 'ab'"),
-        ({"classes": ["a"]}, "classes has 1 name. "),
+        *(("metric", value) for value in ("zorp", [], 5)),
+        ("method", "magic"),
+        ("target", "future"),
+        ("confidence", 95),
+        ("size", -3),
+        ("failed", 0.5),
+        ("average", "median"),
+        ("positive", True),
+        *(("classes", value) for value in (5, "ab", ["a"])),
     ],
 )
-def test_bad_questions_are_refused(trials, asked, told):
-    with pytest.raises(CurvewiseError, match=told):
-        cw.confusion(trials, **asked)
+def test_bad_questions_are_refused(trials, argument, value):
+    with refused(argument):
+        cw.confusion(trials, **{argument: value})
+
+
+def test_what_does_not_go_together_is_refused(trials):
+    with refused("test_size", 0):
+        cw.confusion(trials, target="observed", test_size=0)
+    with refused("positive", "cat", fixes=[{"classes": [...]}]):
+        cw.confusion(trials, positive="cat", classes=["dog", "cow"])
 
 
 def test_it_prints_and_travels(answer):
     text = str(answer)
     assert "good: F1" in text
-    assert "class 1, the positive one" in text
     told = json.loads(answer.to_json())
     assert {"rows", "sizes", "classes", "verdicts", "notes"} <= set(told)
     assert len(answer.to_frame()) == 8
@@ -292,13 +288,14 @@ def test_only_failed_trials_lack_sizes():
 
 def test_an_algorithm_whose_trials_all_failed_is_named():
     lost = [Trial("t", "lost", i, {}, status="crashed", error="boom") for i in range(2)]
-    with pytest.raises(CurvewiseError, match=r"'lost' on 't' have no .*boom"):
+    with refused(says=["lost", "t"]) as problem:
         cw.confusion(Trials([*grown(TWO), *lost]), failed="worst")
+    assert "boom" in str(problem.value)
 
 
 def test_numbers_of_classes_may_not_change_within_an_algorithm():
     other = Trial("t", "good", 50, {}, steps=SIZES, counts=np.ones((6, 3, 3), int))
-    with pytest.raises(CurvewiseError, match="2 and 3 classes"):
+    with refused(says=["good", "t", 2, 3]):
         cw.confusion(Trials([*grown(TWO), other]))
 
 
@@ -307,7 +304,7 @@ def test_what_the_statistics_refuse_is_told_of_whom():
         Trial("t", "a", t.number, {}, steps=SIZES, counts=np.swapaxes(t.counts, 1, 2))
         for t in grown({"a": TWO["good"]})
     ]
-    with pytest.raises(CurvewiseError, match=r"'a' on 't': .* columns"):
+    with refused("counts", says=["a", "t"]):
         cw.confusion(Trials(swapped))
 
 
@@ -339,14 +336,16 @@ def test_curves_follow_what_models_saw_not_the_order_of_sizes():
 
 def test_two_sizes_that_saw_the_same_are_refused():
     trials = seen_by(lambda _: [20, 40, 90, 90, 320, 640.0], grown(TWO))
-    with pytest.raises(CurvewiseError, match=r"Sizes 160 and 320 .* examples, 90"):
+    with refused(says=[160, 320, "good", 90]):
         cw.confusion(Trials(trials))
 
 
 def test_a_table_says_where_models_saw_less_than_the_size():
     trials = Trials(seen_by(lambda _: SIZES / 2, grown(TWO)))
-    assert "640 where there were 1,280" in str(cw.confusion(trials, "f1"))
-    assert "where there were" not in str(cw.confusion(Trials(grown(TWO)), "f1"))
+    notes = cw.confusion(trials, "f1").notes()
+    assert any(holds(note, 640, 1280) for note in notes)
+    notes = cw.confusion(Trials(grown(TWO)), "f1").notes()
+    assert not any(holds(note, 1280) for note in notes)
 
 
 def test_a_class_that_was_not_tested_was_not_seen():
@@ -370,61 +369,59 @@ def test_a_class_that_was_not_tested_was_not_seen():
     assert np.isfinite(micro.observed["f1"]).all()
 
 
-def test_notes_speak_of_what_was_asked():
-    three = grown({"a": [rising(2.5, 8), rising(1.5, 9), rising(0.5, 3)]}, task="3")
-    both = Trials([*grown(TWO), *three])
-    told = str(cw.confusion(both))
-    assert "class 1, the positive one, on tasks of two classes, and means over" in told
-    assert "class" not in "".join(cw.confusion(Trials(grown(TWO)), "error").notes())
-    named = cw.confusion(
-        Trials(three), "recall", positive="dog", classes=["cat", "dog", "cow"]
-    )
-    assert "Recall is of class dog against the rest." in named.notes()
-    assert named.provenance.settings["classes"] == "cat, dog and cow"
+def test_classes_have_names():
+    three = grown({"a": [rising(2.5, 8), rising(1.5, 9), rising(0.5, 3)]})
+    names = ["cat", "dog", "cow"]
+    named = cw.confusion(Trials(three), "recall", positive="dog", classes=names)
+    assert named.asked.metrics == {"recall": {"positive": 1}}
+    assert any("dog" in note for note in named.notes())
+    assert named.provenance.settings["classes"] == joined(names)
+    error = cw.confusion(Trials(three), "error", classes=names)
+    assert "class" not in "".join(error.notes())
 
 
 def test_notes_say_which_test_set():
-    trials = Trials(grown(TWO))
-    asked = {"target": "observed", "test_size": 50}
-    told = "".join(cw.confusion(trials, "f1", runs=3, **asked).notes())
-    assert "that the mean of 3 models would show on one test set of 50," in told
-    told = "".join(cw.confusion(trials, "f1", runs=1, **asked).notes())
-    assert "that 1 model would show" in told
+    asked = {"target": "observed", "test_size": 50, "runs": 3}
+    answer = cw.confusion(Trials(grown(TWO)), "f1", **asked)
+    assert holds(answer.notes()[0], 3, 50)
 
 
 def test_far_questions_are_warned_of(answer):
-    assert not any("The question goes" in note for note in answer.at(2560).notes())
-    told = answer.at([1e6, 2]).notes()
-    assert any("781 times beyond the largest size" in note for note in told)
-    assert any("down to a size of 2, and the smallest" in note for note in told)
+    assert len(answer.at(2560).notes()) == 1
+    far, near, _ = answer.at([1e6, 2]).notes()
+    assert holds(far, 781)
+    assert holds(near, 2, 40)
     far = cw.confusion(Trials(grown(TWO)), "f1", size=1e6)
-    assert any("781 times beyond" in text for text in far.concerns("t"))
+    assert any(holds(text, 781) for text in far.concerns("t"))
+    kinds = [own.kind for own in far.curve("good").curve.concerns_at(1e6)]
+    assert kinds == ["far"]
 
 
-def test_gains_are_told_in_digits_that_can_be_read():
+def test_gains_are_of_twice_the_data():
     # A perfect one has nothing to gain.
     counts = np.broadcast_to(np.diag([150, 150]), (6, 2, 2))
     perfect = [Trial("t", "a", i, {}, steps=SIZES, counts=counts) for i in range(3)]
-    told = cw.confusion(Trials(perfect), "error").verdicts("t")[0]
-    assert "no less than now, as far as these runs can tell" in told
+    answer = cw.confusion(Trials(perfect), "error")
+    assert gain_of(answer.curve("a"), answer.asked) == "none"
     tiny = Interval(0.8, 0.95, "", "", value=0.900_330_2)
-    assert _gain("f1", 0.9, tiny).startswith("0.0003 more than now, or nothing")
+    assert gain_between("f1", 0.9, tiny) == (0.0003, "perhaps")
     less = Interval(0.05, 0.08, "", "", value=0.06)
-    assert _gain("error", 0.1, less) == "0.0400 less than now"
+    assert gain_between("error", 0.1, less) == (0.04, "gain")
     none = Interval(0.8, 0.95, "", "", value=0.900_04)
-    assert _gain("f1", 0.9, none).startswith("no more than now")
+    assert gain_between("f1", 0.9, none)[1] == "none"
 
 
 def test_many_algorithms_are_named_in_one_sentence():
     many = {f"a{i}": TWO["good"] for i in range(7)}
-    answer = cw.confusion(Trials(grown(many, runs=1)), "f1")
-    assert "! a0, a1, a2, a3, a4 and 2 more: A size has one run" in str(answer)
+    first, *_ = cw.confusion(Trials(grown(many, runs=1)), "f1").concerns("t")
+    assert "a4" in first
+    assert "a5" not in first
 
 
 def test_a_metric_is_told_once(trials):
     answer = cw.confusion(trials, ["f1", "error", "f1"])
     assert answer.metrics == ("f1", "error")
-    assert answer.provenance.settings["metric"] == "f1 and error"
+    assert answer.provenance.settings["metric"] == joined(["f1", "error"])
 
 
 def test_times_the_data_are_of_each_algorithm():
@@ -434,8 +431,7 @@ def test_times_the_data_are_of_each_algorithm():
     ]
     answer = cw.confusion(Trials([*grown(TWO), *short]), "f1")
     assert answer.of().size == 160
-    assert "times the data: of the largest size of each algorithm." in answer.notes()
-    assert "times the data: of" not in str(cw.confusion(Trials(grown(TWO)), "f1"))
+    assert len(answer.notes()) > len(cw.confusion(Trials(grown(TWO)), "f1").notes())
 
 
 def test_of_many_classes_the_hardest_are_printed():
@@ -447,7 +443,7 @@ def test_of_many_classes_the_hardest_are_printed():
     assert len(rows) == 15
     hardest = sorted(rows, key=lambda row: row["f1"])[:12]
     assert {row["class"] for row in table} == {row["class"] for row in hardest}
-    assert "the 12 of 15 classes with the lowest F1" in str(answer)
+    assert any(holds(line, 12, 15) for line in str(answer).splitlines())
 
 
 def test_every_concern_is_a_sentence():

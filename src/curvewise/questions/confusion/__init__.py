@@ -19,9 +19,7 @@ from curvewise.questions.base import (
     of_algorithm,
     of_task,
 )
-from curvewise.questions.confusion import text as headlines
-from curvewise.questions.confusion import text as tables
-from curvewise.questions.confusion import text as words
+from curvewise.questions.confusion import text
 from curvewise.questions.confusion.fit import (
     CountAsked,
     Counted,
@@ -32,14 +30,14 @@ from curvewise.questions.confusion.fit import (
     has_curves,
     settings_of,
 )
-from curvewise.questions.confusion.text import label, target
+from curvewise.questions.confusion.text import label
 from curvewise.questions.learning.fit import asked_sizes, point_of
 from curvewise.questions.sampling import plain_setting
 from curvewise.questions.sentences import number_cell, size_cell, titled
 from curvewise.review.check import gate
 from curvewise.stats.confusion import METHODS, METRICS, TARGETS, Method, Target
 from curvewise.stats.interval import Interval
-from curvewise.stats.validation import checked_confidence, is_number, one_of
+from curvewise.stats.validation import bad_value, checked_confidence, is_number, one_of
 from curvewise.text import Cell, Piece, Table, joined, percent, step
 from curvewise.text import count as counted
 from curvewise.trials import Trials, must_be_trials
@@ -123,7 +121,7 @@ class CountForecasts(TaskTable):
         return [
             *self.concerns,
             f"then: {percent(self.asked.confidence)} intervals for rates "
-            f"{target(self.asked)}, at each size by itself. now: by the same curve "
+            f"{text.target(self.asked)}, at each size by itself. now: by the same curve "
             f"at the largest size that was observed.",
         ]
 
@@ -196,7 +194,7 @@ class Confusion(TaskAnswer):
             told for one in self.found for told in foretold(one, sizes, self.asked)
         )
         concerns = [
-            text for one in self.found for text in words.concern_lines(one, sizes)
+            line for one in self.found for line in text.concern_lines(one, sizes)
         ]
         return CountForecasts(
             self.asked,
@@ -222,7 +220,7 @@ class Confusion(TaskAnswer):
         ``value``, ``lower`` and ``upper`` are at ``size``; those that end in ``_2_times``
         and ``_10_times`` at multiples of the largest size that was tried.
         """
-        return [row for one in self.found for row in tables.fit_rows(one)]
+        return [row for one in self.found for row in text.fit_rows(one)]
 
     def size_rows(self) -> list[dict[str, Cell]]:
         """Return one row per task, algorithm, metric and size: observed, and fitted."""
@@ -230,7 +228,7 @@ class Confusion(TaskAnswer):
             row
             for one in self.found
             for fit in one.fits
-            for row in tables.size_rows(one, fit, self.asked)
+            for row in text.size_rows(one, fit, self.asked)
         ]
 
     def class_rows(self) -> list[dict[str, Cell]]:
@@ -238,15 +236,15 @@ class Confusion(TaskAnswer):
         return [
             row
             for one in self.found
-            for row in tables.class_rows(one, self.asked, self.names)
+            for row in text.class_rows(one, self.asked, self.names)
         ]
 
     def _tables(self) -> dict[str, list[dict[str, Cell]]]:
-        verdicts = [(t, text) for t in self.tasks for text in self.verdicts(t)]
+        verdicts = [(t, line) for t in self.tasks for line in self.verdicts(t)]
         return {
             "sizes": self.size_rows(),
             "classes": self.class_rows(),
-            "verdicts": [{"task": t, "verdict": text} for t, text in verdicts],
+            "verdicts": [{"task": t, "verdict": line} for t, line in verdicts],
             "notes": [{"note": note} for note in self.notes()],
         }
 
@@ -254,38 +252,38 @@ class Confusion(TaskAnswer):
 
     def table(self, task: str) -> list[dict[str, Cell]]:
         """Return the curves of one task with headings for people."""
-        return tables.fit_table(self.of(task))
+        return text.fit_table(self.of(task))
 
     def class_table(self, task: str) -> list[dict[str, Cell]]:
         """Return the classes of one task with headings for people, the hardest of many.
 
         `class_rows` has all.
         """
-        return tables.class_table(self.of(task), self.asked, self.names)
+        return text.class_table(self.of(task), self.asked, self.names)
 
     def headline(self) -> str:
         """Return in one sentence how good the best is, and what more data would buy."""
-        return headlines.headline(self)
+        return text.headline(self)
 
     def would_change(self) -> str:
         """Return what would change that: more test examples, runs, training data."""
-        return headlines.would_change(self)
+        return text.would_change(self)
 
     def verdicts(self, task: str) -> list[str]:
         """Return in words how far each algorithm came, and what more data would buy."""
         own = self.of(task)
-        return [words.verdict(own, fit, self.asked) for fit in own.fits]
+        return [text.verdict(own, fit, self.asked) for fit in own.fits]
 
     def concerns(self, task: str) -> list[str]:
         """Return what may be wrong with the curves of a task."""
-        return words.concern_lines(self.of(task))
+        return text.concern_lines(self.of(task))
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the tables."""
-        return words.notes_of(self.found, self.asked, self.left_out, self.names)
+        return text.notes_of(self.found, self.asked, self.left_out, self.names)
 
     def _title(self) -> str:
-        return words.tables_heading(self.asked)
+        return text.tables_heading(self.asked)
 
     def _records(self) -> Sequence[CountTask]:
         return self.found
@@ -294,9 +292,7 @@ class Confusion(TaskAnswer):
         own = self.of(task)
         yield Table(self.table(task), f"{self._title()}, {titled(task)}")
         if own.classes > 2:
-            yield Table(
-                self.class_table(task), words.class_heading(own), is_titled=True
-            )
+            yield Table(self.class_table(task), text.class_heading(own), is_titled=True)
         yield from self.verdicts(task)
         yield from marked(self.concerns(task))
 
@@ -390,18 +386,10 @@ def confusion(
     one_of("target", target, TARGETS)
     checked_confidence(confidence)
     if size is not None and not (is_number(size) and size > 0):
-        raise CurvewiseError(
-            f"size is {size!r}. Pass a number of training examples.",
-            argument="size",
-            value=size,
-        )
+        raise bad_value("size", size, "Pass a number of training examples.")
     chosen = _metrics(metric)
     if classes is not None and not _is_row(classes):
-        raise CurvewiseError(
-            f"classes is {classes!r}. Pass a list of names.",
-            argument="classes",
-            value=classes,
-        )
+        raise bad_value("classes", classes, "Pass a list of names.")
     asked = CountAsked(
         settings_of(chosen, average, _place(positive, classes), beta),
         *(target, confidence, test_size, runs, method),
@@ -453,7 +441,9 @@ def _metrics(metric: str | Sequence[str] | None) -> tuple[str, ...]:
         if name not in offered:
             raise unknown("metric", name, offered)
     if not chosen:
-        raise CurvewiseError("No metric was asked for. Pass one, such as 'f1'.")
+        raise CurvewiseError(
+            "No metric was asked for. Pass one, such as 'f1'.", argument="metric"
+        )
     return chosen
 
 
@@ -484,7 +474,9 @@ def _class_names(classes: Sequence[str] | None, count: int) -> tuple[str, ...]:
     if len(names) != count or len(set(names)) != count:
         raise CurvewiseError(
             f"classes has {counted(len(names), 'name')}. Pass one for each of the {count} "
-            f"classes, all different."
+            f"classes, all different.",
+            argument="classes",
+            value=classes,
         )
     return names
 

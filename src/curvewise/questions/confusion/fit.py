@@ -18,6 +18,7 @@ from curvewise.stats.confusion import (
     fit_confusion_curve,
 )
 from curvewise.stats.interval import CurveBand, Interval
+from curvewise.stats.validation import bad_value
 from curvewise.text import joined, step
 from curvewise.trials import Trials
 from curvewise.trials.columns import Bools, Core, Ints, unpacked
@@ -117,11 +118,11 @@ def counted_by_task(trials: Trials, failed: Failed) -> dict[str, list[Counted]]:
             "curvewise.stats.counts.recover_counts finds the matrix."
         )
     if failed not in ("raise", "worst"):
-        raise CurvewiseError(
-            f"failed is {failed!r}. Pass 'worst' to count every answer of a failed run as "
-            f"wrong, or 'raise': a matrix is no single score.",
-            argument="failed",
-            value=failed,
+        raise bad_value(
+            "failed",
+            failed,
+            "Pass 'worst' to count every answer of a failed run as wrong, or 'raise': a "
+            "matrix is no single score.",
         )
     return {
         task: [
@@ -141,14 +142,14 @@ def _counted(trials: Trials, is_worst: bool) -> Counted:
         _raise_failed(trials, broken)
     classes = np.unique(details.classes[details.classes > 0])
     if len(classes) != 1:
-        told = (
+        what = (
             f"{joined([f'{k}' for k in classes])} classes. Read the runs of each number of "
             f"classes as a task of its own, or leave it out"
             if len(classes)
             else f"no confusion counts, first {_first(trials, broken)}. Leave it out"
         )
         raise CurvewiseError(
-            f"The trials of '{algorithm}' on '{task}' have {told} with ",
+            f"The trials of '{algorithm}' on '{task}' have {what} with ",
             trials_where(algorithm=[...]),
             ".",
         )
@@ -460,7 +461,9 @@ def _fitted(own: Counted, size: float, asked: CountAsked) -> CountFit:
         )
     except CurvewiseError as problem:
         raise CurvewiseError(
-            f"'{own.algorithm}' on '{own.task}': ", problem.message
+            f"'{own.algorithm}' on '{own.task}': ",
+            problem.message,
+            argument=problem.argument,
         ) from problem
     n = np.array([size, *(times * own.largest for times in TIMES[1:])])
     told = {name: asked.band(curve, name, n) for name in asked.metrics}

@@ -260,10 +260,10 @@ def gain_of(fit: CountFit, asked: CountAsked) -> Gain:
     """Return whether twice the data would better the leading metric."""
     name = leading(asked)
     now = float(fit.curve.metric(name, fit.counted.largest, **asked.metrics[name]))
-    return _gain_and_kind(name, now, point_of(fit.told[name], 1))[1]
+    return gain_between(name, now, point_of(fit.told[name], 1))[1]
 
 
-def _gain_and_kind(name: str, now: float, then: Interval) -> tuple[float, Gain]:
+def gain_between(name: str, now: float, then: Interval) -> tuple[float, Gain]:
     """Return how much better a metric will be, and whether that is a gain."""
     meant = find(name)
     sign = -1 if meant is not None and meant.direction == "lower" else 1
@@ -275,7 +275,7 @@ def _gain_and_kind(name: str, now: float, then: Interval) -> tuple[float, Gain]:
 
 
 def _gain(name: str, now: float, then: Interval) -> str:
-    gain, kind = _gain_and_kind(name, now, then)
+    gain, kind = gain_between(name, now, then)
     meant = find(name)
     word = "less" if meant is not None and meant.direction == "lower" else "more"
     if kind == "gain":
