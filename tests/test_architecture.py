@@ -232,19 +232,6 @@ def sentences(tree):
     return [text for node in ast.iter_child_nodes(tree) for text in sentences(node)]
 
 
-# Files that still say sentences. None may join them.
-WORDY = (
-    "learning/amount.py",
-    "learning/comparison.py",
-    "learning/crossing.py",
-    "learning/extrapolation.py",
-    "learning/next_run.py",
-    "learning/shape.py",
-    "learning/stability.py",
-    "learning/validation.py",
-)
-
-
 def test_statistics_write_no_sentences():
     home = PACKAGE / "stats"
     wordy = {
@@ -252,8 +239,7 @@ def test_statistics_write_no_sentences():
         for path in home.rglob("*.py")
         if sentences(ast.parse(path.read_text(encoding="utf-8")))
     }
-    assert wordy - set(WORDY) == set()
-    assert set(WORDY) - wordy == set(), "take them off the list"
+    assert wordy == set()
 
 
 @pytest.mark.parametrize(

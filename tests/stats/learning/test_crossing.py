@@ -9,7 +9,6 @@ from scipy.special import ndtr, ndtri
 
 from curvewise import CurvewiseError
 from curvewise.stats.learning import (
-    Multiplier,
     chance_better,
     crossing,
     data_multiplier,
@@ -69,8 +68,6 @@ def test_the_crossing_and_its_interval(any_curve):
     assert [s.better for s in found.stretches] == ["a", None, "b"]
     assert found.at_least <= found.at_most
     assert found.at_least > 0.97
-    assert str(found).startswith("The curves cross at about 400 (")
-    assert "before that the first is better" in str(found)
 
 
 def test_shared_noise_narrows_the_interval(normal_curve):
@@ -83,7 +80,6 @@ def test_an_interval_may_have_no_end(normal_curve):
     found = crossing(*two(normal_curve, spread=0.03))
     (at,) = found.at
     assert at.upper == math.inf
-    assert "any larger size" in str(found)
 
 
 def test_curves_that_do_not_cross(normal_curve):
@@ -92,8 +88,8 @@ def test_curves_that_do_not_cross(normal_curve):
     found = crossing(a, b)
     assert found.at == ()
     assert found.at_least == pytest.approx(0, abs=1e-9)
-    assert "the first is better throughout, at 95 % confidence" in str(found)
-    assert "the second is better throughout" in str(crossing(b, a))
+    assert [s.better for s in found.stretches] == ["a"]
+    assert [s.better for s in crossing(b, a).stretches] == ["b"]
 
 
 def test_two_crossings_are_both_found(normal_curve):
@@ -106,13 +102,13 @@ def test_two_crossings_are_both_found(normal_curve):
     found = crossing(a, b)
     assert len(found.at) == 2
     assert [s.better for s in found.stretches] == ["b", None, "a", None, "b"]
-    assert [row["verdict"] for row in found.rows()][2] == "the first is better"
+    assert [row["better"] for row in found.rows()] == ["b", None, "a", None, "b"]
 
 
 def test_asked_sizes_are_looked_at(normal_curve):
     found = crossing(*two(normal_curve), sizes=[100, 300])
     assert found.at == ()
-    with pytest.raises(CurvewiseError, match="smallest size that was tried with both"):
+    with pytest.raises(CurvewiseError, match="with both"):
         crossing(*two(normal_curve), sizes=[1, 300])
 
 
@@ -156,16 +152,15 @@ def test_curves_in_other_units_are_refused():
     a = extrapolate(sizes, errors, to=200)
     b = extrapolate(sizes, 100 * errors, to=200, unit="percent")
     for ask in (crossing, partial(chance_better, n=50), partial(data_multiplier, n=50)):
-        with pytest.raises(
-            CurvewiseError, match="in fraction and percent, which cannot"
-        ):
+        with pytest.raises(CurvewiseError, match="fraction and percent"):
             ask(a, b)
 
 
 def test_curves_that_cannot_be_told_apart(normal_curve):
     a = normal_curve(0.1, 1.0, -0.5, 0.01)
-    found = str(crossing(a, normal_curve(0.101, 1.0, -0.5, 0.01)))
-    assert "neither is better anywhere, at 95 % confidence; the first is the" in found
+    found = crossing(a, normal_curve(0.101, 1.0, -0.5, 0.01))
+    assert [s.better for s in found.stretches] == [None]
+    assert (found.chance > 0.5).all()
 
 
 def test_sizes_as_large_as_they_may_be(normal_curve):
@@ -219,7 +214,7 @@ def test_names_of_runs_may_come_in_any_sequence():
     lazy = shared_noise([1, 2, 3], a, b, runs_a=iter(names), runs_b=iter(names))
     assert lazy == want > 0.9
     for odd in (5, [[None, *range(8)]] * 3):
-        with pytest.raises(CurvewiseError, match="which run it is of"):
+        with pytest.raises(CurvewiseError, match="which run"):
             shared_noise([1, 2, 3], a, b, runs_a=odd, runs_b=odd)
 
 
@@ -232,7 +227,7 @@ def test_nothing_shared_is_zero():
 
 @pytest.mark.parametrize("correlation", [1, -1.0, 2, "half", None])
 def test_no_correlation(normal_curve, correlation):
-    with pytest.raises(CurvewiseError, match="correlation is"):
+    with pytest.raises(CurvewiseError, match="correlation"):
         chance_better(*two(normal_curve), 100, correlation=correlation)
 
 
@@ -249,7 +244,6 @@ def test_the_multiplier_of_two_normal_curves(any_curve):
     high = (2 / (1 / np.sqrt(found.sizes) - reach)) ** 2 / found.sizes
     np.testing.assert_allclose(found.lower, low, rtol=1e-2)
     np.testing.assert_allclose(found.upper, high, rtol=1e-2)
-    assert "needs 4 times the data at n = 50" in str(found)
     assert [row["n"] for row in found.rows()] == [50, 100, 200]
 
 
@@ -259,7 +253,7 @@ def test_no_amount_of_data_and_less_than_was_tried(normal_curve):
     assert math.isinf(found.value[0])
     assert math.isinf(found.upper[0])
     assert data_multiplier(bad, good, 50).lower[0] == 0
-    with pytest.raises(CurvewiseError, match="Pass sizes from there on"):
+    with pytest.raises(CurvewiseError, match="smallest size"):
         data_multiplier(good, bad, 5)
 
 
@@ -297,29 +291,16 @@ def test_a_printed_summary_has_a_multiplier():
     assert found == pytest.approx(2.69, abs=0.03)  # e_400 and beta_400 are rounded
 
 
-@pytest.mark.parametrize(
-    ("times", "told"),
-    [
-        ([2.0, 1.5, 3.0], "needs 2 times the data at n = 100 (1.5 to 3)"),
-        ([0.0, 0.0, 1.0], "needs less data than was tried at n = 100 (less than was "),
-        ([math.inf, 2.0, math.inf], "needs more data than any at n = 100 (2 to more "),
-    ],
-)
-def test_a_multiplier_in_words(times, told):
-    value, lower, upper = np.array(times)[:, None]
-    assert told in str(Multiplier(np.array([100.0]), value, lower, upper, 0.95))
-
-
 @pytest.mark.parametrize("curve", [lambda n: "low", lambda n: n * math.nan])
 def test_a_curve_without_errors_has_no_multiplier(curve):
-    with pytest.raises(CurvewiseError, match="A curve has no errors at sizes"):
+    with pytest.raises(CurvewiseError, match="no errors"):
         point_multiplier(curve, lambda n: 1 / n, [10])
 
 
 def test_point_multipliers_without_an_answer():
     assert point_multiplier(lambda n: 0 * n, lambda n: 0 * n + 1, [10])[0] == math.inf
     assert point_multiplier(lambda n: 0 * n + 1, lambda n: 0 * n, [10])[0] == 0
-    with pytest.raises(CurvewiseError, match="no function of the size"):
+    with pytest.raises(CurvewiseError, match="no function"):
         point_multiplier(0.1, lambda n: n, [10])
 
 

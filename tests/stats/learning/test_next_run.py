@@ -76,20 +76,19 @@ def test_seconds_are_those_measured_and_a_power_law_elsewhere():
     at = seconds_at(np.array([10.0, 100]), [5, 4])  # never less with more data
     assert at(np.array([1000.0]))[0] == pytest.approx(np.sqrt(20))
     assert seconds_at(N, lambda n: n / 2)(np.array([8.0]))[0] == 4
-    with pytest.raises(CurvewiseError, match="seconds is"):
-        seconds_at(N, [1, 2, 3, 0])
-    with pytest.raises(CurvewiseError, match="seconds is"):
-        seconds_at(N, [1, 2])
+    for seconds in ([1, 2, 3, 0], [1, 2]):
+        with pytest.raises(CurvewiseError) as refused:
+            seconds_at(N, seconds)
+        assert refused.value.argument == "seconds"
 
 
-def test_the_best_comes_first_and_says_why():
+def test_the_best_comes_first():
     errors = simulated(np.random.default_rng(2))
     found = next_run(N, errors, [1, 2, 4, 8], target=800)
     per_second = [s.per_second for s in found.suggestions]
     assert per_second == sorted(per_second, reverse=True)
     assert found.best.repeats == 1
     assert found.best.half_width < found.half_width
-    assert f"train on {found.best.size:g} examples, 1 run" in str(found)
     assert found.rows()[0]["per second"] == per_second[0]
     assert {s.size for s in found.suggestions} >= {25, 35, 50, 71, 100, 141, 200, 400}
 
@@ -100,8 +99,7 @@ def test_a_budget_is_spent_well():
     assert all(s.seconds <= 20 for s in found.suggestions)
     widths = [s.half_width for s in found.suggestions]
     assert widths == sorted(widths)
-    assert "most within 20.00 seconds" in str(found)
-    with pytest.raises(CurvewiseError, match="The cheapest run takes"):
+    with pytest.raises(CurvewiseError, match="cheapest"):
         next_run(N, errors, [1, 2, 4, 8], target=800, budget=0.5)
 
 
@@ -133,20 +131,23 @@ def test_sizes_in_any_order():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    "change",
     [
-        ({"target": 0}, "target holds 0"),
-        ({"repeats": [0]}, "repeats is"),
-        ({"repeats": "many"}, "repeats is 'many'"),
-        ({"candidates": [-1]}, "candidates holds -1"),
-        ({"budget": -1}, "budget is -1"),
-        ({"seconds": "long"}, "seconds is 'long'"),
+        {"target": 0},
+        {"target": [400, 800]},
+        {"repeats": [0]},
+        {"repeats": []},
+        {"repeats": np.inf},
+        {"repeats": "many"},
+        {"candidates": [-1]},
+        {"budget": -1},
+        {"seconds": "long"},
     ],
 )
-def test_what_is_refused(options, words):
-    asked = {"target": 800, "seconds": [1, 2, 4, 8], **options}
-    with pytest.raises(CurvewiseError, match=words):
-        next_run(N, simulated(np.random.default_rng(6)), **asked)
+def test_what_is_refused(change):
+    question = {"target": 800, "seconds": [1, 2, 4, 8], **change}
+    with pytest.raises(CurvewiseError, match=next(iter(change))):
+        next_run(N, simulated(np.random.default_rng(6)), **question)
 
 
 def width_after(rng, errors, size, repeats, target=800.0):
@@ -197,20 +198,6 @@ def test_following_the_advice_at_length():
         f"\nshrinks by {best.mean():.4f}, opposite {worst.mean():.4f}, se {error:.4f}"
     )
     assert apart.mean() > 5 * error
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"repeats": []}, "repeats is"),
-        ({"repeats": np.inf}, "repeats is inf"),
-        ({"target": [400, 800]}, "target is .* Pass one number"),
-    ],
-)
-def test_more_that_is_refused(change, words):
-    errors = [[0.5, 0.52], [0.4, 0.41], [0.33, 0.34]]
-    with pytest.raises(CurvewiseError, match=words):
-        next_run([25, 50, 100], errors, [1, 2, 4], **{"target": 400, **change})
 
 
 def test_sizes_in_thousands_have_candidates_between_them():

@@ -86,7 +86,7 @@ def test_the_shortest_rises_are_told():
     found = shape(SIZES, table.T)
     assert [(d.first, d.last) for d in found.rises] == [(100, 200)]
     assert found.rises[0].amount == pytest.approx(0.1, abs=1e-3)
-    assert "The error rises with more data from 100 to 200 by 0.0999 (" in str(found)
+    assert found.concerns[0] == "rises"
     assert found.rows()[0]["what"] == "rise"
 
 
@@ -128,7 +128,7 @@ def test_one_run_per_size_cannot_tell():
     assert not found.is_told
     assert not found.is_nonmonotone
     assert found.p_rise == found.p_bump == 1
-    assert "cannot tell" in str(found)
+    assert found.concerns == ()
 
 
 def test_sizes_with_one_run_are_left_out():
@@ -162,7 +162,7 @@ def test_what_is_refused(options, words):
 
 
 def test_groups_need_runs():
-    with pytest.raises(CurvewiseError, match="which run is which"):
+    with pytest.raises(CurvewiseError, match="groups needs"):
         shape([1, 2], [[0.3, 0.2, 0.1], [0.3, 0.2]], groups=[1, 1, 2])
 
 
@@ -312,5 +312,5 @@ def test_about_one_real_curve_in_ten_rises():
 
 def test_groups_without_a_name_are_refused():
     errors = [[0.3, 0.31], [0.2, 0.21], [0.1, 0.11]]
-    with pytest.raises(CurvewiseError, match="Some groups have no name"):
+    with pytest.raises(CurvewiseError, match="no name"):
         shape([25, 50, 100], errors, groups=[None, "a"])

@@ -59,7 +59,7 @@ def test_twice_the_noise_moves_twice_as_much():
     assert two == pytest.approx(2 * one, rel=0.05)
 
 
-def test_many_curves_percent_rows_and_words():
+def test_many_curves_percent_and_rows():
     rng = np.random.default_rng(3)
     many = stability(
         N[::-1],
@@ -72,7 +72,6 @@ def test_many_curves_percent_rows_and_words():
     assert many.errors.shape == (2, 20)
     assert many.errors.mean() == pytest.approx(100 * MEANS[-1] + 5, rel=0.05)
     assert [row["of"] for row in many.rows()][:3] == ["e_N", "beta_N", "gamma"]
-    assert str(many).startswith("Over 20 refits of 2 curves, N = 400, the standard")
 
 
 @pytest.mark.parametrize(
@@ -83,9 +82,9 @@ def test_many_curves_percent_rows_and_words():
             {"means": [[0.5] * 4] * 3, "sds": [[0.1] * 4] * 2},
             "means of 3 curves and sds of",
         ),
-        ({"means": 100 * np.asarray(MEANS)}, "no errors in unit='fraction'"),
-        ({"means": -np.asarray(MEANS)}, "no errors in unit='fraction'"),
-        ({"sds": -SDS}, "sds holds a number below 0"),
+        ({"means": 100 * np.asarray(MEANS)}, "unit='fraction'"),
+        ({"means": -np.asarray(MEANS)}, "unit='fraction'"),
+        ({"sds": -SDS}, "sds holds"),
         ({"repeats": 1}, "repeats is 1"),
         ({"to": 0}, "to holds 0"),
         ({"rng": 1}, "rng is 1"),

@@ -1,10 +1,12 @@
 """What may be wrong with a curve, in sentences: its power law, its forecast, its shape."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from curvewise.questions.learning.fit import CurveFit
+from curvewise.questions.sentences import size_cell
+from curvewise.stats.learning import Departure, Extrapolation, Shape, SizeFor
 from curvewise.stats.powerlaw import PowerLaw
-from curvewise.text import step
+from curvewise.text import joined, shown, step
 
 
 def concerns_of(fit: CurveFit) -> list[str]:
@@ -18,8 +20,76 @@ def concerns_of(fit: CurveFit) -> list[str]:
     return [
         *([beyond] if law.size > largest else []),
         *(_of_law(law)[concern] for concern in law.concerns),
-        *fit.forecast.concerns,
+        *(_of_forecast(fit.forecast)[concern] for concern in fit.forecast.concerns),
     ]
+
+
+def size_concerns(needed: SizeFor) -> list[str]:
+    """Return what may be wrong with how much data an error takes."""
+    sizes = needed.forecast.sizes
+    smallest, largest = float(sizes[0]), float(sizes[-1])
+    sentences = {
+        "far": f"About {size_cell(needed.size)} examples are {needed.size / largest:.3g} "
+        f"times what was tried: that rests on the form of the curve more than on data.",
+        "below_smallest": f"Sizes below {step(smallest)}, the smallest that was tried, may "
+        f"do; nothing is known of them.",
+    }
+    return [sentences[concern] for concern in needed.concerns]
+
+
+def shape_concerns(shape: Shape) -> list[str]:
+    """Return where a curve rises, or bends the wrong way."""
+    sentences = []
+    if shape.rises:
+        sentences.append(f"The error rises with more data {_where(shape.rises)}.")
+    if shape.bumps:
+        sentences.append(
+            f"The curve is not convex: it lies above a straight line "
+            f"{_where(shape.bumps)}."
+        )
+    return sentences
+
+
+_MOST = 3  # places that a sentence names
+
+
+def _where(stretches: Sequence[Departure]) -> str:
+    largest = sorted(stretches, key=lambda d: -d.amount)[:_MOST]
+    parts = [
+        f"from {step(d.first)} to {step(d.last)} by {_amount(d, d.amount)} "
+        f"({_amount(d, d.lower)} to {_amount(d, d.upper)})"
+        for d in sorted(largest, key=lambda d: d.first)
+    ]
+    more = len(stretches) - _MOST
+    if more > 0:
+        parts.append(
+            "in one more stretch" if more == 1 else f"in {more} more stretches"
+        )
+    return joined(parts)
+
+
+def _amount(stretch: Departure, value: float) -> str:
+    """Return how much, with no more places than matter beside the largest end."""
+    return f"{value:.4f}" if 1e-3 <= stretch.upper < 1 else shown(value)
+
+
+def _of_forecast(ahead: Extrapolation) -> Mapping[str, str]:
+    vainly = "the prediction is hardly better than repeating the last value."
+    of = " of its largest loss" if ahead.unit == "loss" else ""
+    least, most = ahead.sizes[0], ahead.sizes[-1]
+    return {
+        **dict(zip(ahead.shape.concerns, shape_concerns(ahead.shape), strict=True)),
+        "losses": "Intervals were measured for error rates; for other losses nobody has "
+        "measured how often they hold.",
+        "climbed": f"The curve has climbed by {ahead.rise / ahead.scale:.2g}{of}: {vainly}",
+        "flat_end": f"The curve does not fall at its end: {vainly}",
+        "far": f"Size {ahead.to.max():g} is further off than any that was measured: sizes "
+        f"seen go from {least:g} to {most:g} only.",
+        "three_sizes": "There are three sizes only: 95% intervals held in 91 to 93% of "
+        "such curves.",
+        "no_repeats": "There is one error at each size. Where that is one run, and no mean "
+        "of several, 95% intervals held in 94 to 96% of the curves.",
+    }
 
 
 def _of_law(law: PowerLaw) -> Mapping[str, str]:

@@ -296,7 +296,8 @@ class CurveFit:
     @property
     def shape(self) -> Shape:
         """Whether the curve rises or bends the wrong way."""
-        return self.forecast.shape
+        shape: Shape = self.forecast.shape
+        return shape
 
     @property
     def algorithm(self) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from curvewise.answer import Provenance
 from curvewise.questions.base import Column, Columns, TaskTable, of_task, table_of
+from curvewise.questions.learning.concerns import size_concerns
 from curvewise.questions.learning.fit import Advice, Needed, Predicted
 from curvewise.questions.sentences import (
     chance_cell,
@@ -104,7 +105,7 @@ class SizesNeeded(TaskTable):
         seen = {
             f"{one.algorithm}: {concern}"
             for one in self.found
-            for concern in one.size.concerns
+            for concern in size_concerns(one.size)
         }
         return [
             *sorted(seen),

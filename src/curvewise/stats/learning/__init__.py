@@ -17,7 +17,6 @@ from curvewise.stats.learning.comparison import (
 from curvewise.stats.learning.crossing import Crossing, Stretch, crossing
 from curvewise.stats.learning.extrapolation import (
     Extrapolation,
-    Extrapolations,
     extrapolate,
     extrapolate_many,
 )
@@ -35,7 +34,6 @@ __all__ = [
     "Crossing",
     "Departure",
     "Extrapolation",
-    "Extrapolations",
     "Forecast",
     "LeftOut",
     "Multiplier",

@@ -1,16 +1,15 @@
 """How much data: until an error is reached, or until one learner is as good as another."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats import interval as words
-from curvewise.stats.interval import Interval
+from curvewise.stats.interval import Interval, percent
 from curvewise.stats.learning.forecast import (
     Forecast,
     chance_less,
@@ -31,7 +30,6 @@ from curvewise.stats.validation import (
     checked_sizes,
     is_number,
 )
-from curvewise.text import percent, shown, step
 
 __all__ = [
     "Multiplier",
@@ -42,6 +40,10 @@ __all__ = [
 ]
 
 
+Concern: TypeAlias = Literal[
+    "far",  # beyond what was tried: rests on the form of the curve more than on data
+    "below_smallest",  # sizes below what was tried may do; nothing is known of them
+]
 _COARSE = 121  # sizes on the first look, in equal ratios
 _DRAWN = 161
 _BEYOND = 1000.0  # times the largest size that was seen: how far chances are drawn
@@ -70,6 +72,7 @@ class SizeFor:
         The smallest size with an observed mean that is already so low; NaN if none is.
     forecast : Forecast
     concerns : tuple of str
+        What may be wrong, by name.
     sizes, chances : ndarray
         The probability that the mean error is so low, to be drawn.
     """
@@ -81,7 +84,7 @@ class SizeFor:
     largest: float
     seen_at: float
     forecast: Forecast
-    concerns: tuple[str, ...]
+    concerns: tuple[Concern, ...]
     sizes: Floats
     chances: Floats
 
@@ -101,33 +104,6 @@ class SizeFor:
                 "upper": self.interval.upper,
             }
         ]
-
-    def __str__(self) -> str:
-        wanted = f"An error of {shown(self.error)}"
-        if not math.isnan(self.seen_at):
-            seen = f"was already seen at {step(self.seen_at)} examples"
-            return f"{wanted} {seen}; the curve says {self._range()}."
-        if math.isfinite(self.size):
-            return f"{wanted} takes {self._range()}."
-        least = ""
-        if math.isfinite(self.interval.lower):
-            least = (
-                f"; if it is, it takes at least {_size(self.interval.lower)} examples"
-            )
-        not_yet = f"not reached by {_size(self.largest)} examples"
-        if self.reached >= 0.5:  # with more than the largest size
-            return f"{wanted} is probably {not_yet}{least}."
-        never = "never reached" if has_asymptote(self.forecast) else not_yet
-        chance = percent(round(1 - self.reached, 3))
-        return f"{wanted} is {never}, with probability {chance}{least}."
-
-    def _range(self) -> str:
-        middle = _size(self.size) if math.isfinite(self.size) else "more than any size"
-        return (
-            f"about {middle} examples ({_size(self.interval.lower)} to "
-            f"{_size(self.interval.upper)}), and is ever reached with probability "
-            f"{percent(round(self.reached, 3))}"
-        )
 
 
 def size_for(
@@ -208,7 +184,7 @@ def size_for(
         low,
         high,
         "the number of training examples that the error takes",
-        f"{words.percent(level)}, as far as the pointwise intervals of the curve hold",
+        f"{percent(level)}, as far as the pointwise intervals of the curve hold",
         middle,
     )
     return SizeFor(
@@ -234,24 +210,11 @@ def _upto(table: Floats, error: float) -> Floats:
     return result
 
 
-def _concerns(forecast: Forecast, size: float, low: float) -> list[str]:
-    found = []
-    last = float(forecast.sizes[-1])
-    if math.isfinite(size) and size > _FAR * last:
-        found.append(
-            f"About {_size(size)} examples are {size / last:.3g} times what was tried: "
-            f"that rests on the form of the curve more than on data."
-        )
+def _concerns(forecast: Forecast, size: float, low: float) -> Iterator[Concern]:
+    if math.isfinite(size) and size > _FAR * float(forecast.sizes[-1]):
+        yield "far"
     if low <= float(forecast.sizes[0]):
-        found.append(
-            f"Sizes below {step(float(forecast.sizes[0]))}, the smallest that was tried, "
-            f"may do; nothing is known of them."
-        )
-    return found
-
-
-def _size(n: float) -> str:
-    return step(float(f"{n:.3g}")) if math.isfinite(n) else "never"
+        yield "below_smallest"
 
 
 def _checked_error(error: Any, unit: str) -> float:
@@ -304,18 +267,6 @@ class Multiplier:
             }
             for n, m, low, high in table
         ]
-
-    def __str__(self) -> str:
-        parts = [
-            f"{_times(m)} at n = {step(float(n))} ({_factor(low)} to {_factor(high)})"
-            for n, m, low, high in zip(
-                self.sizes, self.value, self.lower, self.upper, strict=True
-            )
-        ]
-        return (
-            f"To be as good as the first, the second needs {'; '.join(parts)}, at "
-            f"{percent(self.confidence)} confidence."
-        )
 
 
 def data_multiplier(
@@ -457,18 +408,6 @@ def _times_at(
     known = chances(grid)
     targets = ((1 - level) / 2, 0.5, (1 + level) / 2)
     return [first_at(chances, grid, known, p) for p in targets]
-
-
-def _times(m: Any) -> str:
-    if m == 0:
-        return "less data than was tried"
-    return f"{m:.3g} times the data" if math.isfinite(m) else "more data than any"
-
-
-def _factor(m: Any) -> str:
-    if m == 0:
-        return "less than was tried"
-    return f"{m:.3g}" if math.isfinite(m) else "more than any"
 
 
 # --- Where a chance that grows with size first reaches a level -------------------------

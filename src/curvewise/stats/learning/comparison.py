@@ -1,6 +1,5 @@
 """Learners compared at a size: who is better, who is best, and how much they differ."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats import interval as words
 from curvewise.stats.curves import Runs, checked_runs
-from curvewise.stats.interval import Interval
+from curvewise.stats.interval import Interval, percent
 from curvewise.stats.learning.forecast import (
     SCORES,
     WIDE,
@@ -35,7 +33,6 @@ from curvewise.stats.validation import (
     checked_one_size,
     checked_sizes,
 )
-from curvewise.text import percent, shown, step
 
 if TYPE_CHECKING:
     from curvewise.stats.powerlaw import PowerLaw
@@ -301,21 +298,6 @@ class SummaryDifference:
             for name, i in parts.items()
         ]
 
-    def __str__(self) -> str:
-        def told(what: str, i: Interval, less: str, more: str) -> str:
-            if i.lower <= 0 <= i.upper:
-                return f"its {what} may be the same ({_range(i)})"
-            word = more if i.value > 0 else less
-            return f"its {what} is {word} by {shown(abs(i.value))} ({_range(i)})"
-
-        return (
-            f"The first, against the second at {step(self.n)} examples: "
-            f"{told('error', self.error, 'lower', 'higher')}; "
-            f"{told('data-reliance', self.reliance, 'lower', 'higher')}; "
-            f"{told('exponent', self.exponent, 'steeper', 'flatter')}; each at "
-            f"{percent(self.confidence)} confidence."
-        )
-
 
 def compare_summaries(
     a: "PowerLaw",
@@ -378,9 +360,9 @@ def compare_summaries(
     size = largest if n is None else checked_one_size(n, "n")
     at = np.array([size])
     how = (
-        f"about {words.percent(level)}, for independent runs"
+        f"about {percent(level)}, for independent runs"
         if rho == 0
-        else f"about {words.percent(level)}, for noise with correlation {rho:.2g}"
+        else f"about {percent(level)}, for noise with correlation {rho:.2g}"
     )
 
     def interval(
@@ -410,8 +392,3 @@ def compare_summaries(
 
 def _exponents(law: Any, p: Floats) -> Floats:
     return np.reshape(law.exponent_quantile(p), (-1, 1))
-
-
-def _range(i: Interval) -> str:
-    low, high = (shown(x) if math.isfinite(x) else str(x) for x in (i.lower, i.upper))
-    return f"{low} to {high}"

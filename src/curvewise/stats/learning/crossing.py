@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from curvewise.stats import interval as words
-from curvewise.stats.interval import Interval
+from curvewise.stats.interval import Interval, percent
 from curvewise.stats.learning.forecast import (
     Forecast,
     chance_less,
@@ -27,13 +26,11 @@ from curvewise.stats.validation import (
     checked_confidence,
     checked_sizes,
 )
-from curvewise.text import joined, percent, step
 
 __all__ = ["Crossing", "Stretch", "crossing"]
 
 _GRID = 121
 _BEYOND = 10.0  # times the largest size that was tried
-_WHO = {"a": "the first is better", "b": "the second is better", None: "neither is"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,40 +83,11 @@ class Crossing:
         both = float(self.chance[0] + self.chance[-1])
         return max(min(both, 2 - both), self.at_least)  # rounding
 
-    def rows(self) -> list[dict[str, float | str]]:
+    def rows(self) -> list[dict[str, float | str | None]]:
         """Return a row for each stretch with one verdict."""
         return [
-            {"from": s.first, "to": s.last, "verdict": _WHO[s.better]}
-            for s in self.stretches
+            {"from": s.first, "to": s.last, "better": s.better} for s in self.stretches
         ]
-
-    def __str__(self) -> str:
-        first, last = step(_round(self.sizes[0])), step(_round(self.sizes[-1]))
-        sure = percent(self.confidence)
-        if not self.at:
-            who = "first" if self.chance[0] > 0.5 else "second"
-            surely = [s.better is not None for s in self.stretches]
-            if not any(surely):
-                return (
-                    f"From {first} to {last} examples neither is better anywhere, at "
-                    f"{sure} confidence; the {who} is the likelier one throughout."
-                )
-            word = (
-                f"at {sure} confidence"
-                if all(surely)
-                else "probably, not surely everywhere"
-            )
-            return (
-                f"The curves do not cross from {first} to {last} examples: the {who} is "
-                f"better throughout, {word}."
-            )
-        who = "first" if self.chance[0] > 0.5 else "second"
-        places = joined([_place(crossing) for crossing in self.at])
-        return (
-            f"The curves cross at about {places} examples, at {sure} confidence; before "
-            f"that the {who} is better. That who is better differs between {first} and "
-            f"{last} has probability {percent(round(self.at_least, 3))} at least."
-        )
 
 
 def crossing(
@@ -255,20 +223,6 @@ def _crossing(
         0.0 if around.first <= n[0] else around.first,
         math.inf if around.last >= n[-1] else around.last,
         "the size from which on the other one is better",
-        f"{words.percent(level)}, as far as the pointwise intervals of the difference hold",
+        f"{percent(level)}, as far as the pointwise intervals of the difference hold",
         middle,
     )
-
-
-def _place(at: Interval) -> str:
-    return f"{step(_round(at.value))} ({_end(at.lower)} to {_end(at.upper)})"
-
-
-def _end(n: float) -> str:
-    if n == 0:
-        return "any smaller size"
-    return step(_round(n)) if math.isfinite(n) else "any larger size"
-
-
-def _round(n: float) -> float:
-    return float(f"{n:.3g}")

@@ -1,8 +1,9 @@
 """What error will more data give? Curves continued, with intervals that were measured."""
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +13,7 @@ from curvewise.stats.curves import (
     UNITS,
     Runs,
     Unit,
-    blocks,
+    as_number,
     checked_means,
     checked_runs,
     scale_of,
@@ -21,14 +22,13 @@ from curvewise.stats.interval import CurveBand, percent
 from curvewise.stats.learning.outlook import (
     LEAST,
     MOST,
-    SHAPES,
     Observed,
     checked_levels,
     outlook,
     quantiles,
     smooth_squares,
 )
-from curvewise.stats.learning.shape import Shape, shape
+from curvewise.stats.learning.shape import shape
 from curvewise.stats.validation import (
     LARGEST_LOSS,
     Floats,
@@ -43,7 +43,6 @@ from curvewise.stats.validation import (
 
 __all__ = [
     "Extrapolation",
-    "Extrapolations",
     "extrapolate",
     "extrapolate_many",
 ]
@@ -52,36 +51,51 @@ __all__ = [
 ESTIMAND = "the mean error over runs at each size"
 
 
+Concern: TypeAlias = Literal[
+    "rises",  # significantly, somewhere: see `shape`
+    "not_convex",  # significantly: see `shape`
+    "losses",  # for which nobody measured how often intervals hold
+    "climbed",  # by more than .03 of the scale: hardly better than the last value
+    "flat_end",  # hardly better than the last value
+    "far",  # a size further off than any that was measured
+    "three_sizes",  # 95 % intervals held in 91 to 93 % of such curves
+    "no_repeats",  # one error at each size: if it is one run, they held in 94 to 96 %
+]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Extrapolation:
-    """A learning curve continued to sizes that nobody has trained on.
+    """A learning curve, or many on common sizes, continued to sizes nobody has trained on.
 
-    Everything is in the unit that the errors came in.
+    Everything is in the unit that the errors came in. Of many curves, arrays have curves
+    along their first axis, numbers are arrays, and ``ahead[i]`` is one of the curves.
 
     Parameters
     ----------
     to : ndarray, shape (target,)
         Sizes that were asked for.
-    error, lower, upper : float or ndarray, shape (target,)
-        The prediction and its pointwise interval; numbers where ``to`` was a number.
-    sizes, means, counts : ndarray, shape (size,)
-        What was observed: sizes, mean errors, numbers of runs.
+    error, lower, upper : ndarray, shape (target,) or (curve, target)
+        The prediction and its pointwise interval; without the axis of targets where
+        ``to`` was a number. NaN for a curve that is none.
+    sizes : ndarray, shape (size,)
+    means, counts : ndarray, shape (size,) or (curve, size)
+        What was observed: mean errors, numbers of runs (NaN where nobody said).
     confidence : float
-    noise : float
+    noise : float, or ndarray of shape (curve,)
         Spread of the means around the best power law.
-    rise : float
+    rise : float, or ndarray of shape (curve,)
         The highest climb of the means so far.
-    flat : float
+    flat : float, or ndarray of shape (curve,)
         Share of the power laws that found no fall, by weight.
-    shape : Shape
-        Whether the curve significantly rises, or is not convex.
-    concerns : tuple of str
-        What may be wrong, in sentences.
+    is_fitted : bool, or ndarray of bool, shape (curve,)
+        Whether errors are finite and possible.
     unit : {"fraction", "percent", "loss"}
-    scale : float
+    scale : float, or ndarray of shape (curve,)
         What 1 is inside: 1, 100, or the largest mean loss.
-    seen : Observed
-        What was observed, on that scale.
+    shape : Shape, optional
+        Whether a curve whose runs are known significantly rises, or is not convex.
+    concerns : tuple of str
+        What may be wrong with one curve, by name.
     """
 
     to: Floats
@@ -92,14 +106,37 @@ class Extrapolation:
     means: Floats
     counts: Floats
     confidence: float
-    noise: float
-    rise: float
-    flat: float
-    shape: Shape
-    concerns: tuple[str, ...]
+    noise: Any
+    rise: Any
+    flat: Any
+    is_fitted: Any
     unit: Unit
-    scale: float
-    seen: Observed
+    scale: Any
+    _observed: Observed
+    shape: Any = None  # a Shape
+    concerns: tuple[Concern, ...] = ()
+
+    def __getitem__(self, i: int) -> "Extrapolation":
+        """Return one of many curves."""
+        if np.ndim(self.scale) == 0:
+            raise CurvewiseError("This is one curve, and no row of them.")
+        i = range(len(self.scale))[i]
+        observed = self._observed[i : i + 1]
+        one = replace(
+            self,
+            error=as_number(self.error[i]),
+            lower=as_number(self.lower[i]),
+            upper=as_number(self.upper[i]),
+            means=self.means[i],
+            counts=self.counts[i],
+            noise=float(self.noise[i]),
+            rise=float(self.rise[i]),
+            flat=float(self.flat[i]),
+            is_fitted=bool(self.is_fitted[i]),
+            scale=float(self.scale[i]),
+            _observed=observed.fitted() if observed.end is None else observed,
+        )
+        return replace(one, concerns=tuple(_concerns(one)))
 
     @property
     def levels(self) -> tuple[float, float]:
@@ -108,66 +145,33 @@ class Extrapolation:
 
     @property
     def guarantee(self) -> str:
-        """What the interval promises."""
+        """What the intervals promise, one by one."""
         return guarantee(self.confidence, self.unit)
 
     def predict(self, n: ArrayLike) -> Floats:
         """Return the predicted mean error at sizes n."""
-        return np.asarray(self.quantile(0.5, n)[0])
+        return np.asarray(self.quantile(0.5, n)[..., 0, :])
 
     def quantile(self, p: ArrayLike, n: ArrayLike) -> Floats:
-        """Return quantiles of what the mean error at sizes n may be, shape (p, n).
+        """Return quantiles of what the mean error may be, shape (p, n) or (curve, p, n).
 
         Each is for one size by itself; the median is the prediction.
         """
         levels = checked_levels(shares(p))
-        to = checked_targets(n, self.sizes, "n")
-        top = highest(self.unit)
-        ahead = outlook(self.seen, to, top)
-        return np.asarray(self.scale * quantiles(ahead, levels, top)[:, 0])
+        to = _checked_targets(n, self.sizes, "n")
+        fitted = np.atleast_1d(self.is_fitted)
+        values, _, _ = _quantiles(self._observed, fitted, to, levels, self.unit)
+        values *= np.reshape(self.scale, (-1, 1, 1))
+        return values if np.ndim(self.scale) else values[0]
 
     def interval(self, n: ArrayLike, confidence: float | None = None) -> CurveBand:
         """Return predictions with pointwise intervals at sizes n."""
-        level = self.confidence if confidence is None else known_confidence(confidence)
-        to = checked_targets(n, self.sizes, "n")
-        lower, value, upper = self.quantile(ends(level), to)
-        return CurveBand(to, value, lower, upper, ESTIMAND, guarantee(level, self.unit))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Extrapolations:
-    """Many learning curves on common sizes, continued.
-
-    Parameters
-    ----------
-    to : ndarray, shape (target,)
-    error, lower, upper : ndarray, shape (curve, target)
-        Predictions and their pointwise intervals; NaN for a curve that is none.
-    is_fitted : ndarray of bool, shape (curve,)
-        Whether a curve had errors that are finite and possible.
-    noise, rise, flat : ndarray, shape (curve,)
-        As for one `Extrapolation`.
-    sizes : ndarray, shape (size,)
-    confidence : float
-    unit : {"fraction", "percent", "loss"}
-    """
-
-    to: Floats
-    error: Floats
-    lower: Floats
-    upper: Floats
-    is_fitted: Any
-    noise: Floats
-    rise: Floats
-    flat: Floats
-    sizes: Floats
-    confidence: float
-    unit: Unit
-
-    @property
-    def guarantee(self) -> str:
-        """What the intervals promise, one by one."""
-        return guarantee(self.confidence, self.unit)
+        level = self.confidence if confidence is None else _checked_level(confidence)
+        to = _checked_targets(n, self.sizes, "n")
+        ends = self.quantile(_ends(level), to)
+        lower, value, upper = (ends[..., k, :] for k in range(3))
+        promise = guarantee(level, self.unit)
+        return CurveBand(to, value, lower, upper, ESTIMAND, promise)
 
 
 # --- One curve continued, from its runs ------------------------------------------------
@@ -256,50 +260,21 @@ def extrapolate(
     >>> print(f"{ahead.error:.3f}")
     0.182
     """
-    level = known_confidence(confidence)
-    given = checked_runs(sizes, errors, unit=unit, runs=runs, fewest=FEWEST)
-    n = checked_targets(to, given.sizes)
-    means = given.means
+    level = _checked_level(confidence)
+    measured = checked_runs(sizes, errors, unit=unit, runs=runs, fewest=FEWEST)
+    means, counts = measured.means, measured.counts
     largest = float(means.max()) or 1.0  # all losses may be 0
     inside = largest if unit == "loss" else 1.0
     # Scaled first: the square of a tiny loss would be 0.
-    within = Runs(given.sizes, tuple(e / inside for e in given.errors), None)
-    squares = smooth_squares(within.variances[None, :], given.counts[None, :])
-    seen = Observed(given.sizes, means[None, :] / inside, squares).fitted()
-    top = highest(unit)
-    ahead = outlook(seen, n, top)
-    scale = scale_of(unit) * inside
-    lower, error, upper = scale * quantiles(ahead, ends(level), top)[:, 0]
-    rise, flat = float(seen.rise[0]), float(ahead.flat[0])
-    told = concerns(
-        sizes=given.sizes,
-        furthest=float(n.max()),
-        span=seen.span,
-        rise=rise,
-        flat=flat,
-        runs=float(given.counts.max()),
-        unit=unit,
+    scaled = Runs(measured.sizes, tuple(e / inside for e in measured.errors), None)
+    squares = smooth_squares(scaled.variances[None, :], counts[None, :])
+    observed = Observed(measured.sizes, means[None, :] / inside, squares).fitted()
+    scale = np.array([scale_of(unit) * inside])
+    batch = _continued(
+        observed, np.array([True]), scale, to, level, unit, counts=counts[None, :]
     )
-    bent = shape(sizes, errors, unit=unit, runs=runs)
-    is_one = np.ndim(to) == 0
-    return Extrapolation(
-        to=n,
-        error=float(error[0]) if is_one else error,
-        lower=float(lower[0]) if is_one else lower,
-        upper=float(upper[0]) if is_one else upper,
-        sizes=given.sizes,
-        means=scale * seen.errors[0],
-        counts=given.counts,
-        confidence=level,
-        noise=scale * float(ahead.noise[0]),
-        rise=scale * rise,
-        flat=flat,
-        shape=bent,
-        concerns=(*bent.concerns, *told),
-        unit=unit,
-        scale=scale,
-        seen=seen,
-    )
+    form = shape(sizes, errors, unit=unit, runs=runs)
+    return replace(batch, shape=form)[0]
 
 
 # --- Thousands of curves on common sizes continued at once -----------------------------
@@ -317,7 +292,7 @@ def extrapolate_many(
     unit: Unit = "fraction",
     standard_errors: ArrayLike | None = None,
     counts: ArrayLike | None = None,
-) -> Extrapolations:
+) -> Extrapolation:
     """Return what `extrapolate` does, for many curves on common sizes.
 
     A curve with an error that is not finite, or not possible, gets NaN and is not fitted;
@@ -343,10 +318,10 @@ def extrapolate_many(
     >>> sizes = [16, 32, 64, 128]
     >>> means = [[0.4, 0.3, 0.25, 0.22], [0.5, 0.5, 0.5, 0.5]]
     >>> two = extrapolate_many(sizes, means, to=256)
-    >>> two.error.shape
-    (2, 1)
+    >>> two.error.shape, round(two[0].error, 3)
+    ((2,), 0.204)
     """
-    level = known_confidence(confidence)
+    level = _checked_level(confidence)
     one_of("unit", unit, UNITS)
     n = checked_sizes(sizes)
     if len(n) < FEWEST or not (np.diff(n) > 0).all():
@@ -355,7 +330,6 @@ def extrapolate_many(
         )
     refuse_twice(n)
     table = checked_means(means, "means", len(n), unit)
-    goal = checked_targets(to, n)
     scale = np.full(len(table), scale_of(unit))
     is_fitted = ((table >= 0) & (table <= LARGEST_LOSS)).all(axis=1)
     if unit == "loss":
@@ -364,62 +338,104 @@ def extrapolate_many(
     errors = table / scale[:, None]
     is_fitted &= (errors <= 1).all(axis=1)
     errors = np.where(is_fitted[:, None], errors, 0.5)
-    spread = _spread(standard_errors, counts, table.shape, scale)
-    is_known = _is_known(spread, len(table))
-    answer = np.full((3, len(table), len(goal)), np.nan)
-    about = np.full((3, len(table)), np.nan)
-    shapes = SHAPES * (1 + int((goal < n[-1]).sum()))
-    for known in (True, False):
-        rows = np.flatnonzero(is_fitted & (is_known == known))
-        for block in blocks(len(rows), shapes):
-            at = rows[block]
-            squares = None
-            if known and spread is not None:
-                squares = smooth_squares(spread[0][at], spread[1])
-            seen = Observed(n, errors[at], squares)
-            ahead = outlook(seen, goal, highest(unit))
-            found = quantiles(ahead, ends(level), highest(unit))
-            answer[:, at] = found * scale[at, None]
-            about[:, at] = ahead.noise * scale[at], seen.rise * scale[at], ahead.flat
-    lower, error, upper = answer
-    noise, rise, flat = about
-    return Extrapolations(
-        goal, error, lower, upper, is_fitted, noise, rise, flat, n, level, unit
+    runs = _checked_counts(counts, len(n))
+    squares = _squares(standard_errors, runs, table.shape, scale)
+    known = np.full(len(n), np.nan) if counts is None else runs
+    return _continued(
+        Observed(n, errors, squares),
+        is_fitted,
+        scale,
+        to,
+        level,
+        unit,
+        counts=np.broadcast_to(known, table.shape),
     )
 
 
-def _is_known(spread: tuple[Floats, Floats] | None, curves: int) -> NDArray[np.bool_]:
-    """Return which curves have standard errors."""
-    if spread is None:
-        return np.zeros(curves, dtype=np.bool_)
-    variances, counts = spread
-    return np.asarray((np.isfinite(variances) & (counts > 1)).any(axis=1))
+# --- Curves continued, whose means lie between 0 and 1 ---------------------------------
 
 
-def _spread(
-    standard_errors: ArrayLike | None,
-    counts: Any,
-    shape: tuple[int, ...],
+def _continued(
+    observed: Observed,
+    is_fitted: NDArray[np.bool_],
     scale: Floats,
-) -> tuple[Floats, Floats] | None:
-    """Return variances from run to run (curve, size), and numbers of runs (1, size)."""
-    known = _checked_counts(counts, shape[1])
+    to: ArrayLike,
+    confidence: float,
+    unit: Unit,
+    *,
+    counts: Floats,
+) -> Extrapolation:
+    """Return curves on the scale inside, continued, as a batch."""
+    goal = _checked_targets(to, observed.sizes)
+    values, noise, flat = _quantiles(observed, is_fitted, goal, _ends(confidence), unit)
+    values *= scale[:, None, None]
+    if np.ndim(to) == 0:
+        values = values[..., 0]
+    is_there = np.where(is_fitted, 1.0, np.nan)
+    return Extrapolation(
+        to=goal,
+        error=values[:, 1],
+        lower=values[:, 0],
+        upper=values[:, 2],
+        sizes=observed.sizes,
+        means=(scale * is_there)[:, None] * observed.errors,
+        counts=counts,
+        confidence=confidence,
+        noise=noise * scale,
+        rise=observed.rise * scale * is_there,
+        flat=flat,
+        is_fitted=is_fitted,
+        unit=unit,
+        scale=scale,
+        _observed=observed,
+    )
+
+
+def _quantiles(
+    observed: Observed,
+    is_fitted: NDArray[np.bool_],
+    to: Floats,
+    levels: Floats,
+    unit: Unit,
+) -> tuple[Floats, Floats, Floats]:
+    """Return quantiles (curve, level, target), the noise and what is flat of each curve."""
+    curves, top = len(observed.errors), np.inf if unit == "loss" else 1.0
+    values = np.full((curves, len(levels), len(to)), np.nan)
+    noise, flat = np.full((2, curves), np.nan)
+    for rows, part in observed.parts(is_fitted, to):
+        ahead = outlook(part, to, top)
+        values[rows] = quantiles(ahead, levels, top).swapaxes(0, 1)
+        noise[rows], flat[rows] = ahead.noise, ahead.flat
+    return values, noise, flat
+
+
+def _squares(
+    standard_errors: ArrayLike | None,
+    runs: Floats,
+    shape: tuple[int, int],
+    scale: Floats,
+) -> Floats | None:
+    """Return squared standard errors (curve, size), NaN for curves that have none."""
     if standard_errors is None:
         return None
-    given = checked_table(standard_errors, "standard_errors", shape[1])
-    if given.shape != shape:
+    table = checked_table(standard_errors, "standard_errors", shape[1])
+    if table.shape != shape:
         raise CurvewiseError(
-            f"There are {shape[0]} curves and standard errors for {len(given)}. Pass one "
+            f"There are {shape[0]} curves and standard errors for {len(table)}. Pass one "
             f"row for each curve."
         )
-    is_bad = (given > LARGEST_LOSS) | (given < 0)
+    is_bad = (table > LARGEST_LOSS) | (table < 0)
     if is_bad.any():
         raise CurvewiseError(
-            f"A standard error is {given[is_bad][0]:g}. Pass numbers from 0 up, and NaN "
+            f"A standard error is {table[is_bad][0]:g}. Pass numbers from 0 up, and NaN "
             f"where there is none."
         )
-    runs = np.broadcast_to(known, (shape[1],))[None, :]
-    return (given / scale[:, None]) ** 2 * runs, runs
+    counts = np.broadcast_to(runs, (shape[1],))[None, :]
+    variances = (table / scale[:, None]) ** 2 * counts
+    is_known = (np.isfinite(variances) & (counts > 1)).any(axis=1)
+    squares = np.full(shape, np.nan)
+    squares[is_known] = smooth_squares(variances[is_known], counts)
+    return squares
 
 
 def _checked_counts(counts: Any, sizes: int) -> Floats:
@@ -439,18 +455,12 @@ def _checked_counts(counts: Any, sizes: int) -> Floats:
 # --- What may be asked of an extrapolation, and what is promised -----------------------
 
 
-def ends(confidence: float) -> Floats:
+def _ends(confidence: float) -> Floats:
     """Return the levels of the lower end, the prediction and the upper end."""
     return np.array([(1 - confidence) / 2, 0.5, (1 + confidence) / 2])
 
 
-def highest(unit: Unit) -> float:
-    """Return the largest error that is possible, on the scale inside."""
-    return np.inf if unit == "loss" else 1.0
-
-
-def checked_targets(to: ArrayLike, sizes: Floats, name: str = "to") -> Floats:
-    """Return sizes to predict at; refuse those below all that were seen."""
+def _checked_targets(to: ArrayLike, sizes: Floats, name: str = "to") -> Floats:
     n = checked_sizes(to, name)
     if n.min() < sizes[0]:
         raise CurvewiseError(
@@ -460,7 +470,7 @@ def checked_targets(to: ArrayLike, sizes: Floats, name: str = "to") -> Floats:
     return n
 
 
-def known_confidence(confidence: Any) -> float:
+def _checked_level(confidence: Any) -> float:
     """Return a confidence that intervals were learnt for."""
     level = checked_confidence(confidence)
     if not 0.5 <= level <= 0.99:
@@ -485,53 +495,27 @@ def guarantee(confidence: float, unit: Unit) -> str:
     )
 
 
-# --- What may be wrong with a curve continued, in sentences ----------------------------
+# --- What may be wrong with a curve continued ------------------------------------------
 
 
 CLIMB = 0.03  # on the scale of fractions
 FURTHEST = 2.0  # ranges of ln n: 99 % of the predictions that were measured are nearer
 
 
-def concerns(
-    *,
-    sizes: Floats,
-    furthest: float,
-    span: float,
-    rise: float,
-    flat: float,
-    runs: float,
-    unit: Unit,
-) -> tuple[str, ...]:
-    """Return the sentences, most serious first."""
-    said = []
-    if unit == "loss":
-        said.append(
-            "Intervals were measured for error rates; for other losses nobody has "
-            "measured how often they hold."
-        )
-    if rise > CLIMB:
-        said.append(
-            f"The curve has climbed by {rise:.2g}"
-            f"{' of its largest loss' if unit == 'loss' else ''}: the prediction is hardly "
-            f"better than repeating the last value."
-        )
-    elif flat > 0.5:
-        said.append(
-            "The curve does not fall at its end: the prediction is hardly better than "
-            "repeating the last value."
-        )
-    if math.log(furthest / sizes[-1]) > FURTHEST * span:
-        said.append(
-            f"Size {furthest:g} is further off than any that was measured: sizes seen go "
-            f"from {sizes[0]:g} to {sizes[-1]:g} only."
-        )
-    if len(sizes) == 3:
-        said.append(
-            "There are three sizes only: 95% intervals held in 91 to 93% of such curves."
-        )
-    if runs <= 1:
-        said.append(
-            "There is one error at each size. Where that is one run, and no mean of "
-            "several, 95% intervals held in 94 to 96% of the curves."
-        )
-    return tuple(said)
+def _concerns(one: Extrapolation) -> Iterator[Concern]:
+    """Return the concerns about one curve, the most serious first."""
+    if one.shape is not None:
+        yield from one.shape.concerns
+    if one.unit == "loss":
+        yield "losses"
+    if one._observed.rise[0] > CLIMB:
+        yield "climbed"
+    elif one.flat > 0.5:
+        yield "flat_end"
+    furthest = float(one.to.max())
+    if math.log(furthest / one.sizes[-1]) > FURTHEST * one._observed.span:
+        yield "far"
+    if len(one.sizes) == 3:
+        yield "three_sizes"
+    if one.counts.max() <= 1:
+        yield "no_repeats"

@@ -306,6 +306,8 @@ def checked_forecast(forecast: Any, name: str) -> Forecast:
             f"{name} is {type(forecast).__name__}, no forecast. Pass what `fit_power_law` "
             f"or `extrapolate` returned."
         )
+    if np.ndim(forecast.means) > 1:
+        raise CurvewiseError(f"{name} is many curves. Choose one, such as curves[0].")
     if len(forecast.sizes) == 0:
         raise CurvewiseError(
             f"{name} was fitted to no errors, so nothing tells how sure it is. Pass what "

@@ -17,7 +17,6 @@ from curvewise.stats.validation import (
     checked_sizes,
     is_number,
 )
-from curvewise.text import count, shown, step
 
 __all__ = [
     "NextRun",
@@ -119,20 +118,6 @@ class NextRun:
             for s in self.suggestions
         ]
 
-    def __str__(self) -> str:
-        best = self.best
-        limit = (
-            "most per second"
-            if math.isinf(self.budget)
-            else f"most within {shown(self.budget)} seconds"
-        )
-        return (
-            f"Next, train on {step(best.size)} examples, {count(best.repeats, 'run')} "
-            f"(about {shown(best.seconds)} seconds): the interval at "
-            f"{step(self.target)} shrinks from ±{shown(self.half_width)} to about "
-            f"±{shown(best.half_width)}, the {limit}."
-        )
-
 
 def next_run(
     sizes: ArrayLike,
@@ -217,7 +202,7 @@ def next_run(
     ]
     if not found:
         raise CurvewiseError(
-            f"The cheapest run takes {shown(float(cost.min() * times.min()))} seconds, and "
+            f"The cheapest run takes {float(cost.min() * times.min()):.4g} seconds, and "
             f"budget is {limit:g}. Pass more, or smaller candidates."
         )
     is_bound = math.isfinite(limit)

@@ -1,18 +1,21 @@
 """From means at sizes to predictions, and to what their uncertainty is made of."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from curvewise.errors import CurvewiseError
-from curvewise.stats.curves import fit_grid
+from curvewise.stats.curves import blocks, fit_grid
 from curvewise.stats.validation import Floats
 
 EXPONENTS = 0.05 * 40.0 ** (np.arange(16) / 15)  # .05 to 2, even in the logarithm
 OFFSETS = np.r_[0.0, 4.0 ** np.arange(-4, 3)]  # in units of the largest size
 SHAPES = len(EXPONENTS) * len(OFFSETS)
 _FLOOR = 1e-7  # of the variance: a third of a thousandth, so that no weight is 0/0
+Rows: TypeAlias = Any  # numbers of curves, a mask or a slice
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,6 +33,10 @@ class Average:
     asymptote: Floats
     amplitude: Floats
     noise: Floats
+
+    def __getitem__(self, rows: Rows) -> "Average":
+        parts = self.weight, self.asymptote, self.amplitude, self.noise
+        return Average(*(part[rows] for part in parts))
 
     def at(self, phi: Floats) -> tuple[Floats, Floats]:
         """Return predictions (curve, size) and how far the shapes disagree there."""
@@ -157,7 +164,7 @@ class Observed:
     errors : ndarray, shape (curve, size)
         From 0 to 1.
     squares : ndarray, shape (curve, size), optional
-        Squared standard errors of the means.
+        Squared standard errors of the means; NaN for a curve where nobody knows them.
     end : Average, optional
         The fit that is best at the largest size, once it was made.
     """
@@ -185,6 +192,25 @@ class Observed:
         That of evenly spaced sizes is just their range, and one tiny size moves it little.
         """
         return float(2 * np.log(self.sizes[-1] / self.sizes).mean())
+
+    def __getitem__(self, rows: Rows) -> "Observed":
+        """Return some of the curves, all with standard errors or all without."""
+        squares = None if self.squares is None else self.squares[rows]
+        if squares is not None and np.isnan(squares).any():
+            squares = None
+        end = None if self.end is None else self.end[rows]
+        return Observed(self.sizes, self.errors[rows], squares, end)
+
+    def parts(self, is_fitted: Rows, to: Floats) -> Iterator[tuple[Rows, "Observed"]]:
+        """Return curves a block at a time, those with standard errors by themselves."""
+        squares = np.full((len(self.errors), 1), np.nan)
+        squares = squares if self.squares is None else self.squares
+        is_known = np.isfinite(squares).all(axis=1)
+        shapes = SHAPES * (1 + int((to < self.sizes[-1]).sum()))
+        for of in (is_fitted & is_known, is_fitted & ~is_known):
+            places = np.flatnonzero(of)
+            for block in blocks(len(places), shapes):
+                yield places[block], self[places[block]]
 
     def times(self, n: int) -> "Observed":
         """Return each curve n times over."""

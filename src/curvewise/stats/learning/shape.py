@@ -1,7 +1,7 @@
 """Does a learning curve fall, and ever more slowly? Tests of its shape."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from curvewise.errors import CurvewiseError
 from curvewise.stats.curves import Runs, Unit, checked_runs, scale_of
 from curvewise.stats.validation import Floats, checked_level
-from curvewise.text import joined, shown, step
 
 __all__ = [
     "Departure",
@@ -43,9 +42,6 @@ class Judged:
     def is_told(self) -> NDArray[np.bool_]:
         """Whether there is a test at all."""
         return np.isfinite(self.p)
-
-
-_MOST = 3  # places that a sentence names
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +112,10 @@ class Shape:
         return bool(self.bumps)
 
     @property
-    def concerns(self) -> tuple[str, ...]:
-        """What is wrong with the shape, in sentences; none where nothing was found."""
-        found = []
-        if self.is_nonmonotone:
-            found.append(f"The error rises with more data {_where(self.rises)}.")
-        if self.is_nonconvex:
-            found.append(
-                f"The curve is not convex: it lies above a straight line "
-                f"{_where(self.bumps)}."
-            )
-        return tuple(found)
+    def concerns(self) -> tuple[Literal["rises", "not_convex"], ...]:
+        """What is wrong with the shape, by name; nothing where nothing was found."""
+        rises: tuple[Literal["rises"], ...] = ("rises",) if self.rises else ()
+        return (*rises, "not_convex") if self.bumps else rises
 
     def rows(self) -> list[dict[str, float | str]]:
         """Return a row for each rise and each bump."""
@@ -144,21 +133,6 @@ class Shape:
             }
             for kind, d in kinds
         ]
-
-    def __str__(self) -> str:
-        if not self.is_told:
-            return (
-                "One run per size cannot tell a rise from noise. Repeat the runs with "
-                "other seeds."
-            )
-        if self.concerns:
-            return " ".join(self.concerns)
-        how = "compared with themselves" if self.is_paired else "taken as independent"
-        return (
-            f"No rise and no bump is significant (p = {shown(self.p_rise)} and "
-            f"{shown(self.p_bump)}; {self.rows_used} runs per size at most, {how}). That "
-            f"does not prove that there is none."
-        )
 
 
 def shape(
@@ -222,8 +196,9 @@ def shape(
     >>> shape([25, 50, 100], falls).is_nonmonotone
     False
     >>> rises = [[0.30, 0.31, 0.32], [0.401, 0.412, 0.42], [0.25, 0.26, 0.27]]
-    >>> print(shape([25, 50, 100], rises).concerns[0])
-    The error rises with more data from 25 to 50 by 0.1010 (0.0979 to 0.1041).
+    >>> (rise,) = shape([25, 50, 100], rises).rises
+    >>> rise.first, rise.last, round(rise.amount, 4)
+    (25.0, 50.0, 0.101)
     """
     given = checked_runs(sizes, errors, unit=unit, runs=runs, fewest=2)
     level = checked_level(level)
@@ -327,26 +302,6 @@ def _grouped(given: Runs, groups: Any) -> Runs:
     table = np.where(count > 0, total / np.maximum(count, 1), np.nan)
     errors = tuple(column[np.isfinite(column)] for column in table.T)
     return Runs(given.sizes, errors, table)
-
-
-def _where(found: tuple[Departure, ...]) -> str:
-    largest = sorted(found, key=lambda d: -d.amount)[:_MOST]
-    parts = [
-        f"from {step(d.first)} to {step(d.last)} by {_amount(d, d.amount)} "
-        f"({_amount(d, d.lower)} to {_amount(d, d.upper)})"
-        for d in sorted(largest, key=lambda d: d.first)
-    ]
-    more = len(found) - _MOST
-    if more > 0:
-        parts.append(
-            "in one more stretch" if more == 1 else f"in {more} more stretches"
-        )
-    return joined(parts)
-
-
-def _amount(found: Departure, value: float) -> str:
-    """Return how much, with no more places than matter beside the largest end."""
-    return f"{value:.4f}" if 1e-3 <= found.upper < 1 else shown(value)
 
 
 # --------------------------------------------------------------------------------------

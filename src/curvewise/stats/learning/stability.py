@@ -16,7 +16,6 @@ from curvewise.stats.validation import (
     checked_table,
     one_of,
 )
-from curvewise.text import shown, step
 
 __all__ = ["Stability", "stability"]
 
@@ -54,7 +53,7 @@ class Stability:
             "alpha": self.asymptotes,
         }
         for i, size in enumerate(self.to):
-            parts[f"e at {step(float(size))}"] = self.predictions[:, :, i]
+            parts[f"e at {size:,.12g}"] = self.predictions[:, :, i]
         return {name: np.std(x, axis=1, ddof=1) for name, x in parts.items()}
 
     def rows(self) -> list[dict[str, float | str]]:
@@ -63,16 +62,6 @@ class Stability:
             {"of": name, "sd": float(sd.mean()), "largest sd": float(sd.max())}
             for name, sd in self.sd.items()
         ]
-
-    def __str__(self) -> str:
-        told = ", ".join(
-            f"{name} {shown(float(x.mean()))}" for name, x in self.sd.items()
-        )
-        curves, repeats = self.errors.shape
-        return (
-            f"Over {repeats} refits of {'one curve' if curves == 1 else f'{curves} curves'}"
-            f", N = {step(self.n)}, the standard deviations are: {told}."
-        )
 
 
 def stability(

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.stats.curves import Runs, Unit, checked_runs, scale_of
 from curvewise.stats.validation import Floats, bad_value, one_of
-from curvewise.text import shown, step
 
 __all__ = [
     "LeftOut",
@@ -102,23 +101,6 @@ class LeftOut:
             }
             for name, rmse, average, r2 in table
         ]
-
-    def __str__(self) -> str:
-        best = self.best
-        places = ", ".join(step(float(n)) for n in self.sizes)
-        text = (
-            f"Left out one of {places} at a time, over {len(self.curves)} curves, "
-            f"{best} misses least: {shown(float(self.average.min()))} on average"
-        )
-        others = [name for name in self.models if name != best]
-        if not others:
-            return text + "."
-        told = ", ".join(
-            f"{name} {shown(float(self.average[self._place(name)]))} "
-            f"(p = {shown(self.p(name, best))})"
-            for name in others
-        )
-        return f"{text}; {told}."
 
 
 def leave_one_size_out(
