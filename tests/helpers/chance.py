@@ -258,7 +258,7 @@ RANDOM = {
     "curvewise.stats.comparison.tasks.mean_over_tasks_bootstrap": drawn_mean,
     "curvewise.stats.comparison.tasks.optimality_gap_bootstrap": drawn_gap,
     "curvewise.stats.deals.random_deals": drawn_deals,
-    "curvewise.stats.learning.stability.stability": drawn_stability,
+    "curvewise.stats.learning.validation.stability": drawn_stability,
     "curvewise.stats.powerlaw.fit.bootstrap_band": drawn_law_band,
     "curvewise.stats.variance.share_intervals": drawn_shares,
 }

@@ -18,7 +18,6 @@ from curvewise.stats.validation import (
     one_of,
     refuse_twice,
 )
-from curvewise.text import count
 
 Unit: TypeAlias = Literal["fraction", "percent", "loss"]
 UNITS = ("fraction", "percent", "loss")
@@ -83,7 +82,7 @@ def checked_runs(
     by_size = _by_size(errors, n)
     if len(n) < fewest:
         raise CurvewiseError(
-            f"There {'is' if len(n) == 1 else 'are'} {count(len(n), 'size')}, and this "
+            f"There {'is 1 size' if len(n) == 1 else f'are {len(n)} sizes'}, and this "
             f"needs at least {fewest}. Train on more, such as a half and a quarter of the "
             f"data."
         )

@@ -7,7 +7,7 @@ from support import assert_at_least, assert_at_most, data
 
 from curvewise import CurvewiseError
 from curvewise.stats.learning import shape
-from curvewise.stats.learning.shape import _triples, judged
+from curvewise.stats.learning.shape import contrasts_of, symmetric_triples
 
 SIZES = np.array([25.0, 50, 100, 200, 400, 800])
 FLAT = np.full(6, 0.3)
@@ -75,8 +75,8 @@ def test_the_bump_is_the_distance_to_the_straight_line():
 
 
 def test_all_symmetric_triples_are_there():
-    assert _triples(5).tolist() == [[0, 1, 2], [1, 2, 3], [2, 3, 4], [0, 2, 4]]
-    assert _triples(2).shape == (0, 3)
+    assert symmetric_triples(5).tolist() == [[0, 1, 2], [1, 2, 3], [2, 3, 4], [0, 2, 4]]
+    assert symmetric_triples(2).shape == (0, 3)
 
 
 def test_the_shortest_rises_are_told():
@@ -275,8 +275,8 @@ def test_many_contrasts_at_once_agree_with_one():
 
     runs = checked_runs(SIZES, simulated(rng, FLAT, 5).T)
     pairs = np.array([[0, 1], [2, 5]])
-    both = judged(runs, pairs, np.tile([-1.0, 1.0], (2, 1)))
-    one = judged(runs, pairs[1:], np.array([[-1.0, 1.0]]))
+    both = contrasts_of(runs, pairs, np.tile([-1.0, 1.0], (2, 1)))
+    one = contrasts_of(runs, pairs[1:], np.array([[-1.0, 1.0]]))
     assert both.p[1] == one.p[0]
 
 

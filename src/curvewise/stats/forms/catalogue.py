@@ -154,8 +154,7 @@ def axes_pow2(design: Design) -> tuple[Floats, ...]:
 
 def power(t: Floats, shape: Shape, design: Design) -> Floats:  # noqa: ARG001
     """Return t^-g."""
-    found: Floats = np.exp(-_times(shape[0], np.log(t)))
-    return found
+    return np.asarray(np.exp(-_times(shape[0], np.log(t))))
 
 
 def power2(c: Floats, b: Floats, shape: Shape, design: Design) -> tuple[Floats, ...]:  # noqa: ARG001
@@ -187,8 +186,7 @@ def axes_pow4(design: Design) -> tuple[Floats, ...]:
 def shifted(t: Floats, shape: Shape, design: Design) -> Floats:
     """Return (t + d)^-g."""
     d = np.exp(shape[0]) - design.low
-    found: Floats = np.exp(-np.exp(shape[1]) * np.log(np.maximum(t + d, _TINY)))
-    return found
+    return np.asarray(np.exp(-np.exp(shape[1]) * np.log(np.maximum(t + d, _TINY))))
 
 
 def shifted4(c: Floats, b: Floats, shape: Shape, design: Design) -> tuple[Floats, ...]:
@@ -217,8 +215,7 @@ def logarithm2(
 
 def inverse_logarithm(t: Floats, shape: Shape, design: Design) -> Floats:  # noqa: ARG001
     """Return 1/ln n, which no change of unit leaves as it is; infinite up to n = 1."""
-    found: Floats = 1 / np.maximum(np.log(t * design.top), _TINY)
-    return found
+    return np.asarray(1 / np.maximum(np.log(t * design.top), _TINY))
 
 
 def offset_amplitude(
@@ -252,8 +249,7 @@ def axes_exp(design: Design) -> tuple[Floats, ...]:  # noqa: ARG001
 
 def exponential(t: Floats, shape: Shape, design: Design) -> Floats:
     """Return exp(-r t)."""
-    found: Floats = np.exp(-_rate(shape[0], np.ones(()), design) * t)
-    return found
+    return np.asarray(np.exp(-_rate(shape[0], np.ones(()), design) * t))
 
 
 def exponential2(
@@ -281,8 +277,7 @@ def axes_weibull(design: Design) -> tuple[Floats, ...]:  # noqa: ARG001
 def weibull(t: Floats, shape: Shape, design: Design) -> Floats:
     """Return exp(-r t^d)."""
     d = np.exp(shape[1])
-    found: Floats = np.exp(-_rate(shape[0], d, design) * t**d)
-    return found
+    return np.asarray(np.exp(-_rate(shape[0], d, design) * t**d))
 
 
 def weibull4(c: Floats, b: Floats, shape: Shape, design: Design) -> tuple[Floats, ...]:
@@ -361,8 +356,7 @@ def double_exponential(t: Floats, shape: Shape, design: Design) -> Floats:
     a = shape[0] / max(np.log(design.top), 1.0)
     apart = np.maximum(t - design.low + np.exp(shape[1]), _TINY) * design.top
     log_phi = np.exp(np.minimum(_times(a, np.log(apart)), 6.5))
-    found: Floats = np.exp(np.minimum(log_phi, 700))
-    return found
+    return np.asarray(np.exp(np.minimum(log_phi, 700)))
 
 
 def double_exponential3(
@@ -397,8 +391,7 @@ def broken(t: Floats, shape: Shape, design: Design) -> Floats:  # noqa: ARG001
     rest = (then - first) * f * np.log1p(np.exp(-np.abs(u) / f))
     before = _times(first, log_t)
     after = _times(then, log_t) + (first - then) * log_d
-    found: Floats = np.exp(-np.where(u > 0, after, before) - rest)
-    return found
+    return np.asarray(np.exp(-np.where(u > 0, after, before) - rest))
 
 
 def broken6(c: Floats, b: Floats, shape: Shape, design: Design) -> tuple[Floats, ...]:
@@ -421,8 +414,7 @@ _TINY = 1e-300
 
 
 def _rate(s: Floats, d: Floats, design: Design) -> Floats:
-    found: Floats = 0.05 * (160 * design.low**-d) ** s
-    return found
+    return np.asarray(0.05 * (160 * design.low**-d) ** s)
 
 
 # --- The catalogue of learning-curve forms ---------------------------------------------

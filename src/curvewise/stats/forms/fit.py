@@ -463,8 +463,7 @@ def _weights_of(runs: Runs, weights: Weights, unit: Unit) -> Floats:
     if weights is None:
         weights = "efficient" if (runs.counts > 1).any() else "equal"
     if not isinstance(weights, str) or weights != "efficient":
-        given: Floats = _weight_matrix(runs.sizes, 1, weights)[0]
-        return given
+        return np.asarray(_weight_matrix(runs.sizes, 1, weights)[0])
     several = runs.counts > 1
     if not several.any():
         raise CurvewiseError(
@@ -477,19 +476,19 @@ def _weights_of(runs: Runs, weights: Weights, unit: Unit) -> Floats:
     variances = _smooth(runs, several) * (1e4 if unit == "percent" else 1.0)
     if not variances.max() > 1e-24:  # runs that agree, but for rounding, tell nothing
         return runs.counts
-    found: Floats = runs.counts / np.maximum(variances, 1e-6 * variances.max())
-    return found
+    return np.asarray(runs.counts / np.maximum(variances, 1e-6 * variances.max()))
 
 
 def _smooth(runs: Runs, several: Any) -> Floats:
     relative = runs.sizes / runs.sizes[-1]
-    seen = np.where(several, runs.variances, 0.0)
+    variances = np.where(several, runs.variances, 0.0)
     degrees = np.where(several, runs.counts - 1, 0.0)
     if several.sum() == 1:  # one size says how much, not how it changes
-        return np.full(len(relative), seen[several][0])
-    fit = fit_grid((1 / relative)[None], seen[None], degrees[None], is_bounded=True)
-    found: Floats = fit.asymptote[0, 0] + fit.amplitude[0, 0] / relative
-    return found
+        return np.full(len(relative), variances[several][0])
+    fit = fit_grid(
+        (1 / relative)[None], variances[None], degrees[None], is_bounded=True
+    )
+    return np.asarray(fit.asymptote[0, 0] + fit.amplitude[0, 0] / relative)
 
 
 def _weight_matrix(sizes: Floats, curves: int, weights: Weights) -> Floats:

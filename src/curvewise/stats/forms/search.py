@@ -74,13 +74,13 @@ def search(
     cost, c, b = np.empty((3, curves))
     step = max(1, _CELLS // sizes)
     for first in range(0, curves, step):
-        own = slice(first, first + step)
+        rows = slice(first, first + step)
         # One row of weights serves all curves.
-        w = weights if len(weights) == 1 else weights[own]
-        start = grid[:, _best(basis, errors[own], w, rule)]
-        cost_of = _Costs(form, relative, errors[own].T.copy(), w.T, design, rule)
-        shape[:, own] = _refined(cost_of, form.axes(design), start)
-        cost[own], c[own], b[own], _ = cost_of.solved(shape[:, own])
+        w = weights if len(weights) == 1 else weights[rows]
+        start = grid[:, _best(basis, errors[rows], w, rule)]
+        cost_of = _Costs(form, relative, errors[rows].T.copy(), w.T, design, rule)
+        shape[:, rows] = _refined(cost_of, form.axes(design), start)
+        cost[rows], c[rows], b[rows], _ = cost_of.solved(shape[:, rows])
     return Found(shape, cost, c, b)
 
 
@@ -88,13 +88,13 @@ def _best(
     basis: Floats, errors: Floats, weights: Floats, rule: Rule
 ) -> NDArray[np.int64]:
     """Return the number of the best shape of the grid for each curve."""
-    found = np.zeros(len(errors), dtype=np.int64)
+    best = np.zeros(len(errors), dtype=np.int64)
     if len(basis) > 1:
-        for own in blocks(len(errors), len(basis)):
-            w = weights if len(weights) == 1 else weights[own]
-            fit = solve_grid(basis, errors[own], w, rule)
-            found[own] = fit.cost.argmin(axis=1)
-    return found
+        for rows in blocks(len(errors), len(basis)):
+            w = weights if len(weights) == 1 else weights[rows]
+            fit = solve_grid(basis, errors[rows], w, rule)
+            best[rows] = fit.cost.argmin(axis=1)
+    return best
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,8 +112,8 @@ class _Costs:
         return self.solved(shape)[0]
 
     def phi(self, shape: Floats) -> Floats:
-        found = self.form.basis(self.relative[:, None], list(shape), self.design)
-        return np.broadcast_to(found, self.errors.shape)
+        values = self.form.basis(self.relative[:, None], list(shape), self.design)
+        return np.broadcast_to(values, self.errors.shape)
 
     def solved(self, shape: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         phi = self.phi(shape)
@@ -124,27 +124,26 @@ class _Costs:
     ) -> tuple[Floats, Floats]:
         """Return what a shape parameter changes that c and b cannot, and what is left."""
         root = np.sqrt(self.weights)
-        found = np.empty((len(shape), *phi.shape))
+        slopes = np.empty((len(shape), *phi.shape))
         for k in range(len(shape)):
             there = shape.copy()
             h = np.where(shape[k] + _H > high[k], -_H, _H)
             there[k] += h
-            found[k] = root * (b / h) * (self.phi(there) - phi)
+            slopes[k] = root * (b / h) * (self.phi(there) - phi)
         is_free = (c > 0) & (c < self.rule.highest)
         has_c = is_free if self.rule.solves == "both" else self.rule.solves == "offset"
         ones = _unit(np.broadcast_to(root * has_c, phi.shape))
         weighed = root * phi * (self.rule.solves != "offset")
         other = _unit(weighed - ones * (ones * weighed).sum(axis=0))
         for along in (ones, other):
-            found -= along * (along * found).sum(axis=1, keepdims=True)
-        return found, root * (self.errors - c - b * phi)
+            slopes -= along * (along * slopes).sum(axis=1, keepdims=True)
+        return slopes, root * (self.errors - c - b * phi)
 
 
 def _unit(x: Floats) -> Floats:
     """Return columns of length 1; those of length 0 stay."""
     length = np.sqrt((x**2).sum(axis=0))
-    found: Floats = x / np.where(length > 1e-12, length, np.inf)
-    return found
+    return np.asarray(x / np.where(length > 1e-12, length, np.inf))
 
 
 def _refined(cost_of: "_Costs", axes: Sequence[Floats], start: Floats) -> Floats:
@@ -178,9 +177,9 @@ def _descended(
         is_held = ((best <= low) & (pull < 0)) | ((best >= high) & (pull > 0))
         slopes = np.where(is_held[:, None], 0.0, slopes)
         bend = np.einsum("ksc,lsc->ckl", slopes, slopes)
-        own = np.einsum("ckk->ck", bend)  # a view of the diagonal
-        own *= 1 + damping[:, None]
-        own += 1e-14 * own.max(axis=1, keepdims=True) + 1e-200
+        diagonal = np.einsum("ckk->ck", bend)  # a view of the diagonal
+        diagonal *= 1 + damping[:, None]
+        diagonal += 1e-14 * diagonal.max(axis=1, keepdims=True) + 1e-200
         pulls = np.where(is_held, 0.0, pull).T[:, :, None]
         move = np.linalg.solve(bend, pulls)[:, :, 0].T
         there = np.clip(best + np.clip(move, -reach, reach), low, high)
@@ -240,19 +239,18 @@ def _vertex(
     bend = 2 * (above - below)
     is_cup = np.abs(bend) > 0
     move = (p * above - q * below) / np.where(is_cup, bend, 1.0)
-    found: Floats = np.where(is_cup, here - move, here)
-    return found
+    return np.asarray(np.where(is_cup, here - move, here))
 
 
 def _spacing(axes: Sequence[Floats], at: Floats) -> Floats:
     """Return how far the next value of each axis is from where curves are."""
-    found = np.zeros_like(at)
+    spacing = np.zeros_like(at)
     for k, axis in enumerate(axes):
         gaps = np.diff(axis)
         wide = np.maximum(np.append(gaps, gaps[-1]), np.insert(gaps, 0, gaps[0]))
         place: NDArray[np.int64] = np.searchsorted(axis, at[k] - 1e-12)
-        found[k] = wide[np.minimum(place, len(axis) - 1)]
-    return found
+        spacing[k] = wide[np.minimum(place, len(axis) - 1)]
+    return spacing
 
 
 # --- Asymptote and amplitude, once the shape of each curve is known --------------------
@@ -266,17 +264,17 @@ def solve_grid(basis: Floats, errors: Floats, weights: Floats, rule: Rule) -> Gr
         return _offsets(basis, errors, weights)
     if not rule.may_rise:
         return fit_grid(basis, errors, weights, is_bounded=True)
-    found = fit_grid(basis, errors, weights)
-    outside = (found.asymptote < 0) | (found.asymptote > rule.highest)
+    fit = fit_grid(basis, errors, weights)
+    outside = (fit.asymptote < 0) | (fit.asymptote > rule.highest)
     if outside.any():
         for edge in (0.0, rule.highest):
-            here = outside & ((found.asymptote > edge) == (edge > 0))
+            here = outside & ((fit.asymptote > edge) == (edge > 0))
             if here.any():
                 fixed = fit_amplitudes(basis, errors - edge, weights)
-                np.copyto(found.cost, fixed.cost, where=here)
-                np.copyto(found.amplitude, fixed.amplitude, where=here)
-        np.clip(found.asymptote, 0, rule.highest, out=found.asymptote)
-    return found
+                np.copyto(fit.cost, fixed.cost, where=here)
+                np.copyto(fit.amplitude, fixed.amplitude, where=here)
+        np.clip(fit.asymptote, 0, rule.highest, out=fit.asymptote)
+    return fit
 
 
 def _offsets(basis: Floats, errors: Floats, weights: Floats) -> GridFit:
@@ -337,5 +335,4 @@ def _line(
 def _amplitude(phi: Floats, errors: Floats, weights: Floats) -> Floats:
     weighed = weights * phi
     sxx = (weighed * phi).sum(axis=0)
-    found: Floats = (weighed * errors).sum(axis=0) / np.where(sxx > 0, sxx, 1.0)
-    return found
+    return np.asarray((weighed * errors).sum(axis=0) / np.where(sxx > 0, sxx, 1.0))

@@ -212,8 +212,8 @@ def _chosen(forms: Sequence[str | Form], sizes: int) -> tuple[Form, ...]:
         forms = [forms]
     elif not isinstance(forms, Iterable):
         raise bad_value("forms", forms, f"Pass names, such as {EXTRAPOLATING}.")
-    asked = [form_of("LAST1"), *(form_of(f) for f in forms)]
-    each = tuple({form.name: form for form in asked}.values())
+    wanted = [form_of("LAST1"), *(form_of(f) for f in forms)]
+    each = tuple({form.name: form for form in wanted}.values())
     if sizes < FEWEST + 1:
         raise CurvewiseError(
             f"There are {sizes} sizes, and to compare forms takes at least {FEWEST + 1}. "
@@ -276,8 +276,7 @@ def _weights(scores: Floats, by: str, unit: Unit, selects: bool) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
             raw = np.where(has_say, (least + luck) / (scores + luck), 0.0) ** 2
     raw = np.where(has_say.any(axis=0), raw, np.nan)
-    found: Floats = raw / raw.sum(axis=0)
-    return found
+    return np.asarray(raw / raw.sum(axis=0))
 
 
 def _backtest(form: Form, curves: MeanCurves) -> Floats:

@@ -1,5 +1,6 @@
 """How error falls with data: shape, extrapolation, and questions about it."""
 
+from curvewise.stats.learning.advice import NextRun, Suggestion, next_run
 from curvewise.stats.learning.amount import (
     Multiplier,
     SizeFor,
@@ -21,13 +22,13 @@ from curvewise.stats.learning.extrapolation import (
     extrapolate_many,
 )
 from curvewise.stats.learning.forecast import Forecast
-from curvewise.stats.learning.next_run import NextRun, Suggestion, next_run
 from curvewise.stats.learning.shape import Departure, Shape, shape
-from curvewise.stats.learning.stability import Stability, stability
 from curvewise.stats.learning.validation import (
     LeftOut,
+    Stability,
     average_rmse,
     leave_one_size_out,
+    stability,
 )
 
 __all__ = [

@@ -206,8 +206,7 @@ def _upto(table: Floats, error: float) -> Floats:
     from scipy.special import ndtr
 
     _, score = scores_of(table, np.full((1, table.shape[1]), error))
-    result: Floats = ndtr(score[0])
-    return result
+    return np.asarray(ndtr(score[0]))
 
 
 def _concerns(forecast: Forecast, size: float, low: float) -> Iterator[Concern]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,16 +27,13 @@ from curvewise.stats.learning.forecast import (
     scores_of,
     straight,
 )
+from curvewise.stats.powerlaw import PowerLaw
 from curvewise.stats.validation import (
     Floats,
     checked_confidence,
     checked_one_size,
     checked_sizes,
 )
-
-if TYPE_CHECKING:
-    from curvewise.stats.powerlaw import PowerLaw
-
 
 __all__ = [
     "SummaryDifference",
@@ -300,8 +297,8 @@ class SummaryDifference:
 
 
 def compare_summaries(
-    a: "PowerLaw",
-    b: "PowerLaw",
+    a: PowerLaw,
+    b: PowerLaw,
     *,
     n: float | None = None,
     confidence: float = 0.95,

@@ -171,8 +171,8 @@ def _grid(one: Forecast, other: Forecast, sizes: ArrayLike | None) -> Floats:
     last = max(float(one.sizes[-1]), float(other.sizes[-1]))
     most = min(_BEYOND * last, LARGEST_SIZE)
     if sizes is not None:
-        asked = not_below(checked_sizes(sizes), one, other)
-        least, most = float(asked.min()), float(asked.max())
+        between = not_below(checked_sizes(sizes), one, other)
+        least, most = float(between.min()), float(between.max())
     if not least < most:
         raise bad_value("sizes", sizes, "Pass two sizes to look between.")
     return np.geomspace(least, most, _GRID)
@@ -182,7 +182,7 @@ def _passes(
     chances: Callable[[Floats], Floats], n: Floats, chance: Floats, p: float
 ) -> list[float]:
     """Return all sizes where the chance passes p."""
-    found = []
+    sizes = []
     is_above = chance > p
     for i in np.flatnonzero(is_above[1:] != is_above[:-1]):
         left, right = float(n[i]), float(n[i + 1])
@@ -192,15 +192,15 @@ def _passes(
             place = int(np.argmax(above != is_above[i]))
             place = max(place, 1)  # rounding of the end points
             left, right = float(fine[place - 1]), float(fine[place])
-        found.append(math.sqrt(left * right))
-    return found
+        sizes.append(math.sqrt(left * right))
+    return sizes
 
 
 def _stretches(
     n: Floats, chance: Floats, edges: list[float], low: float, high: float
 ) -> tuple[Stretch, ...]:
     ends = [float(n[0]), *edges, float(n[-1])]
-    found: list[Stretch] = []
+    stretches: list[Stretch] = []
     for first, last in itertools.pairwise(ends):
         middle = float(np.interp(math.log(math.sqrt(first * last)), np.log(n), chance))
         better: Literal["a", "b"] | None = None
@@ -208,11 +208,11 @@ def _stretches(
             better = "a"
         elif middle < low:
             better = "b"
-        if found and found[-1].better == better:
-            found[-1] = Stretch(found[-1].first, last, better)
+        if stretches and stretches[-1].better == better:
+            stretches[-1] = Stretch(stretches[-1].first, last, better)
         else:
-            found.append(Stretch(first, last, better))
-    return tuple(found)
+            stretches.append(Stretch(first, last, better))
+    return tuple(stretches)
 
 
 def _crossing(

@@ -441,15 +441,15 @@ def _squares(
 def _checked_counts(counts: Any, sizes: int) -> Floats:
     """Return numbers of runs, one for all sizes or one for each."""
     try:
-        found = np.asarray(_MANY if counts is None else counts, dtype=np.float64)
+        runs = np.asarray(_MANY if counts is None else counts, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.array(np.nan)
-    is_count = (found >= 1) & (found <= _MANY)
-    if found.shape not in {(), (sizes,)} or not is_count.all():
+        runs = np.array(np.nan)
+    is_count = (runs >= 1) & (runs <= _MANY)
+    if runs.shape not in {(), (sizes,)} or not is_count.all():
         raise bad_value(
             "counts", counts, "Pass the number of runs, or one for each size."
         )
-    return found
+    return runs
 
 
 # --- What may be asked of an extrapolation, and what is promised -----------------------

@@ -96,8 +96,7 @@ def tables_between(
     def table(n: Floats) -> Floats:
         inside = np.clip(np.log(n), low, high)
         rest = through(inside).T + np.asarray(law(n))
-        result: Floats = np.maximum.accumulate(rest, axis=0)
-        return result
+        return np.asarray(np.maximum.accumulate(rest, axis=0))
 
     return table
 
@@ -166,8 +165,7 @@ def straight(x: Floats, at: Floats, values: Floats) -> Floats:
     left = right - 1
     share = (x - at[left]) / (at[right] - at[left])
     share = share.reshape(-1, *[1] * (values.ndim - 1))
-    result: Floats = values[left] + share * (values[right] - values[left])
-    return result
+    return np.asarray(values[left] + share * (values[right] - values[left]))
 
 
 def scores_of(table: Floats, values: Floats) -> tuple[Floats, Floats]:
@@ -283,8 +281,7 @@ def difference_quantiles(
         by = (low + high) / 2
         is_low = chance_less(one, other, correlation, by) < wanted
         low, high = np.where(is_low, by, low), np.where(is_low, high, by)
-    result: Floats = ((low + high) / 2).reshape(many, places)
-    return result
+    return np.asarray(((low + high) / 2).reshape(many, places))
 
 
 def checked_correlation(correlation: Any) -> float:

@@ -134,9 +134,9 @@ def smooth_squares(variances: Floats, counts: Floats) -> Floats | None:
     if not is_known.any(axis=1).all():
         return None
     typical = np.nanmedian(np.where(is_known, variances, np.nan), axis=1, keepdims=True)
-    own = np.where(is_known, degrees, 0.0)
-    total = own * np.where(is_known, variances, 0.0) + PRIOR * typical
-    return np.asarray(total / (own + PRIOR) / counts)
+    weights = np.where(is_known, degrees, 0.0)
+    total = weights * np.where(is_known, variances, 0.0) + PRIOR * typical
+    return np.asarray(total / (weights + PRIOR) / counts)
 
 
 def _distance(sizes: Floats, centers: Floats) -> Floats:
@@ -237,7 +237,7 @@ class Outlook:
     flat: Floats
 
 
-def outlook(seen: Observed, to: Floats, top: float = 1.0) -> Outlook:
+def outlook(observed: Observed, to: Floats, top: float = 1.0) -> Outlook:
     r"""Return predictions and terms.
 
     Beyond the largest size :math:`n_k`, with m the prediction, h the fitted error at
@@ -246,21 +246,21 @@ def outlook(seen: Observed, to: Floats, top: float = 1.0) -> Outlook:
     the sizes seen there is one more fit, best at N; h is its m, and L the distance to the
     nearest size.
     """
-    curves, last = len(seen.errors), seen.sizes[-1:]
-    phi = basis(seen.sizes / last)
-    end = _fit(seen, phi, last) if seen.end is None else seen.end
+    curves, last = len(observed.errors), observed.sizes[-1:]
+    phi = basis(observed.sizes / last)
+    end = _fit(observed, phi, last) if observed.end is None else observed.end
     level = np.repeat(end.at(np.ones((len(phi), 1)))[0], len(to), axis=1)
     middle, spread = end.at(basis(np.maximum(to / last, 1.0)))
     middle = np.clip(middle, 0.0, top)
     # From the nearest size that was seen: the largest, or a neighbour.
-    far = np.abs(np.log(to[:, None] / seen.sizes)).min(axis=1)[None, :]
-    reach = far / seen.span
+    far = np.abs(np.log(to[:, None] / observed.sizes)).min(axis=1)[None, :]
+    reach = far / observed.span
     noise = np.repeat(end.noise[:, None], len(to), axis=1)
-    error = np.repeat(_errors(seen, last)[:, None], len(to), axis=1)
+    error = np.repeat(_errors(observed, last)[:, None], len(to), axis=1)
     within = to < last
     if within.any():
         n = int(within.sum())
-        more, centers = seen.times(n), np.tile(to[within], curves)
+        more, centers = observed.times(n), np.tile(to[within], curves)
         local = _fit(more, phi, centers)
         at = np.tile(basis(to[within] / last).T, (curves, 1))
         value, apart = (x.reshape(curves, n) for x in local.at_own(at))
@@ -278,18 +278,20 @@ def outlook(seen: Observed, to: Floats, top: float = 1.0) -> Outlook:
     )
 
 
-def _fit(seen: Observed, phi: Floats, centers: Floats) -> Average:
-    squares = seen.squares
+def _fit(observed: Observed, phi: Floats, centers: Floats) -> Average:
+    squares = observed.squares
     if squares is None:
-        squares = guessed_squares(seen.errors)
-    return fit_average(phi, seen.errors, size_weights(seen.sizes, centers, squares))
+        squares = guessed_squares(observed.errors)
+    return fit_average(
+        phi, observed.errors, size_weights(observed.sizes, centers, squares)
+    )
 
 
-def _errors(seen: Observed, centers: Floats) -> Floats:
+def _errors(observed: Observed, centers: Floats) -> Floats:
     """Return the standard error near each center; 0 where nobody knows the runs."""
-    if seen.squares is None:
-        return np.zeros(len(seen.errors))
-    return standard_error(seen.sizes, centers, seen.squares)
+    if observed.squares is None:
+        return np.zeros(len(observed.errors))
+    return standard_error(observed.sizes, centers, observed.squares)
 
 
 # --- How far truth lies from the prediction, by side: factors learnt on real curves ----

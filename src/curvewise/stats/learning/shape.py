@@ -18,7 +18,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class Contrasts:
     """Contrasts with what a one-sided t test says of each.
 
     Parameters
@@ -200,69 +200,73 @@ def shape(
     >>> rise.first, rise.last, round(rise.amount, 4)
     (25.0, 50.0, 0.101)
     """
-    given = checked_runs(sizes, errors, unit=unit, runs=runs, fewest=2)
+    measured = checked_runs(sizes, errors, unit=unit, runs=runs, fewest=2)
     level = checked_level(level)
     # The square of a tiny or a huge loss is no number.
-    inside = float(given.means.max()) or 1.0 if unit == "loss" else 1.0
-    given = _divided(given, inside)
+    inside = float(measured.means.max()) or 1.0 if unit == "loss" else 1.0
+    measured = _divided(measured, inside)
     if groups is not None:
-        given = _grouped(given, groups)
-    n = given.sizes
+        measured = _grouped(measured, groups)
+    n = measured.sizes
     pairs = np.array(np.triu_indices(len(n), 1)).T
-    up = judged(given, pairs, np.tile([-1.0, 1.0], (len(pairs), 1)))
-    triples = _triples(len(n))
+    rises = contrasts_of(measured, pairs, np.tile([-1.0, 1.0], (len(pairs), 1)))
+    triples = symmetric_triples(len(n))
     share = (n[triples[:, 2]] - n[triples[:, 1]]) / (
         n[triples[:, 2]] - n[triples[:, 0]]
     )
-    bent = judged(given, triples, np.stack([-share, np.ones_like(share), share - 1], 1))
+    bumps = contrasts_of(
+        measured, triples, np.stack([-share, np.ones_like(share), share - 1], 1)
+    )
     scale = scale_of(unit) * inside
-    is_told = bool(up.is_told.any())
+    is_told = bool(rises.is_told.any())
     return Shape(
         n,
-        _smallest(up),
-        _smallest(bent),
-        _departures(up, n, level, 1, scale),
-        _departures(bent, n, level, 1, scale),
+        _smallest(rises),
+        _smallest(bumps),
+        _departures(rises, n, level, 1, scale),
+        _departures(bumps, n, level, 1, scale),
         level,
-        bool(up.is_paired[up.is_told].all()) if is_told else False,
-        int(given.counts.max()),
+        bool(rises.is_paired[rises.is_told].all()) if is_told else False,
+        int(measured.counts.max()),
         is_told,
     )
 
 
-def _divided(given: Runs, by: float) -> Runs:
-    table = None if given.table is None else given.table / by
-    return Runs(given.sizes, tuple(e / by for e in given.errors), table)
+def _divided(runs: Runs, by: float) -> Runs:
+    table = None if runs.table is None else runs.table / by
+    return Runs(runs.sizes, tuple(e / by for e in runs.errors), table)
 
 
-def _triples(k: int) -> NDArray[np.int64]:
-    found = [(j - s, j, j + s) for s in range(1, k) for j in range(s, k - s)]
-    return np.array(found, dtype=np.int64).reshape(-1, 3)
+def symmetric_triples(k: int) -> NDArray[np.int64]:
+    places = [(j - s, j, j + s) for s in range(1, k) for j in range(s, k - s)]
+    return np.array(places, dtype=np.int64).reshape(-1, 3)
 
 
-def _smallest(found: Judged) -> float:
-    p = found.p[found.is_told]
+def _smallest(contrasts: Contrasts) -> float:
+    p = contrasts.p[contrasts.is_told]
     return min(1.0, float(p.min()) * len(p)) if len(p) else 1.0
 
 
 def _departures(
-    found: Judged, n: Floats, level: float, at: int, scale: float
+    contrasts: Contrasts, n: Floats, level: float, at: int, scale: float
 ) -> tuple[Departure, ...]:
     """Return the significant contrasts that hold no other one."""
     from scipy.special import stdtrit
 
-    m = int(found.is_told.sum())
-    is_found = found.is_told & (np.where(found.is_told, found.p, 1.0) * m <= level)
-    places, index = found.places[is_found], np.flatnonzero(is_found)
+    m = int(contrasts.is_told.sum())
+    is_significant = contrasts.is_told & (
+        np.where(contrasts.is_told, contrasts.p, 1.0) * m <= level
+    )
+    places, index = contrasts.places[is_significant], np.flatnonzero(is_significant)
     first, last = places[:, 0], places[:, -1]
     holds = (first[:, None] <= first) & (last[:, None] >= last)
     longer = (last - first)[:, None] > (last - first)
-    result = []
+    departures = []
     for i in index[~(holds & longer).any(axis=1)]:
-        reach = -float(stdtrit(found.freedom[i], level / m) * found.error[i])
-        value = float(found.value[i])
-        place = found.places[i]
-        result.append(
+        reach = -float(stdtrit(contrasts.freedom[i], level / m) * contrasts.error[i])
+        value = float(contrasts.value[i])
+        place = contrasts.places[i]
+        departures.append(
             Departure(
                 float(n[place[0]]),
                 float(n[place[-1]]),
@@ -270,23 +274,23 @@ def _departures(
                 scale * value,
                 scale * (value - reach),
                 scale * (value + reach),
-                min(1.0, float(found.p[i]) * m),
+                min(1.0, float(contrasts.p[i]) * m),
             )
         )
-    return tuple(sorted(result, key=lambda d: (d.first, d.last)))
+    return tuple(sorted(departures, key=lambda d: (d.first, d.last)))
 
 
-def _grouped(given: Runs, groups: Any) -> Runs:
+def _grouped(runs: Runs, groups: Any) -> Runs:
     """Return means of the runs that belong together, in place of the runs."""
-    if given.table is None:
+    if runs.table is None:
         raise CurvewiseError(
             "groups needs to know which run is which. Pass runs, or as many errors at "
             "every size."
         )
     names = np.asarray(groups)
-    if names.shape != (len(given.table),):
+    if names.shape != (len(runs.table),):
         raise CurvewiseError(
-            f"groups has shape {names.shape}, and there are {len(given.table)} runs. Pass "
+            f"groups has shape {names.shape}, and there are {len(runs.table)} runs. Pass "
             f"one group for each run."
         )
     try:
@@ -296,12 +300,12 @@ def _grouped(given: Runs, groups: Any) -> Runs:
             "Some groups have no name. Pass one group for each run."
         ) from None
     is_in = (place == np.arange(place.max() + 1)[:, None]).astype(np.float64)
-    is_there = np.isfinite(given.table)
+    is_there = np.isfinite(runs.table)
     count = is_in @ is_there
-    total = is_in @ np.where(is_there, given.table, 0.0)
+    total = is_in @ np.where(is_there, runs.table, 0.0)
     table = np.where(count > 0, total / np.maximum(count, 1), np.nan)
     errors = tuple(column[np.isfinite(column)] for column in table.T)
-    return Runs(given.sizes, errors, table)
+    return Runs(runs.sizes, errors, table)
 
 
 # --------------------------------------------------------------------------------------
@@ -309,18 +313,18 @@ def _grouped(given: Runs, groups: Any) -> Runs:
 # paired.
 
 
-def judged(runs: Runs, places: NDArray[np.int64], factors: Floats) -> Judged:
+def contrasts_of(runs: Runs, places: NDArray[np.int64], factors: Floats) -> Contrasts:
     """Return the test of every contrast: within runs where they are known, else Welch."""
-    found = _apart(runs, places, factors)
+    estimates = _apart(runs, places, factors)
     is_paired = np.zeros(len(places), dtype=bool)
     if runs.table is not None:
         paired = _within(runs.table, places, factors)
         is_paired = np.isfinite(paired[1])
-        found = tuple(
-            np.where(is_paired, p, q) for p, q in zip(paired, found, strict=True)
+        estimates = tuple(
+            np.where(is_paired, p, q) for p, q in zip(paired, estimates, strict=True)
         )
-    value, error, freedom, count = found
-    return Judged(
+    value, error, freedom, count = estimates
+    return Contrasts(
         places, value, error, freedom, _p(value, error, freedom, count), is_paired
     )
 
@@ -377,5 +381,4 @@ def _p(value: Floats, error: Floats, freedom: Floats, count: Floats) -> Floats:
         p = stdtr(freedom, -t)
     is_still = (error == 0) & np.isfinite(freedom)
     still = np.where(value > 0, 0.5**count, 1.0)
-    result: Floats = np.where(is_still, still, p)
-    return result
+    return np.asarray(np.where(is_still, still, p))

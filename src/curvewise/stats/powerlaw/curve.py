@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -13,6 +13,7 @@ from curvewise.stats.curves import UNITS, Unit, as_number, blocks, scale_of
 from curvewise.stats.interval import CurveBand, Interval, percent
 from curvewise.stats.powerlaw import mixture
 from curvewise.stats.powerlaw.methods import (
+    RARE,
     THEORY,
     Fitted,
     Method,
@@ -22,7 +23,7 @@ from curvewise.stats.powerlaw.methods import (
     fit_calibrated,
     fit_paper,
     gammas_for,
-    parameters_of,
+    lack_of_fit,
 )
 from curvewise.stats.powerlaw.mixture import Mixture
 from curvewise.stats.validation import (
@@ -472,8 +473,8 @@ class PowerLaw:
                 "Fit one to errors of runs, with fit_power_law."
             )
         else:
-            for rows in in_blocks(len(self.alpha)):
-                yield fit_curves(self._observed[rows], self._setup).mixture
+            for rows in _blocks(len(self.alpha)):
+                yield _fit_curves(self._observed[rows], self._setup).mixture
 
     def _together(self, parts: list[Floats]) -> Floats:
         """Return what blocks of curves have, NaN where there was no curve."""
@@ -507,7 +508,7 @@ class PowerLaw:
 _SHAPES = 1000
 
 
-def in_blocks(curves: int) -> Iterator[slice]:
+def _blocks(curves: int) -> Iterator[slice]:
     """Return the curves a block at a time."""
     return blocks(curves, _SHAPES)
 
@@ -524,14 +525,14 @@ class Setup:
     size: float
 
 
-def fit_curves(observed: Observed, setup: Setup) -> Fitted:
+def _fit_curves(observed: Observed, setup: Setup) -> Fitted:
     """Return the fits of curves, in fractions."""
     if setup.method == "paper":
         return fit_paper(observed, setup.terms, setup.weights, setup.floor)
     return fit_calibrated(observed, setup.terms, setup.floor)
 
 
-def numbers_of(observed: Observed, fit: Fitted, setup: Setup) -> dict[str, Any]:
+def _numbers_of(observed: Observed, fit: Fitted, setup: Setup) -> dict[str, Any]:
     """Return what a `PowerLaw` has of each curve, in its unit, each of shape (curve,)."""
     scale = scale_of(setup.unit)
     theta = np.zeros((len(fit.gamma), 3))
@@ -548,16 +549,16 @@ def numbers_of(observed: Observed, fit: Fitted, setup: Setup) -> dict[str, Any]:
         "noise_slope": scale**2 * fit.slope,
         "r_squared": _r_squared(observed.means, fit),
         "cost": fit.cost,
-        "p_misfit": _lack_of_fit(observed, fit, setup.terms),
+        "p_misfit": lack_of_fit(observed, fit, setup.terms),
     }
 
 
 def one_law(observed: Observed, setup: Setup) -> PowerLaw:
     """Return the power law of the only curve that was observed."""
-    fit = fit_curves(observed, setup)
+    fit = _fit_curves(observed, setup)
     numbers: dict[str, Any] = {
         name: float(values[0])
-        for name, values in numbers_of(observed, fit, setup).items()
+        for name, values in _numbers_of(observed, fit, setup).items()
     }
     return PowerLaw(
         **numbers,
@@ -579,8 +580,8 @@ def many_laws(
 ) -> PowerLaw:
     """Return the power laws of curves, a block at a time."""
     parts = [
-        numbers_of(observed[rows], fit_curves(observed[rows], setup), setup)
-        for rows in in_blocks(len(observed.means))
+        _numbers_of(observed[rows], _fit_curves(observed[rows], setup), setup)
+        for rows in _blocks(len(observed.means))
     ]
     # Rows that could not be fitted were replaced by others, and are masked.
     numbers: dict[str, Any] = {
@@ -616,7 +617,6 @@ def _r_squared(means: Floats, fit: Fitted) -> Floats:
 
 
 _FAR = 0.3  # from the exponent -1/2
-_RARE = 0.01
 
 
 def _concerns(
@@ -647,51 +647,8 @@ def _concerns(
         yield "rising"
     if not theta[0] >= 0:
         yield "asymptote_below_0"
-    if p_misfit < _RARE:
+    if p_misfit < RARE:
         yield "misfit"
-
-
-def _lack_of_fit(observed: Observed, fit: Fitted, terms: Terms) -> Floats:
-    """Return p values of the F test against the variance within sizes; NaN without."""
-    from scipy.special import fdtrc
-
-    sizes = len(observed.sizes)
-    freedom = sizes - parameters_of(terms) - (terms in ("power", "full"))
-    within = observed.freedom_within
-    noise = fit.floor[:, None] + fit.slope[:, None] / observed.sizes
-    if freedom < 1:
-        return np.full(len(within), np.nan)
-    x = (observed.scaled[None] ** fit.gamma[:, None])[..., None]
-    value = (fit.theta[:, None] * x ** np.arange(fit.theta.shape[1])).sum(axis=-1)
-    noise = np.maximum(noise, np.finfo(float).tiny)
-    between = (observed.counts * (observed.means - value) ** 2 / noise).sum(axis=1)
-    inside = (observed.squares / noise).sum(axis=1)
-    is_known = (within > 0) & (inside > 0)
-    f = between / freedom / np.where(is_known, inside / np.maximum(within, 1), 1.0)
-    return np.where(is_known, fdtrc(freedom, np.maximum(within, 1), f), np.nan)
-
-
-def with_linked_runs(law: PowerLaw, table: Floats | None) -> PowerLaw:
-    """Return a power law that says if runs that are high at one size are so at others.
-
-    The F test of rows in a two-way layout of the residuals, each size in units of its
-    standard deviation.
-    """
-    from scipy.special import fdtrc
-
-    if table is None or table.shape[0] < 3 or not np.isfinite(table).all():
-        return law
-    deviation = table.std(axis=0, ddof=1)
-    if not (deviation > 0).all():
-        return law
-    z = (table - table.mean(axis=0)) / deviation
-    runs, sizes = z.shape
-    rows = z.mean(axis=1, keepdims=True)
-    rest = ((z - rows) ** 2).sum() / ((runs - 1) * (sizes - 1))
-    f = sizes * rows.var(ddof=1) / max(rest, np.finfo(float).tiny)
-    p = float(fdtrc(runs - 1, (runs - 1) * (sizes - 1), f))
-    linked: tuple[Concern, ...] = ("linked_runs",) if p < _RARE else ()
-    return replace(law, p_linked_runs=p, concerns=(*law.concerns, *linked))
 
 
 # --- Drawing curves from what is known of one ------------------------------------------
@@ -735,12 +692,12 @@ _CURVE = "the mean error over all runs"
 _GIVEN = "for independent runs around a power law"
 
 
-def pointwise(law: "PowerLaw", confidence: float) -> tuple[str, str]:
+def pointwise(law: PowerLaw, confidence: float) -> tuple[str, str]:
     """Return estimand and guarantee of intervals at sizes."""
     return _CURVE, f"{_level(law, confidence)}, at each size by itself{_clipped(law)}"
 
 
-def simultaneous(law: "PowerLaw", confidence: float) -> tuple[str, str]:
+def simultaneous(law: PowerLaw, confidence: float) -> tuple[str, str]:
     """Return estimand and guarantee of a band."""
     if law.method == "paper":
         how = f"{_level(law, confidence)}, at all sizes at once"
@@ -752,7 +709,7 @@ def simultaneous(law: "PowerLaw", confidence: float) -> tuple[str, str]:
     return _CURVE, how + _clipped(law)
 
 
-def parameter(law: "PowerLaw", name: str, confidence: float) -> str:
+def parameter(law: PowerLaw, name: str, confidence: float) -> str:
     """Return the guarantee of the interval of one parameter."""
     if name == "gamma" and (
         law.method == "paper" or law.terms in ("linear", "quadratic")
@@ -761,7 +718,7 @@ def parameter(law: "PowerLaw", name: str, confidence: float) -> str:
     return _level(law, confidence)
 
 
-def _level(law: "PowerLaw", confidence: float) -> str:
+def _level(law: PowerLaw, confidence: float) -> str:
     if law.method == "paper":
         return (
             f"{percent(confidence)} in name, {_GIVEN} whose exponent is known; it covers "
@@ -770,7 +727,7 @@ def _level(law: "PowerLaw", confidence: float) -> str:
     return f"about {percent(confidence)}, {_GIVEN} (mixture of t over exponents)"
 
 
-def _clipped(law: "PowerLaw") -> str:
+def _clipped(law: PowerLaw) -> str:
     most = {"fraction": " and at 1", "percent": " and at 100", "loss": ""}[law.unit]
     return f"; cut off at 0{most}"
 

@@ -10,22 +10,24 @@ from curvewise.errors import CurvewiseError, Keyword
 from curvewise.stats.curves import UNITS, Unit, checked_means, checked_runs, scale_of
 from curvewise.stats.interval import CurveBand, percent
 from curvewise.stats.powerlaw.curve import (
+    Concern,
     PowerLaw,
     Setup,
     bounds_of,
     checked_places,
     many_laws,
     one_law,
-    with_linked_runs,
 )
 from curvewise.stats.powerlaw.methods import (
     METHODS,
+    RARE,
     TERMS,
     WEIGHTS,
     Method,
     Observed,
     Terms,
     Weights,
+    linked_runs,
     shared_shift,
     without_shift,
 )
@@ -148,7 +150,11 @@ def fit_power_law(
         np.array([of_mean]),
     )
     law = replace(one_law(observed, setup), run_shift=scale_of(unit) ** 2 * shift)
-    return with_linked_runs(law, table) if method == "paper" else law
+    if method == "calibrated":
+        return law
+    p = linked_runs(table)
+    linked: tuple[Concern, ...] = ("linked_runs",) if p < RARE else ()
+    return replace(law, p_linked_runs=p, concerns=(*law.concerns, *linked))
 
 
 # --- The light fit: a straight line in n^-1/2 through the largest sizes ----------------

@@ -1,5 +1,6 @@
 """The two ways to fit power laws: calibrated, and that of Hoiem et al. (2021)."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -211,16 +212,18 @@ _SHARP, _FINER, _ROUNDS = 0.7, 10, 4
 _ROUNDING = 1e-22
 
 
-def fit_calibrated(seen: Observed, terms: Terms, floor: float | None) -> Fitted:
+def fit_calibrated(observed: Observed, terms: Terms, floor: float | None) -> Fitted:
     """Return curves with efficient weights, and a mixture of t over the exponents."""
     if floor is None:
-        shape = noise_shape(seen, terms)
-        return _fit(seen, terms, shape, None)
-    slope = noise_slope(seen, floor)
-    return _fit(seen, terms, floor + slope[:, None] / seen.sizes, (floor, slope))
+        shape = noise_shape(observed, terms)
+        return _fit(observed, terms, shape, None)
+    slope = noise_slope(observed, floor)
+    return _fit(
+        observed, terms, floor + slope[:, None] / observed.sizes, (floor, slope)
+    )
 
 
-def noise_shape(seen: Observed, terms: Terms) -> Floats:
+def noise_shape(observed: Observed, terms: Terms) -> Floats:
     r"""Return how noisy a run is at each size, up to a factor, shape (curve, size).
 
     .. math:: v_i(k) = r + (1 - r) n_S / n_i, \quad v_1 / v_S = (n_S / n_1)^k
@@ -234,77 +237,79 @@ def noise_shape(seen: Observed, terms: Terms) -> Floats:
     size are covered .97 of the time and more; the most likely k alone covers .90 where
     noise does not fall with size, or where each size has one run.
     """
-    middle = np.broadcast_to(_shape(seen, 0.5), seen.means.shape)
-    gamma = _fit(seen, terms, middle, None).gamma
-    x = seen.scaled ** gamma[:, None]
+    middle = np.broadcast_to(_shape(observed, 0.5), observed.means.shape)
+    gamma = _fit(observed, terms, middle, None).gamma
+    x = observed.scaled ** gamma[:, None]
     powers = [x**j for j in range(parameters_of(terms))]
     if terms in ("power", "full"):
-        powers.append(x * np.log(seen.scaled))
+        powers.append(x * np.log(observed.scaled))
     design = np.stack(powers, axis=-1)
-    log = np.stack([_restricted(seen, _shape(seen, k), design) for k in _FALLS])
-    weight = np.exp((log - log.max(axis=0)) * (1 + seen.freedom_within / 4))
+    log = np.stack([_restricted(observed, _shape(observed, k), design) for k in _FALLS])
+    weight = np.exp((log - log.max(axis=0)) * (1 + observed.freedom_within / 4))
     k = (weight * _FALLS[:, None]).sum(axis=0) / weight.sum(axis=0)
-    return _shape(seen, k[:, None])
+    return _shape(observed, k[:, None])
 
 
-def _restricted(seen: Observed, noise: Floats, design: Floats) -> Floats:
+def _restricted(observed: Observed, noise: Floats, design: Floats) -> Floats:
     """Return the log restricted likelihood of a shape of the noise, shape (curve,)."""
-    root = np.sqrt(seen.counts / noise)
+    root = np.sqrt(observed.counts / noise)
     q, r = np.linalg.qr(root[..., None] * design)
-    y = root * seen.means
+    y = root * observed.means
     inside = np.einsum("csp,cs->cp", q, y)
     rest = ((y - np.einsum("csp,cp->cs", q, inside)) ** 2).sum(axis=1)
-    rest += (seen.squares / noise).sum(axis=1)
+    rest += (observed.squares / noise).sum(axis=1)
     rest = np.maximum(rest, _ROUNDING * (y**2).sum(axis=1) + 1e-290)
-    left = np.maximum(seen.known - design.shape[-1], 0.0)
+    left = np.maximum(observed.known - design.shape[-1], 0.0)
     volume = np.abs(np.einsum("cpp->cp", r)).clip(1e-290).prod(axis=1)
     log = -left / 2 * np.log(rest) - np.log(volume.clip(1e-290))
-    log -= 0.5 * ((1 + seen.freedom) * np.log(noise)).sum(axis=1)
+    log -= 0.5 * ((1 + observed.freedom) * np.log(noise)).sum(axis=1)
     return np.asarray(np.where(left > 0, log, 0.0))
 
 
-def _shape(seen: Observed, k: Floats | float) -> Floats:
-    span = 1 / seen.scaled[0]
+def _shape(observed: Observed, k: Floats | float) -> Floats:
+    span = 1 / observed.scaled[0]
     share = (span - span ** np.asarray(k)) / (span - 1)
-    return np.asarray(share + (1 - share) / seen.scaled)
+    return np.asarray(share + (1 - share) / observed.scaled)
 
 
 def _fit(
-    seen: Observed,
+    observed: Observed,
     terms: Terms,
     noise: Floats,
     known: tuple[float, Floats] | None,
 ) -> Fitted:
     gammas, parameters = gammas_for(terms, "calibrated"), parameters_of(terms)
     is_free = known is None
-    lines = fit_lines(seen.scaled, seen.means, seen.counts / noise, gammas, parameters)
-    log = _log_weights(lines, seen, noise) if is_free else _log_known(lines)
+    lines = fit_lines(
+        observed.scaled, observed.means, observed.counts / noise, gammas, parameters
+    )
+    log = _log_weights(lines, observed, noise) if is_free else _log_known(lines)
     every = np.broadcast_to(gammas, log.shape).copy()
     parts = (every, log, lines.cost, lines.theta, lines.inverse)
     if len(gammas) > 1:
-        _look_closer(seen, noise, is_free, parts)
+        _look_closer(observed, noise, is_free, parts)
     every, log, cost, theta, inverse = parts
     best = log.argmax(axis=1)
     row = np.arange(len(best))
     weight = np.exp(log - log[row, best][:, None])
-    squares = (seen.squares / noise).sum(axis=1) if is_free else np.zeros(len(best))
+    squares = (observed.squares / noise).sum(axis=1) if is_free else np.zeros(len(best))
     total = cost + squares[:, None]
     if is_free:
-        freedom = np.maximum(seen.known - parameters, 1.0)
+        freedom = np.maximum(observed.known - parameters, 1.0)
         scale = total / freedom[:, None]
     else:
-        within = seen.freedom_within
+        within = observed.freedom_within
         freedom = np.where(within > 0, within, np.inf)
         scale = np.ones_like(total)
-    if seen.shift is not None:
-        inverse[..., 0, 0] += seen.shift[:, None] / np.where(scale > 0, scale, 1.0)
+    if observed.shift is not None:
+        inverse[..., 0, 0] += observed.shift[:, None] / np.where(scale > 0, scale, 1.0)
     weight = weight / weight.sum(axis=1, keepdims=True)
-    largest = float(seen.sizes[-1])
+    largest = float(observed.sizes[-1])
     mixture = Mixture(every, weight, theta, inverse, total, scale, freedom, largest)
     tau = scale[row, best]
     if known is None:
         # The shape of the noise is 1 at the largest size, floor + slope / n elsewhere.
-        steep = (noise[:, 0] - 1) / (1 / seen.scaled[0] - 1)
+        steep = (noise[:, 0] - 1) / (1 / observed.scaled[0] - 1)
         floor = np.maximum(1 - steep, 0.0) * tau
         slope = steep * tau * largest
     else:
@@ -316,13 +321,13 @@ def _fit(
         theta[row, best],
         floor,
         slope,
-        seen.counts / noise / unit[:, None],
+        observed.counts / noise / unit[:, None],
         mixture,
     )
 
 
 def _look_closer(
-    seen: Observed, noise: Floats, is_free: bool, parts: tuple[Floats, ...]
+    observed: Observed, noise: Floats, is_free: bool, parts: tuple[Floats, ...]
 ) -> None:
     """Put finer grids around exponents that are known better than the grid is fine.
 
@@ -342,12 +347,12 @@ def _look_closer(
             rows = is_sharp & (best == gamma)
             first = np.clip(gamma - points // 2 * step, low, high - (points - 1) * step)
             finer = np.round(first + step * np.arange(points), 10)
-            part, v = seen[rows], noise[rows]
+            part, v = observed[rows], noise[rows]
             w, parameters = part.counts / v, parts[3].shape[-1]
             lines = fit_lines(part.scaled, part.means, w, finer, parameters)
             again = _log_weights(lines, part, v) if is_free else _log_known(lines)
-            found = (finer, again, lines.cost, lines.theta, lines.inverse)
-            for old, new in zip(parts, found, strict=True):
+            finest = (finer, again, lines.cost, lines.theta, lines.inverse)
+            for old, new in zip(parts, finest, strict=True):
                 old[rows] = new
 
 
@@ -364,20 +369,20 @@ def _log_known(lines: Lines) -> Floats:
     return np.asarray(-0.5 * (lines.cost + PENALTY * np.abs(lines.gammas - THEORY)))
 
 
-def _log_weights(lines: Lines, seen: Observed, noise: Floats) -> Floats:
+def _log_weights(lines: Lines, observed: Observed, noise: Floats) -> Floats:
     """Return the log of how likely each exponent is, shape (curve, shape).
 
     alpha, eta and the size of the noise are integrated out; the penalty of Hoiem et al.
     is a Laplace prior on the exponent.
     """
     parameters = lines.theta.shape[-1]
-    left = seen.known - parameters
-    w = seen.counts / noise
-    least = _ROUNDING * (w * seen.means**2).sum(axis=1) + 1e-290
-    rest = lines.cost + (seen.squares / noise).sum(axis=1)[:, None]
+    left = observed.known - parameters
+    w = observed.counts / noise
+    least = _ROUNDING * (w * observed.means**2).sum(axis=1) + 1e-290
+    rest = lines.cost + (observed.squares / noise).sum(axis=1)[:, None]
     log = -left[:, None] / 2 * np.log(np.maximum(rest, least[:, None]))
     log -= 0.5 * np.log(lines.spread)
-    log -= 0.5 * ((1 + seen.freedom) * np.log(noise)).sum(axis=1)[:, None]
+    log -= 0.5 * ((1 + observed.freedom) * np.log(noise)).sum(axis=1)[:, None]
     # With no freedom left some exponent fits exactly, which proves nothing.
     log = np.where((left > 1)[:, None] | (len(lines.gammas) == 1), log, 0.0)
     return np.asarray(log - PENALTY / 2 * np.abs(lines.gammas - THEORY))
@@ -387,7 +392,7 @@ def _log_weights(lines: Lines, seen: Observed, noise: Floats) -> Floats:
 
 
 def fit_paper(
-    seen: Observed, terms: Terms, weights: Weights, floor: float | None
+    observed: Observed, terms: Terms, weights: Weights, floor: float | None
 ) -> Fitted:
     """Return curves with the noise, the weights, the penalty and the band of the paper.
 
@@ -397,20 +402,20 @@ def fit_paper(
     M Sigma M' takes the exponent for known, which is why the band is too narrow.
     """
     low = PAPER_FLOOR if floor is None else floor
-    slope = noise_slope(seen, low)
-    noise = low + slope[:, None] / seen.sizes
-    w = size_weights(weights, seen.counts, noise)
+    slope = noise_slope(observed, low)
+    noise = low + slope[:, None] / observed.sizes
+    w = size_weights(weights, observed.counts, noise)
     gammas = gammas_for(terms, "paper")
     parameters = parameters_of(terms)
-    lines = fit_lines(seen.scaled, seen.means, w, gammas, parameters)
+    lines = fit_lines(observed.scaled, observed.means, w, gammas, parameters)
     aim = lines.cost + PENALTY * np.abs(gammas - THEORY)
     best = aim.argmin(axis=1)
     row = np.arange(len(best))
     gamma, theta = gammas[best], lines.theta[row, best]
-    a = columns(seen.scaled, gammas, parameters)[best]
+    a = columns(observed.scaled, gammas, parameters)[best]
     # M = (A'WA)^-1 A'W; the mean of F_i runs has variance sigma_i^2 / F_i.
     m = lines.inverse[row, best] @ (a * w[..., None]).swapaxes(-1, -2)
-    covariance = (m * (noise / seen.counts)[:, None, :]) @ m.swapaxes(-1, -2)
+    covariance = (m * (noise / observed.counts)[:, None, :]) @ m.swapaxes(-1, -2)
     mixture = Mixture(
         gamma[:, None],
         np.ones((len(best), 1)),
@@ -419,7 +424,7 @@ def fit_paper(
         lines.cost[row, best][:, None],
         np.ones((len(best), 1)),
         np.full(len(best), np.inf),
-        float(seen.sizes[-1]),
+        float(observed.sizes[-1]),
     )
     return Fitted(
         gamma,
@@ -432,19 +437,19 @@ def fit_paper(
     )
 
 
-def noise_slope(seen: Observed, floor: float) -> Floats:
+def noise_slope(observed: Observed, floor: float) -> Floats:
     """Return sigma_hat^2 of sigma_i^2 = floor + sigma_hat^2 / n_i, by least squares.
 
     From the variances of sizes with two runs or more, weighted by F_i - 1; 0 where it
     would be negative, and where no size has two runs.
     """
-    freedom = seen.freedom
-    variance = seen.squares / np.maximum(freedom, 1)
-    x = 1 / seen.scaled
+    freedom = observed.freedom
+    variance = observed.squares / np.maximum(freedom, 1)
+    x = 1 / observed.scaled
     right = (freedom * (variance - floor) * x).sum(axis=1)
     left = (freedom * x**2).sum(axis=1)
     slope = np.where(left > 0, right / np.where(left > 0, left, 1), 0.0)
-    return np.asarray(np.maximum(slope, 0.0) * seen.sizes[-1])
+    return np.asarray(np.maximum(slope, 0.0) * observed.sizes[-1])
 
 
 def size_weights(weights: Weights, counts: Floats, noise: Floats) -> Floats:
@@ -485,8 +490,8 @@ def shared_shift(table: Floats | None) -> tuple[float, float]:
         return 0.0, 0.0
     covariance = np.cov(table.T)
     runs, sizes = table.shape
-    own = np.diag(covariance)
-    between = (covariance.sum() - own.sum()) / (sizes * (sizes - 1))
+    variances = np.diag(covariance)
+    between = (covariance.sum() - variances.sum()) / (sizes * (sizes - 1))
     shift = max(float(between), 0.0)
     wider = (runs - 1) / (runs - 3) if runs > 3 else _FEW
     return shift, shift / runs * wider
@@ -496,3 +501,50 @@ def without_shift(errors: Floats, shift: float) -> float:
     """Return the sum of squares of the runs at a size that is not their shifts."""
     squares = float(((errors - errors.mean()) ** 2).sum())
     return max(squares - shift * (len(errors) - 1), _LEAST * squares)
+
+
+# --- How well a power law fits, and what its runs have in common -----------------------
+
+
+RARE = 0.01  # p values below are told
+
+
+def lack_of_fit(observed: Observed, fit: Fitted, terms: Terms) -> Floats:
+    """Return p values of the F test against the variance within sizes; NaN without."""
+    from scipy.special import fdtrc
+
+    sizes = len(observed.sizes)
+    freedom = sizes - parameters_of(terms) - (terms in ("power", "full"))
+    within = observed.freedom_within
+    noise = fit.floor[:, None] + fit.slope[:, None] / observed.sizes
+    if freedom < 1:
+        return np.full(len(within), np.nan)
+    x = (observed.scaled[None] ** fit.gamma[:, None])[..., None]
+    value = (fit.theta[:, None] * x ** np.arange(fit.theta.shape[1])).sum(axis=-1)
+    noise = np.maximum(noise, np.finfo(float).tiny)
+    between = (observed.counts * (observed.means - value) ** 2 / noise).sum(axis=1)
+    inside = (observed.squares / noise).sum(axis=1)
+    is_known = (within > 0) & (inside > 0)
+    f = between / freedom / np.where(is_known, inside / np.maximum(within, 1), 1.0)
+    return np.where(is_known, fdtrc(freedom, np.maximum(within, 1), f), np.nan)
+
+
+def linked_runs(table: Floats | None) -> float:
+    """Return the p value of runs that are high at one size being so at others; NaN without.
+
+    The F test of rows in a two-way layout of the residuals, each size in units of its
+    standard deviation.
+    """
+    from scipy.special import fdtrc
+
+    if table is None or table.shape[0] < 3 or not np.isfinite(table).all():
+        return math.nan
+    deviation = table.std(axis=0, ddof=1)
+    if not (deviation > 0).all():
+        return math.nan
+    z = (table - table.mean(axis=0)) / deviation
+    runs, sizes = z.shape
+    rows = z.mean(axis=1, keepdims=True)
+    rest = ((z - rows) ** 2).sum() / ((runs - 1) * (sizes - 1))
+    f = sizes * rows.var(ddof=1) / max(rest, np.finfo(float).tiny)
+    return float(fdtrc(runs - 1, (runs - 1) * (sizes - 1), f))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
 from curvewise.stats.curves import Runs, Unit, checked_runs, scale_of
+from curvewise.stats.powerlaw import fit_power_law
 from curvewise.stats.validation import (
     Floats,
     bad_value,
@@ -176,19 +177,19 @@ def next_run(
     >>> found.best.size, found.best.repeats
     (200.0, 1)
     """
-    given = checked_runs(sizes, errors, unit=unit)
+    measured = checked_runs(sizes, errors, unit=unit)
     goal = checked_one_size(target, "target")
-    at = _checked_candidates(given.sizes, candidates, goal)
+    at = _checked_candidates(measured.sizes, candidates, goal)
     times = _checked_repeats(repeats)
     limit = _checked_budget(budget)
-    cost = seconds_at(given.sizes, _in_order(sizes, seconds))(at)
-    law, concerns = _law(given, unit)
-    inverse = inverse_of(information(law, given.sizes, given.counts))
+    cost = seconds_at(measured.sizes, _in_order(sizes, seconds))(at)
+    law, concerns = _law(measured, unit)
+    inverse = inverse_of(information(law, measured.sizes, measured.counts))
     before = float(variance_at(inverse, law, np.array([goal]))[0])
     after = variance_after(inverse, law, goal, at, times)
     scale = _REACH * scale_of(unit)
     now = scale * math.sqrt(before)
-    found = [
+    suggestions = [
         Suggestion(
             float(at[i]),
             int(times[j]),
@@ -200,26 +201,24 @@ def next_run(
         for j in range(len(times))
         if cost[i] * times[j] <= limit
     ]
-    if not found:
+    if not suggestions:
         raise CurvewiseError(
             f"The cheapest run takes {float(cost.min() * times.min()):.4g} seconds, and "
             f"budget is {limit:g}. Pass more, or smaller candidates."
         )
     is_bound = math.isfinite(limit)
-    found.sort(key=lambda s: -(s.shrinks if is_bound else s.per_second))
-    return NextRun(goal, now, tuple(found), limit, concerns)
+    suggestions.sort(key=lambda s: -(s.shrinks if is_bound else s.per_second))
+    return NextRun(goal, now, tuple(suggestions), limit, concerns)
 
 
-def _law(given: Runs, unit: Unit) -> tuple[Law, tuple[str, ...]]:
+def _law(measured: Runs, unit: Unit) -> tuple[Law, tuple[str, ...]]:
     """Return the power law behind the runs, and how noisy they are."""
-    from curvewise.stats.powerlaw import fit_power_law
-
     # Percentages are fractions by now.
     fit = fit_power_law(
-        given.sizes, given.errors, unit="loss" if unit == "loss" else "fraction"
+        measured.sizes, measured.errors, unit="loss" if unit == "loss" else "fraction"
     )
     # Rounding leaves a little where runs and fit agree to the last digit.
-    if not fit.noise(given.sizes).min() > (1e-12 * given.means.max()) ** 2:
+    if not fit.noise(measured.sizes).min() > (1e-12 * measured.means.max()) ** 2:
         raise CurvewiseError(
             "The errors have no noise, so that no run could make the curve any sharper. "
             "Pass runs with different seeds."
@@ -241,13 +240,13 @@ def _checked_candidates(sizes: Floats, asked: Any, target: float) -> Floats:
 
 def _checked_repeats(repeats: Any) -> Floats:
     try:
-        found = np.unique(np.asarray(repeats, dtype=np.float64))
+        numbers = np.unique(np.asarray(repeats, dtype=np.float64))
     except (TypeError, ValueError):
-        found = np.array([])
-    is_whole = (found >= 1) & (found <= 1e9) & (found == np.round(found))
-    if len(found) == 0 or not is_whole.all():
+        numbers = np.array([])
+    is_whole = (numbers >= 1) & (numbers <= 1e9) & (numbers == np.round(numbers))
+    if len(numbers) == 0 or not is_whole.all():
         raise bad_value("repeats", repeats, "Pass whole numbers of runs, at least 1.")
-    return found
+    return numbers
 
 
 def _checked_budget(budget: Any) -> float:
@@ -284,8 +283,7 @@ def information(law: Law, n: Floats, counts: Floats) -> Floats:
 def variance_at(inverse: Floats, law: Law, target: Floats) -> Floats:
     """Return the variance of the fitted error at target sizes."""
     g = law.slopes(target)
-    result: Floats = np.einsum("ti,ij,tj->t", g, inverse, g)
-    return result
+    return np.asarray(np.einsum("ti,ij,tj->t", g, inverse, g))
 
 
 def variance_after(
@@ -335,14 +333,14 @@ def seconds_at(sizes: Floats, seconds: Any) -> Callable[[Floats], Floats]:
 
 def _checked_seconds(seconds: Any, n: Floats) -> Floats:
     try:
-        found = np.asarray(seconds, dtype=np.float64)
+        times = np.asarray(seconds, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.array(np.nan)
-    if found.shape != n.shape or not (np.isfinite(found) & (found > 0)).all():
+        times = np.array(np.nan)
+    if times.shape != n.shape or not (np.isfinite(times) & (times > 0)).all():
         raise bad_value(
             "seconds",
             seconds,
             "Pass the seconds of one run at each size, above 0, or a function of the "
             "size.",
         )
-    return found
+    return times

@@ -5,7 +5,7 @@ import pytest
 
 from curvewise import CurvewiseError
 from curvewise.stats.learning import next_run
-from curvewise.stats.learning.next_run import (
+from curvewise.stats.learning.advice import (
     PRIOR,
     Law,
     information,
