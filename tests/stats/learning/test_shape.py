@@ -151,7 +151,7 @@ def test_runs_without_noise_are_not_surer_than_signs():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"groups": [1, 2]}, "there are 3 runs"),
+        ({"groups": [1, 2]}, "3 runs"),
         ({"level": 0}, "level is 0"),
         ({"unit": "per cent"}, "unit is"),
     ],

@@ -77,10 +77,10 @@ def test_many_curves_percent_and_rows():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"means": MEANS[:3]}, "there are 4 sizes"),
+        ({"means": MEANS[:3]}, "4 sizes"),
         (
             {"means": [[0.5] * 4] * 3, "sds": [[0.1] * 4] * 2},
-            "means of 3 curves and sds of",
+            "3 curves",
         ),
         ({"means": 100 * np.asarray(MEANS)}, "unit='fraction'"),
         ({"means": -np.asarray(MEANS)}, "unit='fraction'"),
