@@ -7,16 +7,15 @@ from curvewise import CurvewiseError
 from curvewise.stats.learning import next_run
 from curvewise.stats.learning.advice import (
     PRIOR,
-    Law,
     information,
     inverse_of,
     seconds_at,
     variance_after,
     variance_at,
 )
-from curvewise.stats.powerlaw import fit_power_law
+from curvewise.stats.powerlaw import PowerLaw, fit_power_law
 
-LAW = Law(0.1, 1.5, -0.5, 2e-5, 4e-3)
+LAW = PowerLaw(0.1, 1.5, 0.0, -0.5, 200, noise_floor=2e-5, noise_slope=4e-3)
 N = np.array([25.0, 50, 100, 200])
 COUNTS = np.array([8.0, 4, 2, 1])
 
@@ -36,7 +35,7 @@ def by_hand(law, n, counts, target):
     for at, times in zip(n, counts, strict=True):
         for _ in range(int(times)):
             x = slopes(at)
-            total = total + np.outer(x, x) / (law.s0 + law.s / at)
+            total = total + np.outer(x, x) / (law.noise_floor + law.noise_slope / at)
     g = slopes(target)
     return g @ np.linalg.inv(total) @ g
 
@@ -45,7 +44,7 @@ def simulated(rng, n=N, counts=COUNTS, law=LAW):
     return [
         law.alpha
         + law.eta * at**law.gamma
-        + np.sqrt(law.s0 + law.s / at) * rng.normal(size=int(c))
+        + np.sqrt(law.noise_floor + law.noise_slope / at) * rng.normal(size=int(c))
         for at, c in zip(n, counts, strict=True)
     ]
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
 from curvewise.stats.curves import Runs, Unit, checked_runs, scale_of
-from curvewise.stats.powerlaw import fit_power_law
+from curvewise.stats.powerlaw import PowerLaw, fit_power_law
 from curvewise.stats.validation import (
     Floats,
     bad_value,
@@ -24,26 +24,6 @@ __all__ = [
     "Suggestion",
     "next_run",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Law:
-    """A power law e = alpha + eta n^gamma, and the variance s0 + s / n of a run."""
-
-    alpha: float
-    eta: float
-    gamma: float
-    s0: float
-    s: float
-
-    def slopes(self, n: Floats) -> Floats:
-        """Return how the error at sizes n moves with alpha, eta and gamma."""
-        power = n**self.gamma
-        return np.stack([np.ones_like(n), power, self.eta * power * np.log(n)], axis=-1)
-
-    def variance(self, n: Floats) -> Floats:
-        """Return the variance of the error of one run at sizes n."""
-        return self.s0 + self.s / n
 
 
 _REACH = 1.959963984540054  # standard errors of a 95 % interval
@@ -183,7 +163,7 @@ def next_run(
     times = _checked_repeats(repeats)
     limit = _checked_budget(budget)
     cost = seconds_at(measured.sizes, _in_order(sizes, seconds))(at)
-    law, concerns = _law(measured, unit)
+    law = _law(measured, unit)
     inverse = inverse_of(information(law, measured.sizes, measured.counts))
     before = float(variance_at(inverse, law, np.array([goal]))[0])
     after = variance_after(inverse, law, goal, at, times)
@@ -208,23 +188,21 @@ def next_run(
         )
     is_bound = math.isfinite(limit)
     suggestions.sort(key=lambda s: -(s.shrinks if is_bound else s.per_second))
-    return NextRun(goal, now, tuple(suggestions), limit, concerns)
+    return NextRun(goal, now, tuple(suggestions), limit, law.concerns)
 
 
-def _law(measured: Runs, unit: Unit) -> tuple[Law, tuple[str, ...]]:
+def _law(measured: Runs, unit: Unit) -> PowerLaw:
     """Return the power law behind the runs, and how noisy they are."""
     # Percentages are fractions by now.
-    fit = fit_power_law(
-        measured.sizes, measured.errors, unit="loss" if unit == "loss" else "fraction"
-    )
+    within: Unit = "loss" if unit == "loss" else "fraction"
+    law = fit_power_law(measured.sizes, measured.errors, unit=within)
     # Rounding leaves a little where runs and fit agree to the last digit.
-    if not fit.noise(measured.sizes).min() > (1e-12 * measured.means.max()) ** 2:
+    if not law.noise(measured.sizes).min() > (1e-12 * measured.means.max()) ** 2:
         raise CurvewiseError(
             "The errors have no noise, so that no run could make the curve any sharper. "
             "Pass runs with different seeds."
         )
-    law = Law(fit.alpha, fit.eta, fit.gamma, fit.noise_floor, fit.noise_slope)
-    return law, fit.concerns
+    return law
 
 
 def _checked_candidates(sizes: Floats, asked: Any, target: float) -> Floats:
@@ -272,22 +250,28 @@ def _in_order(sizes: ArrayLike, seconds: Any) -> Any:
 PRIOR = 2.5**2 / 2
 
 
-def information(law: Law, n: Floats, counts: Floats) -> Floats:
+def _slopes(law: PowerLaw, n: Floats) -> Floats:
+    """Return how the error at sizes n moves with alpha, eta and gamma."""
+    power = n**law.gamma
+    return np.stack([np.ones_like(n), power, law.eta * power * np.log(n)], axis=-1)
+
+
+def information(law: PowerLaw, n: Floats, counts: Floats) -> Floats:
     r"""Return :math:`\sum_i F_i x_i x_i' / \sigma^2(n_i)` plus the prior on gamma."""
-    x = law.slopes(n)
-    result: Floats = x.T @ ((counts / law.variance(n))[:, None] * x)
+    x = _slopes(law, n)
+    result: Floats = x.T @ ((counts / law.noise(n))[:, None] * x)
     result[2, 2] += PRIOR
     return result
 
 
-def variance_at(inverse: Floats, law: Law, target: Floats) -> Floats:
+def variance_at(inverse: Floats, law: PowerLaw, target: Floats) -> Floats:
     """Return the variance of the fitted error at target sizes."""
-    g = law.slopes(target)
+    g = _slopes(law, target)
     return np.asarray(np.einsum("ti,ij,tj->t", g, inverse, g))
 
 
 def variance_after(
-    inverse: Floats, law: Law, target: float, n: Floats, repeats: Floats
+    inverse: Floats, law: PowerLaw, target: float, n: Floats, repeats: Floats
 ) -> Floats:
     r"""Return the variance at the target after more runs, shape (size, repeat).
 
@@ -295,12 +279,12 @@ def variance_after(
 
     which is the inverse of the information after an update of rank one, without one.
     """
-    g = law.slopes(np.array([target]))[0]
-    x = law.slopes(n)
+    g = _slopes(law, np.array([target]))[0]
+    x = _slopes(law, n)
     before = g @ inverse @ g
     shared = (x @ inverse @ g)[:, None] ** 2
     own = np.einsum("ni,ij,nj->n", x, inverse, x)[:, None]
-    result: Floats = before - shared / (law.variance(n)[:, None] / repeats + own)
+    result: Floats = before - shared / (law.noise(n)[:, None] / repeats + own)
     return np.maximum(result, 0.0)
 
 
