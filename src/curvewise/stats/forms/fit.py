@@ -504,10 +504,8 @@ def _weight_matrix(sizes: Floats, curves: int, weights: Weights) -> Floats:
             )
         recent: Floats = (sizes / sizes.max()) ** 2
         return np.atleast_2d(recent if weights == "recent" else np.ones_like(recent))
-    try:
-        w = np.atleast_2d(np.asarray(weights, dtype=np.float64))
-    except (TypeError, ValueError):
-        w = np.full((1, 1), np.nan)
+    table = as_floats(weights)
+    w = np.empty((0, 0)) if table is None else np.atleast_2d(table)
     if w.ndim != 2 or w.shape[1] != len(sizes) or w.shape[0] not in (1, curves):
         raise CurvewiseError(
             f"weights are no table of numbers for {len(sizes)} sizes. Pass one for each "

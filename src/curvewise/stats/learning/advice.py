@@ -13,6 +13,7 @@ from curvewise.stats.curves import Runs, Unit, checked_runs, scale_of
 from curvewise.stats.powerlaw import PowerLaw, fit_power_law
 from curvewise.stats.validation import (
     Floats,
+    as_floats,
     bad_value,
     checked_one_size,
     checked_sizes,
@@ -217,14 +218,12 @@ def _checked_candidates(sizes: Floats, asked: Any, target: float) -> Floats:
 
 
 def _checked_repeats(repeats: Any) -> Floats:
-    try:
-        numbers = np.unique(np.asarray(repeats, dtype=np.float64))
-    except (TypeError, ValueError):
-        numbers = np.array([])
-    is_whole = (numbers >= 1) & (numbers <= 1e9) & (numbers == np.round(numbers))
-    if len(numbers) == 0 or not is_whole.all():
+    numbers = as_floats(repeats)
+    counts = np.empty(0) if numbers is None else np.unique(numbers)
+    is_whole = (counts >= 1) & (counts <= 1e9) & (counts == np.round(counts))
+    if len(counts) == 0 or not is_whole.all():
         raise bad_value("repeats", repeats, "Pass whole numbers of runs, at least 1.")
-    return numbers
+    return counts
 
 
 def _checked_budget(budget: Any) -> float:
@@ -316,11 +315,9 @@ def seconds_at(sizes: Floats, seconds: Any) -> Callable[[Floats], Floats]:
 
 
 def _checked_seconds(seconds: Any, n: Floats) -> Floats:
-    try:
-        times = np.asarray(seconds, dtype=np.float64)
-    except (TypeError, ValueError):
-        times = np.array(np.nan)
-    if times.shape != n.shape or not (np.isfinite(times) & (times > 0)).all():
+    times = as_floats(seconds)
+    is_fine = times is not None and times.shape == n.shape
+    if times is None or not (is_fine and np.isfinite(times).all() and times.min() > 0):
         raise bad_value(
             "seconds",
             seconds,

@@ -25,6 +25,7 @@ from curvewise.stats.learning.forecast import (
 from curvewise.stats.validation import (
     LARGEST_SIZE,
     Floats,
+    as_floats,
     bad_value,
     checked_confidence,
     checked_sizes,
@@ -378,16 +379,14 @@ def point_multiplier(
 
 
 def _errors_at(curve: Callable[[Floats], ArrayLike], n: Floats) -> Floats:
-    try:
-        found = np.broadcast_to(np.asarray(curve(n), dtype=np.float64), n.shape)
-    except (TypeError, ValueError):
-        found = np.full(n.shape, np.nan)
-    if np.isnan(found).any():
+    errors = as_floats(curve(n))
+    is_fine = errors is not None and errors.ndim < 2 and errors.size in {1, n.size}
+    if errors is None or not is_fine or np.isnan(errors).any():
         raise CurvewiseError(
             f"A curve has no errors at sizes {n.tolist()}. Pass functions that return one "
             f"number for each size."
         )
-    return found
+    return np.broadcast_to(errors, n.shape)
 
 
 def _times_at(

@@ -32,6 +32,7 @@ from curvewise.stats.learning.shape import shape
 from curvewise.stats.validation import (
     LARGEST_LOSS,
     Floats,
+    as_floats,
     bad_value,
     checked_confidence,
     checked_sizes,
@@ -440,12 +441,9 @@ def _squares(
 
 def _checked_counts(counts: Any, sizes: int) -> Floats:
     """Return numbers of runs, one for all sizes or one for each."""
-    try:
-        runs = np.asarray(_MANY if counts is None else counts, dtype=np.float64)
-    except (TypeError, ValueError):
-        runs = np.array(np.nan)
-    is_count = (runs >= 1) & (runs <= _MANY)
-    if runs.shape not in {(), (sizes,)} or not is_count.all():
+    runs = as_floats(_MANY if counts is None else counts)
+    is_fine = runs is not None and runs.shape in {(), (sizes,)}
+    if runs is None or not (is_fine and ((runs >= 1) & (runs <= _MANY)).all()):
         raise bad_value(
             "counts", counts, "Pass the number of runs, or one for each size."
         )

@@ -16,6 +16,7 @@ from curvewise.stats.powerlaw import fit_power_law, fit_power_laws
 from curvewise.stats.validation import (
     LARGEST_LOSS,
     Floats,
+    as_floats,
     bad_value,
     checked_chance,
     checked_sizes,
@@ -190,39 +191,33 @@ def average_rmse(rmse: ArrayLike) -> Floats:
     >>> round(float(average_rmse([2.40, 0.86, 0.54, 0.57, 0.85])), 3)
     1.044
     """
-    try:
-        values = np.atleast_1d(np.asarray(rmse, dtype=np.float64))
-    except (TypeError, ValueError):
-        values = np.empty(0)
-    if values.shape[-1] == 0:
+    values = as_floats(rmse)
+    if values is None or values.size == 0:
         raise bad_value("rmse", rmse, "Pass one number for each size.")
-    return np.asarray(np.mean(values, axis=-1))
+    return np.asarray(np.mean(np.atleast_1d(values), axis=-1))
 
 
 def _predicted(fit: Model, runs: Runs) -> Floats:
     """Return what a model predicts at each size from all others."""
-    found = []
+    values = []
     for i, size in enumerate(runs.sizes):
-        kept = np.delete(np.arange(len(runs.sizes)), i)
-        law = fit(runs.sizes[kept], [runs.errors[k] for k in kept])
+        rest = np.delete(np.arange(len(runs.sizes)), i)
+        law = fit(runs.sizes[rest], [runs.errors[k] for k in rest])
         error = getattr(law, "error", law)
         if not callable(error):
             raise CurvewiseError(
                 f"A model returned {type(law).__name__}. Return a function of the size, or "
                 f"what has a method `error`."
             )
-        said = error(np.array([size]))
-        try:
-            value = np.asarray(said, dtype=np.float64).ravel()
-        except (TypeError, ValueError):
-            value = np.empty(0)
-        if len(value) != 1 or not np.isfinite(value[0]):
+        prediction = error(np.array([size]))
+        value = as_floats(prediction)
+        if value is None or value.size != 1 or not np.isfinite(value).all():
             raise CurvewiseError(
-                f"A model predicts {said!r} at size {size:g}. Return one finite number for "
-                f"each size."
+                f"A model predicts {prediction!r} at size {size:g}. Return one finite "
+                f"number for each size."
             )
-        found.append(float(value[0]))
-    return np.array(found)
+        values.append(value.item())
+    return np.array(values)
 
 
 def _named(curves: Any) -> dict[str, Any]:

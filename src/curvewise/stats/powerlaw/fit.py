@@ -33,6 +33,7 @@ from curvewise.stats.powerlaw.methods import (
 )
 from curvewise.stats.validation import (
     Floats,
+    as_floats,
     bad_value,
     checked_chance,
     checked_confidence,
@@ -454,10 +455,8 @@ def _observed(
 
 def _table(values: Any, name: str, sizes: int, curves: int) -> Floats:
     """Return what may be the same for all curves, or all sizes, for each of them."""
-    try:
-        table = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        table = np.empty((0, 0, 0))
+    numbers = as_floats(values)
+    table = np.empty((0, 0, 0)) if numbers is None else numbers
     if table.shape not in {(), (sizes,), (curves, sizes), (curves, 1)}:
         raise CurvewiseError(
             f"{name} has shape {table.shape}, and there are {sizes} sizes. Pass one row "
