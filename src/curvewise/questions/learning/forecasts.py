@@ -12,7 +12,7 @@ from curvewise.questions.sentences import (
     number_cell,
     size_cell,
 )
-from curvewise.stats.learning.next_run import Suggestion
+from curvewise.stats.learning import Suggestion
 from curvewise.text import Cell, percent, step
 
 
