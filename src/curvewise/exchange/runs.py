@@ -211,6 +211,24 @@ def joined_scalars(curves: Iterable[tuple[int, str, Floats, Floats]]) -> Scalars
     )
 
 
+def scalars_by_metric(
+    columns: Iterable[tuple[str, float, Ints, Floats]],
+) -> Scalars:
+    """Return scores that came metric by metric: at one step, rows of runs, values."""
+    columns = list(columns)
+    names = list(dict.fromkeys(name for name, *_ in columns))
+    sizes = np.array([len(rows) for *_, rows, _ in columns], np.int64)
+    codes = np.array([names.index(name) for name, *_ in columns], np.int64)
+    steps = np.array([step for _, step, *_ in columns], np.float64)
+    return Scalars(
+        np.concatenate([np.empty(0, np.int64), *(rows for *_, rows, _ in columns)]),
+        np.repeat(codes, sizes),
+        np.repeat(steps, sizes),
+        np.concatenate([np.empty(0), *(values for *_, values in columns)]),
+        tuple(names),
+    )
+
+
 # --- Values as tools wrote them, made fit for a column: what is odd becomes a text -----
 
 

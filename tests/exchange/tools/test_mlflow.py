@@ -384,8 +384,9 @@ def test_frames_in_memory(tmp_path):
     one, _ = quietly(frame[frame["experiment_id"] == "1"])
     assert len(one.tasks) == 1
     assert "task=(one)" in one.origin
-    with pytest.raises(CurvewiseError, match="has only the last score of each run"):
+    with pytest.raises(CurvewiseError) as raised:
         quietly(frame, step="seconds")
+    assert (raised.value.argument, raised.value.value) == ("step", "seconds")
     assert len(quietly(frame.drop(columns=["start_time", "end_time"]))[0]) == 16
 
 

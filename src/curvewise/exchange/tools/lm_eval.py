@@ -6,10 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from curvewise.errors import CurvewiseError
-from curvewise.exchange.runs import Asked, LeftOut, Sheet
+from curvewise.exchange.runs import Asked, Sheet, is_number, left_out, table_of
 from curvewise.exchange.tools.contents import Seen
 from curvewise.metrics import Direction, Metric, find
 
@@ -26,51 +24,46 @@ def fits_path(seen: Seen) -> bool:
 def read_path(seen: Seen, asked: Asked) -> Sheet:
     """Return one row per evaluation and task."""
     files = _named(seen) if seen.is_folder else list(seen.files)
-    kept = {file: _results_in(seen.place(file)) for file in files}
-    read = {file: content for file, content in kept.items() if content is not None}
+    results = {file: _results_in(seen.place(file)) for file in files}
     rows: list[dict[str, Any]] = []
     known: dict[str, dict[str, Metric]] = {}
     sums: list[str] = []
-    for file, content in read.items():
-        groups = {g for g, own in (content.get("group_subtasks") or {}).items() if own}
+    for file, content in results.items():
+        if content is None:
+            continue
+        groups = {
+            g for g, tasks in (content.get("group_subtasks") or {}).items() if tasks
+        }
         for task, result in content["results"].items():
             if task in groups:
                 sums.append(task)
                 continue
             ways = (content.get("higher_is_better") or {}).get(task) or {}
-            scores = {
-                name: value for name, value in _scores(result) if asked.wants(name)
-            }
+            scores = {n: value for n, value in _scores(result) if asked.wants(n)}
             for name in scores:
                 known.setdefault(name, {})[task] = _meaning(name, ways)
-            who = _who(content) | {"task": task}
             shots = (content.get("n-shot") or {}).get(task)
-            rows.append(who | {"evaluation": file, "num_fewshot": shots} | scores)
+            who = _who(content) | {"task": task, "evaluation": file}
+            rows.append(who | {"num_fewshot": shots} | scores)
     if not known:
         raise CurvewiseError(f"{seen.path} holds no scores of lm-evaluation-harness.")
-    names = dict.fromkeys(name for row in rows for name in row)
-    table = pa.table({name: [row.get(name) for row in rows] for name in names})
-    algorithm = "model"
-    pairs = {(row["model"], row["model_args"]) for row in rows}
-    if len(pairs) > len(
-        {model for model, _ in pairs}
-    ):  # one name, other arguments: other models
-        algorithm = "model_args"
-    odd = tuple(file for file, content in kept.items() if content is None)
-    left_out = [
-        LeftOut(len(sums), "that are means of other tasks", tuple(sums), "task"),
-        LeftOut(len(odd), "that hold no results of lm-evaluation-harness", odd, "file"),
-    ]
+    models = {row["model"] for row in rows}
+    # One name with other arguments is another model.
+    is_named = len({(row["model"], row["model_args"]) for row in rows}) == len(models)
+    odd = [file for file, content in results.items() if content is None]
     return Sheet(
         f"lm-evaluation-harness {'folder' if seen.is_folder else 'file'} {seen.path.name}",
-        table,
+        table_of(rows),
         {
             "task": "task",
-            "algorithm": algorithm,
+            "algorithm": "model" if is_named else "model_args",
             "trial": "evaluation",
             "metrics": {name: _over_tasks(name, own) for name, own in known.items()},
         },
-        left_out=[one for one in left_out if one.n],
+        left_out=(
+            *left_out(sums, "that are means of other tasks", "task"),
+            *left_out(odd, "that hold no results of lm-evaluation-harness", "file"),
+        ),
     )
 
 
@@ -87,19 +80,15 @@ def _results_in(path: Path) -> Mapping[str, Any] | None:
     try:
         with path.open("rb") as file:
             head = file.read(256)
-            if (
-                b'"results"' not in head
-            ):  # it comes first, and other files are not parsed
+            if b'"results"' not in head:  # it comes first: others are not parsed
                 return None
             content = json.loads(head + file.read())
     except (OSError, ValueError, RecursionError):
         return None
-    if not isinstance(content, Mapping) or not isinstance(
-        content.get("config"), Mapping
-    ):
+    if not isinstance(content, Mapping) or "versions" not in content:
         return None
-    results = content.get("results")
-    if "versions" not in content or not isinstance(results, Mapping):
+    config, results = content.get("config"), content.get("results")
+    if not isinstance(config, Mapping) or not isinstance(results, Mapping):
         return None
     return content if all(isinstance(r, Mapping) for r in results.values()) else None
 
@@ -120,8 +109,7 @@ def _scores(result: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """
     for key, value in result.items():
         name, _, by = key.partition(",")
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if by and is_number and not name.endswith("_stderr"):
+        if by and is_number(value) and not name.endswith("_stderr"):
             yield (name if by == "none" else f"{name} ({by})"), float(value)
 
 

@@ -11,7 +11,6 @@ from curvewise.errors import CurvewiseError, Keyword, Verbatim, listed, shortene
 from curvewise.exchange.runs import Asked, Sheet
 from curvewise.metrics import Floats
 
-_SOURCE = "a dict of rliable's scores"
 _EXPECTED = "arrays of shape (run, task) or, for curves, (run, task, step)"
 
 
@@ -30,9 +29,10 @@ def read_object(source: Mapping[Any, NDArray[Any]], asked: Asked) -> Sheet:
     arrays = {str(name): _scores(str(name), own) for name, own in source.items()}
     shapes = {name: own.shape for name, own in arrays.items()}
     if len({shape[1:] for shape in shapes.values()}) > 1:
+        shown = ", ".join(f"'{shortened(n)}': {shape}" for n, shape in shapes.items())
         raise CurvewiseError(
-            f"The arrays have shapes {_shown(shapes)}. Each algorithm may have its own "
-            f"number of runs, but all need the same tasks and steps."
+            f"The arrays have shapes {shown}. Each algorithm may have its own number of "
+            f"runs, but all need the same tasks and steps."
         )
     _, n_tasks, n_steps = next(iter(shapes.values()))
     has_steps = any(own.ndim == 3 for own in source.values())
@@ -61,7 +61,7 @@ def read_object(source: Mapping[Any, NDArray[Any]], asked: Asked) -> Sheet:
     columns[metric] = pa.array(flat, from_pandas=True)  # not a number: no score
     if asked.metrics is None:
         stated["metrics"] = {metric: "higher"}
-    return Sheet(_SOURCE, pa.table(columns), stated)
+    return Sheet("a dict of rliable's scores", pa.table(columns), stated)
 
 
 def _scores(name: str, values: NDArray[Any]) -> Floats:
@@ -77,10 +77,6 @@ def _scores(name: str, values: NDArray[Any]) -> Floats:
         )
     scores = np.asarray(values, np.float64)
     return scores if scores.ndim == 3 else scores[:, :, np.newaxis]
-
-
-def _shown(shapes: Mapping[str, tuple[int, ...]]) -> str:
-    return ", ".join(f"'{shortened(n)}': {shape}" for n, shape in shapes.items())
 
 
 def _task_names(given: tuple[str, ...] | None, n: int) -> list[str]:

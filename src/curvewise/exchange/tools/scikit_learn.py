@@ -12,19 +12,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError, Phrase, Verbatim, listed, shortened
-from curvewise.exchange.runs import Asked, Runs, Sheet, joined_scalars
+from curvewise.exchange.runs import Asked, Gathered, Runs, Sheet, table_of
 from curvewise.metrics import Floats, find
 from curvewise.trials.trial import ONLY
 
 # A run: its row of the table, and its curves by metric.
-Run: TypeAlias = tuple[dict[str, Any], dict[str, tuple[Floats, Floats]]]
+_Run: TypeAlias = tuple[dict[str, Any], dict[str, tuple[Floats, Floats]]]
 
 _RESOURCES = "n_resources"  # what halving gives a candidate
 
 
 def fits_table(table: pa.Table) -> bool:
     """Return whether a table is one of `cv_results_`."""
-    return form_of(table) == "cv_results"
+    return _form_of(table) == "cv_results"
 
 
 def read_table(table: pa.Table, name: str, asked: Asked) -> Runs:
@@ -43,32 +43,32 @@ def fits_object(source: object) -> bool:
 
 def read_object(source: object, asked: Asked) -> Runs | Sheet:
     """Return runs: of candidates, of folds, or of values of a hyperparameter."""
-    found = _forms(source)
-    kinds = {form or "of another kind" for form, _ in found.values()}
+    forms = _forms(source)
+    kinds = {form or "of another kind" for form, _ in forms.values()}
     if len(kinds) > 1:
-        shown = "; ".join(f"'{shortened(n)}' {form}" for n, (form, _) in found.items())
+        shown = "; ".join(f"'{shortened(n)}' {form}" for n, (form, _) in forms.items())
         raise CurvewiseError(
             f"The dict holds results of several kinds: {shown}. Pass one kind at a time, "
             f"and nothing else."
         )
     if kinds == {"confusion"}:
-        return counted({name: own for name, (_, own) in found.items()})
-    return _runs(f"scikit-learn's {kinds.pop()}", found, asked)
+        return _counted({name: results for name, (_, results) in forms.items()})
+    return _runs(f"scikit-learn's {kinds.pop()}", forms, asked)
 
 
 def _forms(source: object) -> dict[str, tuple[str | None, Any]]:
     """Return results by algorithm, each with its form; None for one that has none."""
-    if form := form_of(source):
+    if form := _form_of(source):
         return {_own_name(source): (form, source)}
     if not isinstance(source, Mapping):
         return {}
-    return {str(name): (form_of(own), own) for name, own in source.items()}
+    return {str(name): (_form_of(results), results) for name, results in source.items()}
 
 
 def _own_name(source: object) -> str:
     """Return what a search calls its estimator; the last of a pipeline."""
     estimator: Any = getattr(source, "estimator", None)
-    if is_frame(source) or estimator is None or not hasattr(source, "cv_results_"):
+    if _is_frame(source) or estimator is None or not hasattr(source, "cv_results_"):
         return ONLY
     steps = getattr(estimator, "steps", None)
     last = steps[-1][1] if isinstance(steps, list) and steps else estimator
@@ -78,30 +78,25 @@ def _own_name(source: object) -> str:
 # --- runs --------------------------------------------------------------------------------
 
 
-def _runs(source: str, found: Mapping[str, tuple[Any, Any]], asked: Asked) -> Runs:
-    rows: list[dict[str, Any]] = []
-    parts: list[tuple[int, str, Floats, Floats]] = []
+def _runs(source: str, forms: Mapping[str, tuple[Any, Any]], asked: Asked) -> Runs:
+    gathered = Gathered()
     steps = ""
-    for name, (form, own) in found.items():
-        runs, steps = _read(form, own, asked)
+    for name, (form, results) in forms.items():
+        runs, steps = _read(form, results, asked)
         for row, curves in runs:
-            kept = {n: c for n, c in curves.items() if asked.wants(n)}
+            wanted = [(n, *curve) for n, curve in curves.items() if asked.wants(n)]
             # A run of which nothing is a number has failed; else NaN is one of its scores.
-            if all(np.isnan(values).all() for _, values in kept.values()):
-                kept = {}
-            parts += [(len(rows), metric, at, v) for metric, (at, v) in kept.items()]
-            prefix = "" if len(found) == 1 else f"{name} "
-            rows.append({"algorithm": name} | row | {"run": f"{prefix}{row['run']}"})
-    if asked.step not in (None, steps):
-        have = f"counts steps by '{steps}'" if steps else "has no steps"
-        raise CurvewiseError(
-            f"step is '{shortened(asked.step)}', and {source} {have}. Leave it out."
-        )
-    scalars = joined_scalars(parts)
-    names = dict.fromkeys(name for row in rows for name in row)
+            if all(np.isnan(values).all() for *_, values in wanted):
+                wanted = []
+            prefix = "" if len(forms) == 1 else f"{name} "
+            cells = {n: _cell(value) for n, value in row.items()}
+            who = {"algorithm": name, **cells, "run": f"{prefix}{row['run']}"}
+            gathered.add(who, wanted)
+    asked.must_count_by([steps] if steps else [], source)
+    scalars = gathered.scalars()
     return Runs(
         source,
-        pa.table({n: _cells([row.get(n) for row in rows]) for n in names}),
+        gathered.table(),
         scalars,
         usual={"algorithm": "algorithm"},
         # Scorers of scikit-learn are made so, losses too: neg_log_loss.
@@ -110,11 +105,11 @@ def _runs(source: str, found: Mapping[str, tuple[Any, Any]], asked: Asked) -> Ru
     )
 
 
-def _read(form: str, own: Any, asked: Asked) -> tuple[list[Run], str]:
+def _read(form: str, own: Any, asked: Asked) -> tuple[list[_Run], str]:
     """Return the runs of one estimator, and what their steps count."""
     if form in ("search", "cv_results"):
         results = own.cv_results_ if form == "search" else own
-        halving = _RESOURCES in names_of(results)
+        halving = _RESOURCES in _names(results)
         return _candidates(results), _RESOURCES if halving else ""
     if form == "cross_validate":
         return _folds(own), ""
@@ -123,31 +118,25 @@ def _read(form: str, own: Any, asked: Asked) -> tuple[list[Run], str]:
     return _validation(own, asked), ""
 
 
-def _cells(values: list[Any]) -> pa.Array:
-    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
-    if all(v is None or isinstance(v, bool | int | float | str) for v in plain):
-        try:
-            return pa.array(plain)
-        except (pa.ArrowException, OverflowError):
-            pass
-    return pa.array([None if v is None else _text(v) for v in plain])
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else shortened(value, 200)
+def _cell(value: Any) -> Any:
+    """Return a plain value; what is none, such as an estimator, as a text."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    if plain is None or isinstance(plain, bool | int | float | str):
+        return plain
+    return shortened(plain, 200)
 
 
 # --- searches ----------------------------------------------------------------------------
 
 
-def _candidates(source: Any) -> list[Run]:
+def _candidates(source: Any) -> list[_Run]:
     """Return one run per candidate: its score is the mean over the folds.
 
     Folds of a candidate share its hyperparameters, and are no runs of their own. With
     halving, a candidate has a curve over its resources, and ends where it was dropped.
     """
-    names = names_of(source)
-    columns = {n: column(source, n) for n in names}
+    names = _names(source)
+    columns = {n: _column(source, n) for n in names}
     lengths = {len(own) for own in columns.values()}
     if len(lengths) != 1 or lengths == {0}:
         raise CurvewiseError(
@@ -168,7 +157,7 @@ def _candidates(source: Any) -> list[Run]:
         key = json.dumps(one, sort_keys=True, default=str) if halving else str(i)
         places.setdefault(key, []).append(i)
     last = max((own[-1] for own in places.values()), key=lambda i: at[i])
-    runs: list[Run] = []
+    runs: list[_Run] = []
     for number, own in enumerate(places.values()):
         final = own[-1]
         row: dict[str, Any] = {"run": f"candidate {number}"}
@@ -206,22 +195,18 @@ def _params(columns: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
 
 
 def _score_name(name: str) -> str:
-    """Return what a score is called: "mean_test_recall" is "recall".
-
-    >>> _score_name("mean_train_score"), _score_name("test_f1")
-    ('train_score', 'f1')
-    """
+    """Return what a score is called: "mean_test_recall" is "recall"."""
     return name.removeprefix("mean_").removeprefix("test_")
 
 
 # --- cross-validation and curves ---------------------------------------------------------
 
 
-def _folds(source: Any) -> list[Run]:
+def _folds(source: Any) -> list[_Run]:
     """Return one run per fold of `cross_validate`."""
-    names = [n for n in names_of(source) if n.startswith(("test_", "train_"))]
-    scores = {n: _floats(column(source, n), n) for n in names}
-    seconds = _floats(column(source, "fit_time"), "fit_time")
+    names = [n for n in _names(source) if n.startswith(("test_", "train_"))]
+    scores = {n: _floats(_column(source, n), n) for n in names}
+    seconds = _floats(_column(source, "fit_time"), "fit_time")
     lengths = {n: len(own) for n, own in scores.items()}
     if any(own != len(seconds) for own in lengths.values()):
         raise CurvewiseError(
@@ -238,7 +223,7 @@ def _folds(source: Any) -> list[Run]:
     ]
 
 
-def _learning(source: Any) -> list[Run]:
+def _learning(source: Any) -> list[_Run]:
     """Return one run per split of `learning_curve`, with its curve over sizes."""
     own = source[:3] if isinstance(source, tuple) else _shown(source, "train_sizes")
     sizes = _floats(own[0], "train_sizes")
@@ -253,7 +238,7 @@ def _learning(source: Any) -> list[Run]:
     ]
 
 
-def _validation(source: Any, asked: Asked) -> list[Run]:
+def _validation(source: Any, asked: Asked) -> list[_Run]:
     """Return one run per value of `validation_curve`: the mean over the folds."""
     if isinstance(source, tuple):
         param, values = _asked_values(asked, len(source[0]))
@@ -277,6 +262,7 @@ def _validation(source: Any, asked: Asked) -> list[Run]:
 
 
 def _shown(source: Any, first: str) -> list[Any]:
+    """Return what a display shows: what was varied, and the scores."""
     return [getattr(source, n) for n in (first, "train_scores", "test_scores")]
 
 
@@ -333,19 +319,20 @@ def _matrix(values: Any, n: int, what: str) -> Floats:
 # --- What scikit-learn returns, told apart by its form: nothing of it is imported ------
 
 
-def is_search(source: object) -> bool:
+def _is_search(source: object) -> bool:
     """Return whether this is a fitted search, such as `GridSearchCV`."""
-    return not is_frame(source) and is_cv_results(getattr(source, "cv_results_", None))
+    results = getattr(source, "cv_results_", None)
+    return not _is_frame(source) and _is_cv_results(results)
 
 
-def is_cv_results(source: object) -> bool:
+def _is_cv_results(source: object) -> bool:
     """Return whether this is `cv_results_`, as a dict or as a frame."""
     names = _names(source)
     scored = any(n.startswith("mean_test_") for n in names)
     return scored and ("params" in names or any(n.startswith("param_") for n in names))
 
 
-def is_cross_validate(source: object) -> bool:
+def _is_cross_validate(source: object) -> bool:
     """Return whether this is what `cross_validate` returns."""
     names = _names(source)
     return {"fit_time", "score_time"} <= set(names) and any(
@@ -353,30 +340,36 @@ def is_cross_validate(source: object) -> bool:
     )
 
 
-def is_learning_curve(source: object) -> bool:
+def _is_learning_curve(source: object) -> bool:
     """Return whether this is what `learning_curve` returns, or its display."""
-    if not is_frame(source) and _has(source, "train_sizes", "train_scores"):
+    if _is_display(source, "train_sizes"):
         return True
     if not isinstance(source, tuple) or len(source) not in (3, 4, 5):
         return False
     sizes, *scores = source[:3]
-    return _dimensions(sizes) == 1 and all(_is_scores(own) for own in scores)
+    return _dimensions(sizes) == 1 and all(_dimensions(own, "f") == 2 for own in scores)
 
 
-def is_validation_curve(source: object) -> bool:
+def _is_validation_curve(source: object) -> bool:
     """Return whether this is what `validation_curve` returns, or its display."""
-    if not is_frame(source) and _has(source, "param_range", "train_scores"):
+    if _is_display(source, "param_range"):
         return True
     if not isinstance(source, tuple) or len(source) != 2:
         return False
-    return all(_is_scores(own) for own in source)
+    return all(_dimensions(own, "f") == 2 for own in source)
 
 
-def is_confusion(source: object) -> bool:
+def _is_display(source: object, first: str) -> bool:
+    if _is_frame(source) or isinstance(source, Mapping):
+        return False
+    return hasattr(source, first) and hasattr(source, "train_scores")
+
+
+def _is_confusion(source: object) -> bool:
     """Return whether this is a confusion matrix of counts, or several, also by size."""
     if isinstance(source, Mapping):
         return bool(source) and all(
-            _is_size(size) and is_confusion(own) for size, own in source.items()
+            _is_size(size) and _is_confusion(own) for size, own in source.items()
         )
     if isinstance(source, list | tuple):
         return bool(source) and all(_is_matrix(own) for own in source)
@@ -385,13 +378,13 @@ def is_confusion(source: object) -> bool:
     return _is_matrix(source)
 
 
-def is_frame(source: object) -> bool:
+def _is_frame(source: object) -> bool:
     """Return whether this is a table with columns, of whatever library."""
     # Asked of its type: a lazy frame would have to look first.
     return any(hasattr(type(source), name) for name in ("columns", "column_names"))
 
 
-def column(source: Any, name: str) -> list[Any]:
+def _column(source: Any, name: str) -> list[Any]:
     """Return a column of a dict or of a frame as a list; None where it is masked."""
     values = source[name]
     if isinstance(values, np.ma.MaskedArray):
@@ -405,34 +398,11 @@ def _mask(values: Any) -> NDArray[np.bool_]:
     return np.broadcast_to(np.ma.getmaskarray(values), values.shape)
 
 
-def names_of(source: Any) -> list[str]:
-    """Return the names of the columns of a dict or of a frame."""
-    return _names(source)
-
-
-FORMS: dict[str, Callable[[object], bool]] = {
-    "search": is_search,
-    "cv_results": is_cv_results,
-    "cross_validate": is_cross_validate,
-    "learning_curve": is_learning_curve,
-    "validation_curve": is_validation_curve,
-    "confusion": is_confusion,
-}
-
-
-def form_of(source: object) -> str | None:
-    """Return which of scikit-learn's results this is, or None.
-
-    >>> form_of(np.array([[5, 1], [0, 4]])), form_of([1, 2]) is None
-    ('confusion', True)
-    """
-    return next((name for name, fits in FORMS.items() if fits(source)), None)
-
-
 def _names(source: object) -> list[str]:
+    """Return the names of the columns of a dict or of a frame."""
     if isinstance(source, Mapping):
         names: Sequence[object] = list(source)
-    elif is_frame(source) and not hasattr(type(source), "collect"):
+    elif _is_frame(source) and not hasattr(type(source), "collect"):
         has: Any = source
         names = list(getattr(has, "column_names", None) or has.columns)
     else:
@@ -440,12 +410,19 @@ def _names(source: object) -> list[str]:
     return [name for name in names if isinstance(name, str)]
 
 
-def _has(source: object, *names: str) -> bool:
-    return not isinstance(source, Mapping) and all(hasattr(source, n) for n in names)
+_FORMS: dict[str, Callable[[object], bool]] = {
+    "search": _is_search,
+    "cv_results": _is_cv_results,
+    "cross_validate": _is_cross_validate,
+    "learning_curve": _is_learning_curve,
+    "validation_curve": _is_validation_curve,
+    "confusion": _is_confusion,
+}
 
 
-def _is_scores(part: object) -> bool:
-    return _dimensions(part, "f") == 2
+def _form_of(source: object) -> str | None:
+    """Return which of scikit-learn's results this is, or None."""
+    return next((name for name, fits in _FORMS.items() if fits(source)), None)
 
 
 def _dimensions(part: object, kinds: str = "fiu") -> int:
@@ -475,18 +452,17 @@ def _is_size(size: object) -> bool:
 # Confusion matrices by algorithm, one per fold, also by size of the training set.
 
 
-_SOURCE = "confusion matrices"
-
-
-def counted(found: Mapping[str, Any]) -> Sheet:
+def _counted(results: Mapping[str, Any]) -> Sheet:
     """Return a table of counts, one row per algorithm, matrix and size."""
-    rows: list[tuple[str, int, float | None, NDArray[np.int64]]] = []
-    for name, own in found.items():
-        by_size = own if isinstance(own, Mapping) else {None: own}
-        for size, matrices in by_size.items():
-            for fold, matrix in enumerate(_several(matrices)):
-                rows.append((name, fold, size, matrix))
-    shapes = {matrix.shape for *_, matrix in rows}
+    rows: list[dict[str, Any]] = []
+    matrices: list[NDArray[np.int64]] = []
+    for name, own in results.items():
+        for size, folds in (own if isinstance(own, Mapping) else {None: own}).items():
+            is_one = isinstance(folds, np.ndarray) and folds.ndim == 2
+            for fold, matrix in enumerate([folds] if is_one else folds):
+                rows.append({"algorithm": name, "fold": fold, "size": size})
+                matrices.append(matrix)
+    shapes = {matrix.shape for matrix in matrices}
     if len(shapes) > 1:
         raise CurvewiseError(
             f"The confusion matrices have shapes {shortened(sorted(shapes))}. Pass "
@@ -494,31 +470,18 @@ def counted(found: Mapping[str, Any]) -> Sheet:
             Phrase("confusion_matrix(..., labels=classes)"),
             " keeps the ones that a fold lacks.",
         )
-    classes = len(rows[0][3])
-    counts = np.array([matrix for *_, matrix in rows], np.int64)
-    columns: dict[str, Any] = {
-        "algorithm": [name for name, *_ in rows],
-        "fold": [fold for _, fold, *_ in rows],
-    }
     stated = {"algorithm": "algorithm", "trial": "fold"}
-    sizes = [size for *_, size, _ in rows]
+    sizes = [row.pop("size") for row in rows]
     if None not in sizes:
-        columns["size"] = np.array(sizes, np.float64)
+        rows = [row | {"size": float(n)} for row, n in zip(rows, sizes, strict=True)]
         stated["step"] = "size"
     elif any(size is not None for size in sizes):
         raise CurvewiseError(
             "Some algorithms have confusion matrices by size and some have none. Pass a "
             "dict from sizes to matrices for each of them, or for none."
         )
-    columns |= {
-        f"count.{i}.{j}": counts[:, i, j]
-        for i in range(classes)
-        for j in range(classes)
-    }
-    return Sheet(_SOURCE, pa.table(columns), stated)
-
-
-def _several(matrices: Any) -> list[NDArray[np.int64]]:
-    if isinstance(matrices, np.ndarray) and matrices.ndim == 2:
-        return [matrices]
-    return list(matrices)
+    counts = np.array(matrices, np.int64)
+    table = table_of(rows)
+    for i, j in np.ndindex(counts.shape[1:]):
+        table = table.append_column(f"count.{i}.{j}", pa.array(counts[:, i, j]))
+    return Sheet("confusion matrices", table, stated)

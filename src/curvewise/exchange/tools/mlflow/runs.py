@@ -1,21 +1,34 @@
-"""What MLflow's stores have in common: how runs are named, labelled and scored."""
+"""Runs of MLflow: what all of them have in common, in its database, and in frames."""
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import repeat
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curvewise.errors import CurvewiseError, Keyword, Message, listed
-from curvewise.exchange.runs import Asked, LeftOut, Runs, Scalars
+from curvewise.errors import CurvewiseError, Keyword, Message, shortened
+from curvewise.exchange.columns import numbers
+from curvewise.exchange.rows import nulls
+from curvewise.exchange.runs import (
+    Asked,
+    LeftOut,
+    Runs,
+    Scalars,
+    left_out,
+    scalars_by_metric,
+)
+from curvewise.exchange.tools.contents import opened
 from curvewise.metrics import Floats
 from curvewise.text import count
-from curvewise.trials.columns import Bools, Ints
+from curvewise.trials.columns import Ints
 
-NAME, PARENT = "mlflow.runName", "mlflow.parentRunId"
+_NAME, _PARENT = "mlflow.runName", "mlflow.parentRunId"
 DELETED = "deleted in MLflow"
 WITH_EXPERIMENT = "of experiments that were deleted in MLflow"
 _CLOCKS = ("step", "seconds")
@@ -24,16 +37,13 @@ _LARGEST = 1.7976931348623157e308  # for infinity, which SQL cannot hold
 _NO_NUMBER = r"^[+-]?0[0-9]|^[+-]?0[xX]|\s"
 _BOOLEANS = ("True", "False", "true", "false")
 
+# Texts by name, one per run, null where a run has none.
 Columns: TypeAlias = dict[str, pa.Array]
-"""Texts by name, one per run, null where a run has none."""
 
 
 @dataclass(slots=True)
 class Kept:
-    """Runs as they were found; all lists have one place per run.
-
-    Times are in milliseconds. `unused` has names of further runs by why they are left out.
-    """
+    """Runs as they were found; all lists have one place per run. Times are in ms."""
 
     ids: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
@@ -43,8 +53,8 @@ class Kept:
     end: list[float | None] = field(default_factory=list)
     params: Columns = field(default_factory=dict)
     tags: Columns = field(default_factory=dict)
-    unused: dict[str, list[str]] = field(default_factory=dict)
-    left_out: list[LeftOut] = field(default_factory=list)
+    unused: dict[str, list[str]] = field(default_factory=dict)  # by why they are not
+    left_out: list[LeftOut] = field(default_factory=list)  # what else is not used
     remarks: list[str] = field(default_factory=list)
 
     def leave_out(self, run: str, why: str) -> None:
@@ -53,58 +63,30 @@ class Kept:
 
     def rename(self) -> None:
         """Call runs by the tag that holds their name; before 2.0 there was no other."""
-        if NAME in self.tags:
-            both = zip(self.tags[NAME].to_pylist(), self.names, strict=True)
+        if _NAME in self.tags:
+            both = zip(self.tags[_NAME].to_pylist(), self.names, strict=True)
             self.names = [tag or name for tag, name in both]
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Logged:
-    """Scores in the order of writing; `time`, in milliseconds, where it was asked for."""
-
-    run: Ints
-    metric: Ints
-    step: Floats
-    value: Floats
-    time: Floats | None
-    names: tuple[str, ...]
+    def wanted(self, metrics: Iterable[str], asked: Asked) -> list[str]:
+        """Return the metrics to read: those of the machine only where they are named."""
+        metrics = list(metrics)
+        if asked.metrics is not None:
+            return [name for name in metrics if asked.wants(name)]
+        machine = [name for name in metrics if name.startswith("system/")]
+        named = Keyword("metrics")
+        why = Message("about the machine, read only where ", named, " names it")
+        self.left_out += left_out(machine, why, "metric")
+        return [name for name in metrics if not name.startswith("system/")]
 
 
 def is_noise(tag: str) -> bool:
-    """Return whether MLflow set a tag for itself.
-
-    >>> is_noise("mlflow.source.git.commit"), is_noise("mlflow.runName"), is_noise("team")
-    (True, False, False)
-    """
-    return tag.startswith("mlflow.") and tag not in (NAME, PARENT)
+    """Return whether MLflow set a tag for itself, such as mlflow.source.git.commit."""
+    return tag.startswith("mlflow.") and tag not in (_NAME, _PARENT)
 
 
-def wanted_metrics(
-    names: Iterable[str], asked: Asked
-) -> tuple[list[str], list[LeftOut]]:
-    """Return the metrics to read, and those of the machine, which nobody asked for."""
-    names = list(names)
-    if asked.metrics is not None:
-        return [name for name in names if asked.wants(name)], []
-    machine = [name for name in names if name.startswith("system/")]
-    if not machine:
-        return names, []
-    why = Message(
-        "about the machine, read only where ", Keyword("metrics"), " names it"
-    )
-    left = LeftOut(len(machine), why, tuple(machine[:2]), "metric")
-    return [name for name in names if not name.startswith("system/")], [left]
-
-
-def by_the_clock(asked: Asked) -> bool:
-    """Return whether scores are asked for by time, and not by the steps of the run."""
-    if asked.step not in (None, *_CLOCKS):
-        raise CurvewiseError(
-            f"step is {asked.step!r}. MLflow counts by {listed(_CLOCKS)}; the second is "
-            f"the time since a run began.",
-            argument="step",
-            value=asked.step,
-        )
+def is_timed(asked: Asked) -> bool:
+    """Return whether scores are asked for by the time since a run began, not by step."""
+    asked.must_count_by(_CLOCKS, "MLflow")
     return asked.step == "seconds"
 
 
@@ -117,95 +99,86 @@ def told_apart(experiments: Mapping[Any, str]) -> dict[Any, str]:
     }
 
 
-def unbounded(values: Floats) -> Floats:
-    """Return scores with the largest number taken for infinite, as MLflow writes it."""
-    out: Floats = np.where(np.abs(values) >= _LARGEST, np.sign(values) * np.inf, values)
-    return out
-
-
-def runs_of(source: str, kept: Kept, logged: Logged, *, curves: bool = True) -> Runs:
+def runs_of(
+    source: str,
+    kept: Kept,
+    scalars: Scalars,
+    time: Floats | None = None,
+    *,
+    curves: bool = True,
+) -> Runs:
     """Return runs with their labels and scores, less the parents of others.
 
     A parent's scores, such as the best of a search, are those of its children again.
-    Without `curves` each score is the last of its run, and experiments have only numbers.
+    Scores have a time, in milliseconds, where it was asked for. Without `curves` each is
+    the last of its run, and experiments have only numbers.
     """
-    parents = set(kept.tags[PARENT].to_pylist()) if PARENT in kept.tags else set()
+    parents = set(kept.tags[_PARENT].to_pylist()) if _PARENT in kept.tags else set()
     is_parent = np.array([one in parents for one in kept.ids], bool)
     used = np.flatnonzero(~is_parent)
     for row in np.flatnonzero(is_parent):
         kept.leave_out(kept.names[row], "that are parents of other runs")
-    left_out = [LeftOut(len(n), why, tuple(n[:2])) for why, n in kept.unused.items()]
-    step, clock, more = _clock(kept, logged)
-    scalars = _of_runs(used, len(kept.ids), step, logged)
+    unused = [one for why, names in kept.unused.items() for one in left_out(names, why)]
+    remarks = kept.remarks
+    if time is not None:
+        scalars = replace(scalars, step=_seconds_since(kept.start, scalars.run, time))
+    else:
+        remarks = [*remarks, *_without_steps(scalars)]
+    if len(used) < len(kept.ids):
+        scalars = scalars.of_runs(used, len(kept.ids)).that_logged()
     _inherit(kept, used)
-    table = _table(kept).take(pa.array(used))
+    clock = "step" if time is None else "seconds"
     is_task = curves or len(set(kept.experiments)) > 1
     return Runs(
-        *(source, table, scalars, {"task": "experiment"} if is_task else {}),
+        source,
+        _table(kept).take(pa.array(used)),
+        scalars,
+        usual={"task": "experiment"} if is_task else {},
         steps=clock if curves else "",
-        left_out=[*left_out, *kept.left_out],
-        remarks=[*kept.remarks, *more],
+        left_out=[*unused, *kept.left_out],
+        remarks=remarks,
     )
 
 
 def _inherit(kept: Kept, used: Ints) -> None:
     """Give runs the params that only their parents have, as those of folds."""
-    if PARENT not in kept.tags:
+    if _PARENT not in kept.tags:
         return
     place = {one: i for i, one in enumerate(kept.ids)}
-    above = pa.array([place.get(p) for p in kept.tags[PARENT].to_pylist()], pa.int64())
+    above = pa.array([place.get(p) for p in kept.tags[_PARENT].to_pylist()], pa.int64())
     rows = pa.array(used)
     for key, texts in kept.params.items():
-        own = texts
+        filled = texts
         for _ in range(3):
-            if own.take(rows).null_count < len(used):
+            if filled.take(rows).null_count < len(used):
                 break
-            own = pc.coalesce(own, own.take(above))
-        kept.params[key] = own
-
-
-def _of_runs(used: Ints, n: int, step: Floats, logged: Logged) -> Scalars:
-    """Return the scores of some runs, less metrics that none of them logged."""
-    if len(used) == n:
-        return Scalars(logged.run, logged.metric, step, logged.value, logged.names)
-    place = np.full(n, -1)
-    place[used] = np.arange(len(used))
-    rows = place[logged.run] >= 0
-    metrics, metric = np.unique(logged.metric[rows], return_inverse=True)
-    names = tuple(logged.names[i] for i in metrics.tolist())
-    return Scalars(
-        place[logged.run[rows]], metric, step[rows], logged.value[rows], names
-    )
+            filled = pc.coalesce(filled, filled.take(above))
+        kept.params[key] = filled
 
 
 # --- steps -------------------------------------------------------------------------------
 
 
-def _clock(kept: Kept, logged: Logged) -> tuple[Floats, str, Sequence[str]]:
-    """Return where each score stands, what that counts, and what to know of it."""
-    if logged.time is not None:
-        begin = np.array([np.nan if t is None else t for t in kept.start], np.float64)
-        first = np.full(len(begin), np.inf)
-        np.minimum.at(first, logged.run, logged.time)
-        begin = np.where(np.isnan(begin), first, begin)
-        return (logged.time - begin[logged.run]) / 1000, "seconds", ()
-    return logged.step, "step", _without_steps(logged)
+def _seconds_since(start: Sequence[float | None], run: Ints, time: Floats) -> Floats:
+    """Return times of scores from the start of their run, or from its first score."""
+    begin = np.array([np.nan if t is None else t for t in start], np.float64)
+    first = np.full(len(begin), np.inf)
+    np.minimum.at(first, run, time)
+    begin = np.where(np.isnan(begin), first, begin)
+    return (time - begin[run]) / 1000
 
 
-def _without_steps(logged: Logged) -> Sequence[str]:
+def _without_steps(scalars: Scalars) -> Sequence[str]:
     """Return what to know where curves were logged, and every point at step 0."""
-    if not len(logged.run):
-        return ()
-    curve = logged.run * len(logged.names) + logged.metric
+    curve = scalars.run * len(scalars.names) + scalars.metric
     _, which, size = np.unique(curve, return_inverse=True, return_counts=True)
-    moved: Bools = np.bincount(which, logged.step != 0) > 0
-    lost = ~moved & (size > 1)
-    if not lost.any():
+    is_lost = (np.bincount(which, scalars.step != 0) == 0) & (size > 1)
+    if not is_lost.any():
         return ()
-    name = logged.names[int(logged.metric[lost[which]][0])]
+    name = scalars.names[int(scalars.metric[is_lost[which]][0])]
     return (
         Message(
-            f"{count(int(lost.sum()), 'curve')} such as '{name}' were logged without "
+            f"{count(int(is_lost.sum()), 'curve')} such as '{name}' were logged without "
             "a step, and of each the last score counts; ",
             Keyword("step", "seconds"),
             " reads them by the clock.",
@@ -217,47 +190,39 @@ def _without_steps(logged: Logged) -> Sequence[str]:
 
 
 def _table(kept: Kept) -> pa.Table:
+    seconds = [
+        None if start is None or end is None else (end - start) / 1000
+        for start, end in zip(kept.start, kept.end, strict=True)
+    ]
     columns: Columns = {
         "run": pa.array(kept.names, pa.string()),
         "experiment": pa.array(kept.experiments, pa.string()),
         "status": pa.array(kept.status, pa.string()),
-        "seconds": pa.array(_seconds(kept), pa.float64()),
+        "seconds": pa.array(seconds, pa.float64()),
     }
     for key, texts in kept.params.items():
-        columns[f"params.{key}"] = typed(texts)
+        columns[f"params.{key}"] = _typed(texts)
     for key, texts in kept.tags.items():
-        if key not in (NAME, PARENT):
-            columns[f"tags.{key}"] = typed(texts, tag=True)
-    if PARENT in kept.tags:
+        if key not in (_NAME, _PARENT):
+            columns[f"tags.{key}"] = _typed(texts, tag=True)
+    if _PARENT in kept.tags:
         # The names of parents; the id of one whose name another parent has too.
-        ids = kept.tags[PARENT].to_pylist()
+        ids = kept.tags[_PARENT].to_pylist()
         names = dict(zip(kept.ids, kept.names, strict=True))
         known = {one: names.get(one, one) for one in ids if one is not None}
         times = Counter(known.values())
-        told = {one: name if times[name] == 1 else one for one, name in known.items()}
-        columns["parent"] = pa.array([told.get(one) for one in ids], pa.string())
+        unique = {one: name if times[name] == 1 else one for one, name in known.items()}
+        columns["parent"] = pa.array([unique.get(one) for one in ids], pa.string())
     # Not "run_id", which would be taken for what tells trials apart even where seeds do.
     columns["run_uuid"] = pa.array(kept.ids, pa.string())
     return pa.table(columns)
 
 
-def _seconds(kept: Kept) -> list[float | None]:
-    return [
-        None if start is None or end is None else (end - start) / 1000
-        for start, end in zip(kept.start, kept.end, strict=True)
-    ]
-
-
-def typed(texts: pa.Array, *, tag: bool = False) -> pa.Array:
+def _typed(texts: pa.Array, *, tag: bool = False) -> pa.Array:
     """Return texts as booleans or numbers where all of them are.
 
     "None" is missing among these. A tag with a point in it may be a version, and stays
     a text.
-
-    >>> typed(pa.array(["1", "None", "3"])).to_pylist()
-    [1, None, 3]
-    >>> typed(pa.array(["1.10", "2"]), tag=True).to_pylist()
-    ['1.10', '2']
     """
     cells = pc.if_else(pc.equal(texts, "None"), None, texts)
     known = pc.drop_null(cells)
@@ -275,3 +240,214 @@ def typed(texts: pa.Array, *, tag: bool = False) -> pa.Array:
 
 def _any(cells: pa.Array) -> bool:
     return bool(pc.any(cells).as_py())
+
+
+# --- MLflow's SQLite database, of all its versions -------------------------------------
+
+
+TABLES = frozenset(("experiments", "runs", "params", "tags", "metrics"))
+_ROWS = 250  # at a time: more of them leave the processor's cache
+_EXPERIMENTS = "SELECT experiment_id, name, lifecycle_stage FROM experiments"
+_RUNS = """
+SELECT run_uuid, name, status, start_time, end_time, lifecycle_stage, experiment_id
+FROM runs ORDER BY start_time, rowid
+"""
+_PARAMS = "SELECT key, CAST(value AS TEXT), run_uuid FROM params"
+_TAGS = """
+SELECT key, CAST(value AS TEXT), run_uuid FROM tags
+WHERE key NOT LIKE 'mlflow.%' OR key IN ('mlflow.runName', 'mlflow.parentRunId')
+"""
+# From name to name through the index, where DISTINCT would go through every score.
+_NAMES = """
+WITH RECURSIVE next(name) AS (
+    SELECT min(key) FROM metrics
+    UNION ALL SELECT (SELECT min(key) FROM metrics WHERE key > name) FROM next
+    WHERE name IS NOT NULL
+) SELECT name FROM next WHERE name IS NOT NULL
+"""
+_AMONG = " WHERE key IN (SELECT value FROM json_each(?))"
+_VALUE = "CASE WHEN is_nan THEN NULL ELSE value END"
+
+
+def read_database(path: Path, asked: Asked) -> Runs:
+    """Return the runs of a database, all of one moment."""
+    timed = is_timed(asked)
+    with opened(path) as database:
+        kept = _runs_of_database(database)
+        names = [name for (name,) in database.execute(_NAMES)]
+        wanted = kept.wanted(names, asked)
+        only = wanted if len(wanted) < len(names) else None
+        rows = _scores(database, only, timed=timed)
+        scalars, time = _scalars(rows, kept, wanted, timed=timed)
+    return runs_of(f"MLflow store {path.name}", kept, scalars, time)
+
+
+def _runs_of_database(database: Any) -> Kept:
+    """Return the runs that were not deleted, with their params and tags."""
+    rows = list(database.execute(_EXPERIMENTS))
+    experiments = told_apart({one: name for one, name, _ in rows})
+    gone = {one for one, _, stage in rows if stage == "deleted"}
+    kept = Kept()
+    for one, name, status, start, end, stage, experiment in database.execute(_RUNS):
+        if experiment in gone:
+            kept.leave_out(name or one, WITH_EXPERIMENT)
+        elif stage == "deleted":
+            kept.leave_out(name or one, DELETED)
+        else:
+            kept.ids.append(one)
+            kept.names.append(name or one)
+            kept.experiments.append(experiments.get(experiment, str(experiment)))
+            kept.status.append(status)
+            kept.start.append(start)
+            kept.end.append(end)
+    kept.params = _columns(database.execute(_PARAMS), kept.ids)
+    kept.tags = _columns(database.execute(_TAGS), kept.ids)
+    kept.rename()
+    return kept
+
+
+def _columns(rows: Any, ids: Sequence[str]) -> Columns:
+    """Return rows of key, text and run as one column of texts per key."""
+    place = {one: row for row, one in enumerate(ids)}
+    code: dict[str, int] = {}
+    parts, texts = [(np.empty(0, np.int64), np.empty(0, np.int64))], []
+    for keys, some, runs in _chunks(rows):
+        for key in dict.fromkeys(keys):
+            code.setdefault(key, len(code))
+        parts.append((_codes(code, keys), _codes(place, runs)))
+        texts += some
+    key_of, run_of = map(np.concatenate, zip(*parts, strict=True))
+    cells = pa.array(texts, pa.string())
+    columns = {}
+    for name, i in code.items():
+        rows_of_key = np.flatnonzero((key_of == i) & (run_of >= 0))
+        taken = np.full(len(ids), -1)
+        taken[run_of[rows_of_key]] = rows_of_key
+        if len(rows_of_key):
+            columns[name] = cells.take(pa.array(taken, mask=taken < 0))
+    return columns
+
+
+def _scalars(
+    rows: Any, kept: Kept, names: Sequence[str], *, timed: bool
+) -> tuple[Scalars, Floats | None]:
+    """Return the scores in rows, of runs that are kept, and maybe their times."""
+    code = {name: i for i, name in enumerate(names)}
+    place = {one: row for row, one in enumerate(kept.ids)}
+    whole, real = np.empty(0, np.int64), np.empty(0)
+    parts: list[list[Any]] = [[whole, whole, *[real] * (3 if timed else 2)]]
+    for keys, runs, *cells in _chunks(rows):
+        codes = _codes(place, runs), _codes(code, keys)
+        parts.append([*codes, *map(_floats, cells)])
+    columns = list(map(np.concatenate, zip(*parts, strict=True)))
+    used = columns[0] >= 0
+    run, metric, step, value, *time = (column[used] for column in columns)
+    scalars = Scalars(run, metric, step, _unbounded(value), tuple(names))
+    return scalars, time[0] if timed else None
+
+
+def _scores(database: Any, only: Sequence[str] | None, *, timed: bool) -> Any:
+    """Return rows of key, run, step, value and maybe time, in the order of writing."""
+    there = {row[1] for row in database.execute("PRAGMA table_info(metrics)")}
+    # Before MLflow 1.0 there were no steps, and a little later still no NaN.
+    step = "step" if "step" in there else "0"
+    value = _VALUE if "is_nan" in there else "value"
+    columns = ", ".join(["key", "run_uuid", step, value, *["timestamp"] * timed])
+    query = f"SELECT {columns} FROM metrics NOT INDEXED"  # noqa: S608
+    if only is None:
+        return database.execute(query)
+    return database.execute(query + _AMONG, (json.dumps(only),))
+
+
+def _chunks(cursor: Any) -> Iterator[Any]:
+    while rows := cursor.fetchmany(_ROWS):
+        yield zip(*rows, strict=True)
+
+
+def _unbounded(values: Floats) -> Floats:
+    """Return scores with the largest number taken for infinite, as MLflow writes it."""
+    out: Floats = np.where(np.abs(values) >= _LARGEST, np.sign(values) * np.inf, values)
+    return out
+
+
+def _codes(code: Mapping[str, int], cells: Sequence[str]) -> Ints:
+    return np.fromiter(map(code.get, cells, repeat(-1)), np.int64, len(cells))
+
+
+def _floats(cells: Sequence[Any]) -> Floats:
+    try:
+        return np.array(cells, np.float64)  # None becomes NaN
+    except (TypeError, ValueError) as problem:
+        raise CurvewiseError(
+            f"Its table of metrics holds what MLflow does not write: "
+            f"{shortened(problem)}. Was the database changed by hand?"
+        ) from problem
+
+
+# --- What `mlflow.search_runs` returns: one row per run, with the last of each score ---
+
+
+_ALWAYS = frozenset(("run_id", "experiment_id", "status"))
+_METRIC = "metrics."
+
+
+def fits_table(table: pa.Table) -> bool:
+    """Return whether a table came from `mlflow.search_runs`."""
+    return set(table.column_names) >= _ALWAYS and any(
+        name.startswith(_METRIC) for name in table.column_names
+    )
+
+
+def read_table(table: pa.Table, name: str, asked: Asked) -> Runs:
+    """Return the runs of a frame; what is missing in it was not recorded."""
+    asked.must_count_by((), f"{name} of mlflow.search_runs")
+    start = _milliseconds(table, "start_time")
+    order = np.argsort([t or 0 for t in start], kind="stable")
+    table = table.take(pa.array(order))
+    kept = _runs_of_frame(table)
+    metrics = [c for c in table.column_names if c.startswith(_METRIC)]
+    wanted = kept.wanted([c.removeprefix(_METRIC) for c in metrics], asked)
+    columns = []
+    for metric in wanted:
+        rows = np.flatnonzero(~nulls(table, f"{_METRIC}{metric}"))
+        values = numbers(table, f"{_METRIC}{metric}")[rows]
+        columns.append((metric, 0.0, rows, _unbounded(values)))
+    scalars = scalars_by_metric(columns)
+    return runs_of(f"MLflow runs of {name}", kept, scalars, curves=False)
+
+
+def _runs_of_frame(table: pa.Table) -> Kept:
+    ids, status, experiments = (
+        _texts(table, column) for column in ("run_id", "status", "experiment_id")
+    )
+    kept = Kept(
+        ids=[one or "" for one in ids],
+        experiments=[one or "" for one in experiments],
+        status=status,
+        start=_milliseconds(table, "start_time"),
+        end=_milliseconds(table, "end_time"),
+    )
+    for column in table.column_names:
+        kind, _, key = column.partition(".")
+        cells = {"params": kept.params, "tags": kept.tags}.get(kind)
+        if cells is None or (kind == "tags" and is_noise(key)):
+            continue
+        cells[key] = table.column(column).cast(pa.string()).combine_chunks()
+    kept.names = list(kept.ids)
+    kept.rename()
+    return kept
+
+
+def _texts(table: pa.Table, column: str) -> list[str | None]:
+    texts: list[str | None] = table.column(column).cast(pa.string()).to_pylist()
+    return texts
+
+
+def _milliseconds(table: pa.Table, column: str) -> list[float | None]:
+    """Return times, or none where a column of them is missing or says something else."""
+    try:
+        times = table.column(column).cast(pa.timestamp("ms"), safe=False)
+    except (KeyError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return [None] * table.num_rows
+    moments: list[float | None] = times.cast(pa.int64()).to_pylist()
+    return moments

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curvewise.errors import CurvewiseError, Keyword, Message, listed, shortened
+from curvewise.errors import Message, listed, shortened
 from curvewise.exchange.runs import Asked, LeftOut, Runs, Scalars, as_text, parsed, utf8
 from curvewise.metrics import Direction, Floats
 from curvewise.trials.columns import Bools, Ints
@@ -36,20 +36,12 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """What a study is about.
-
-    Parameters
-    ----------
-    name : str
-    directions : tuple of "lower", "higher" or None
-        One per objective; None where the study does not say.
-    metric_names : sequence of str
-        What the objectives are called, if anybody said.
-    """
+    """What a study is about."""
 
     name: str
+    # One per objective; None where the study does not say.
     directions: tuple[Direction | None, ...]
-    metric_names: Sequence[str] = ()
+    metric_names: Sequence[str] = ()  # of the objectives, if anybody said
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -63,23 +55,10 @@ class Study:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """All trials of all studies of a storage, study by study, in order of number.
-
-    Parameters
-    ----------
-    studies : sequence of Study
-    study, number : array of int, shape (trial,)
-    state : sequence of str
-    seconds : array of float, shape (trial,)
-    params : mapping of str to pyarrow.Array
-    user, system : mapping of str to pyarrow.Array
-    values : array, shape (value, 3)
-        Row of the trial, objective, value.
-    reported : array, shape (value, 3)
-        Row of the trial, step, value.
-    """
+    """All trials of all studies of a storage, study by study, in order of number."""
 
     studies: Sequence[Study]
+    # One place per trial.
     study: Ints
     number: Ints
     state: Sequence[str]
@@ -87,21 +66,11 @@ class Kept:
     params: Mapping[str, pa.Array]
     user: Mapping[str, pa.Array]
     system: Mapping[str, pa.Array]
+    # Rows of three: the row of the trial, objective or step, value.
     values: Floats
     reported: Floats
     left_out: Sequence[LeftOut] = ()
     remarks: Sequence[str] = ()
-
-
-def refuse_step(asked: Asked) -> None:
-    """Raise if somebody wants to count by a clock that Optuna does not have."""
-    if asked.step not in (None, "step"):
-        raise CurvewiseError(
-            "Optuna counts by 'step', the one of trial.report(value, step), not by "
-            f"'{shortened(asked.step)}'. Leave out ",
-            Keyword("step"),
-            ".",
-        )
 
 
 # --- runs --------------------------------------------------------------------------------
@@ -165,17 +134,15 @@ def _without_empty(kept: Kept) -> Kept:
 def _only(kept: Kept, wanted: Bools) -> Kept:
     """Return the trials of some of the studies."""
     rows = wanted[kept.study]
-    new = np.cumsum(rows) - 1
+    place = np.cumsum(rows) - 1
     mask = pa.array(rows)
     names = [s.name for s, some in zip(kept.studies, wanted, strict=True) if not some]
-    out = LeftOut(
-        int((~rows).sum()), "of studies without the metrics asked for", tuple(names)
-    )
+    why = "of studies without the metrics asked for"
 
-    def moved(values: Floats) -> Floats:
-        own: Floats = values[rows[values[:, 0].astype(int)]]
-        own[:, 0] = new[own[:, 0].astype(int)]
-        return own
+    def moved(triples: Floats) -> Floats:
+        chosen: Floats = triples[rows[triples[:, 0].astype(int)]]
+        chosen[:, 0] = place[chosen[:, 0].astype(int)]
+        return chosen
 
     def cut(columns: Mapping[str, pa.Array]) -> dict[str, pa.Array]:
         short = {name: cells.filter(mask) for name, cells in columns.items()}
@@ -193,7 +160,7 @@ def _only(kept: Kept, wanted: Bools) -> Kept:
         system=cut(kept.system),
         values=moved(kept.values),
         reported=moved(kept.reported),
-        left_out=[*kept.left_out, out],
+        left_out=[*kept.left_out, LeftOut(int((~rows).sum()), why, tuple(names))],
     )
 
 
@@ -310,23 +277,12 @@ Cell: TypeAlias = bool | int | float | str | None
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """From what a hyperparameter was drawn.
-
-    Parameters
-    ----------
-    kind : {"whole", "real", "choice"}
-    choices : tuple
-        What there was to choose from; empty for numbers.
-    law : tuple
-        What two draws must share to be of one hyperparameter.
-    is_known : bool
-        Whether this kind of distribution is known at all.
-    """
+    """From what a hyperparameter was drawn."""
 
     kind: Literal["whole", "real", "choice"]
-    choices: tuple[Cell, ...] = ()
-    law: tuple[str, ...] = ()
-    is_known: bool = True
+    choices: tuple[Cell, ...] = ()  # what there was to choose from; empty for numbers
+    law: tuple[str, ...] = ()  # what two draws must share to be of one hyperparameter
+    is_known: bool = True  # whether this kind of distribution is known at all
 
     def value(self, number: float | None) -> Cell:
         """Return the value that a stored number stands for; None where there is none."""
@@ -361,12 +317,8 @@ def drawn_from(text: str | None) -> Drawn:
     return Drawn("whole" if name.startswith("int") else "real", (), law, is_known)
 
 
-def named_choice(value: Any) -> Cell:
-    """Return a choice as a cell. None is one of them, and an empty cell is not.
-
-    >>> named_choice(None), named_choice(3), named_choice([1, 2])
-    ('None', 3, '[1, 2]')
-    """
+def _named_choice(value: Any) -> Cell:
+    """Return a choice as a cell. None is one of them, and an empty cell is not."""
     odd = isinstance(value, float) and not math.isfinite(value)
     if value is None or odd:
         return str(value)
@@ -379,15 +331,11 @@ def of_one_kind(choices: Sequence[Any]) -> tuple[Cell, ...]:
     >>> of_one_kind([None, 3]), of_one_kind([1, 0.5])
     (('None', '3'), (1.0, 0.5))
     """
-    return tuple(column_of([named_choice(one) for one in choices]).to_pylist())
+    return tuple(_column_of([_named_choice(one) for one in choices]).to_pylist())
 
 
-def column_of(cells: Sequence[Any]) -> pa.Array:
-    """Return cells of one kind as they are, and mixed ones as texts.
-
-    >>> column_of([1, None, 2.5]).to_pylist(), column_of(["None", 3, True]).to_pylist()
-    ([1.0, None, 2.5], ['None', '3', 'True'])
-    """
+def _column_of(cells: Sequence[Any]) -> pa.Array:
+    """Return cells of one kind as they are, and mixed ones as texts."""
     kinds = {type(cell) for cell in cells if cell is not None}
     if kinds <= {int, float} or kinds in ({bool}, {str}):
         try:
@@ -433,14 +381,14 @@ def _column(
         for drawn, own in parts:
             for i in own:
                 cells[row[i]] = drawn.value(number[i])
-        return column_of(cells)
+        return _column_of(cells)
     pool: list[Cell] = []
     place = np.full(n, -1)
     for drawn, own in parts:
         known = own[(number[own] >= 0) & (number[own] < len(drawn.choices))]
         place[row[known]] = len(pool) + number[known].astype(np.int64)
         pool += drawn.choices
-    return column_of(pool).take(pa.array(place, mask=place < 0))
+    return _column_of(pool).take(pa.array(place, mask=place < 0))
 
 
 # --- Trials of Optuna's that are told one by one, and what is beside their values ------
@@ -452,7 +400,7 @@ _LONGEST = 500
 
 
 @dataclass(slots=True)
-class Told:
+class Trial:
     """One trial, as a journal or a study in memory tells it."""
 
     study: int
@@ -464,11 +412,13 @@ class Told:
     reported: dict[int, Any] = field(default_factory=dict)
     user: dict[str, Any] = field(default_factory=dict)
     system: dict[str, Any] = field(default_factory=dict)
+    begin: str | None = None
+    end: str | None = None
 
 
 def kept_of(
     studies: Sequence[Study],
-    trials: Sequence[Told],
+    trials: Sequence[Trial],
     left_out: Sequence[LeftOut] = (),
     remarks: Sequence[str] = (),
 ) -> Kept:
@@ -481,9 +431,9 @@ def kept_of(
     reported = [(i, s, v) for i in rows for s, v in trials[i].reported.items()]
     names = dict.fromkeys(name for one in trials for name in one.params)
     params = {
-        name: column_of(
+        name: _column_of(
             [
-                named_choice(one.params[name]) if name in one.params else None
+                _named_choice(one.params[name]) if name in one.params else None
                 for one in trials
             ]
         )
@@ -497,19 +447,18 @@ def kept_of(
         np.array([one.number for one in trials], np.int64),
         [one.state for one in trials],
         np.array([one.seconds for one in trials], np.float64),
-        *(params, user, system),
-        *(triples(values), triples(reported)),
+        params,
+        user,
+        system,
+        _triples(values),
+        _triples(reported),
         (*left_out, *few, *many),
         remarks,
     )
 
 
 def seconds_between(begin: Any, end: Any) -> float:
-    """Return the seconds between two moments, NaN where one of them is not known.
-
-    >>> seconds_between("2026-01-01T00:00:00", "2026-01-01 00:01:30.5")
-    90.5
-    """
+    """Return the seconds between two moments, NaN where one of them is not known."""
     try:
         return (
             datetime.fromisoformat(end) - datetime.fromisoformat(begin)
@@ -518,7 +467,7 @@ def seconds_between(begin: Any, end: Any) -> float:
         return math.nan
 
 
-def triples(rows: Sequence[tuple[Any, ...]]) -> Floats:
+def _triples(rows: Sequence[tuple[Any, ...]]) -> Floats:
     """Return rows of three numbers as an array; None is not a number."""
     return np.array(rows, np.float64).reshape(-1, 3)
 
@@ -554,7 +503,7 @@ def attribute_columns(
         if cut > before:
             long.append(name)
         if cut - before < len(told[name][0]):
-            columns[name] = column_of(cells)
+            columns[name] = _column_of(cells)
     left = []
     if cut:
         why = f"longer than {_LONGEST} characters"

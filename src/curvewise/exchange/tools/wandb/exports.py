@@ -18,6 +18,7 @@ from curvewise.exchange.runs import (
     LeftOut,
     Runs,
     joined_scalars,
+    scalars_by_metric,
 )
 from curvewise.metrics import Direction, Floats, is_quality
 from curvewise.text import count
@@ -187,17 +188,12 @@ def table_runs(table: pa.Table, name: str, asked: Asked) -> Runs:
             continue
         label = f"config.{column}" if column in configured else column
         columns[label] = table.column(column)
-    once = np.zeros(1)
-    parts = [
-        (row, metric, once, values[row : row + 1])
-        for metric in measured
-        for values in (numbers(table, metric),)
-        for row in np.flatnonzero(~nulls(table, metric)).tolist()
-    ]
+    known = {c: np.flatnonzero(~nulls(table, c)) for c in measured}
+    scores = [(c, 0.0, r, numbers(table, c)[r]) for c, r in known.items() if len(r)]
     return Runs(
         f"W&B table of runs {name}",
         pa.table(columns),
-        joined_scalars(parts),
+        scalars_by_metric(scores),
         steps="",
     )
 
