@@ -32,6 +32,7 @@ from curvewise.exchange.runs import (
     LeftOut,
     Runs,
     array_of,
+    columns_of,
     joined_scalars,
 )
 from curvewise.exchange.tools.contents import Seen, seen_at
@@ -56,7 +57,7 @@ from curvewise.exchange.tools.folders.logs import (
     told_apart,
 )
 from curvewise.exchange.tools.folders.nested import (
-    is_known,
+    fits_object,
     logs_by_name,
     logs_in,
     logs_of,
@@ -91,14 +92,6 @@ class _Run:
     params: dict[str, Any] = field(default_factory=dict)
     status: str = "finished"
     error: str = ""
-
-
-@dataclass(slots=True)
-class _Read:
-    """The runs of a folder, and the files that could not be read, with the reason."""
-
-    runs: list[_Run] = field(default_factory=list)
-    unread: list[tuple[str, Exception]] = field(default_factory=list)
 
 
 def fits_path(seen: Seen, tool: str = "folder") -> bool:
@@ -144,21 +137,16 @@ def read_path(seen: Seen, asked: Asked, tool: str = "folder") -> Runs:
     else:
         layout, top = _single(seen), seen.path.absolute().parent
     configurations = Configurations(top)
-    read = _read(seen, layout, configurations, asked, tool)
-    if not read.runs:
-        raise _nothing(seen, read.unread)
-    return runs_of(
+    runs, unread = _read(seen, layout, configurations, asked, tool)
+    if not runs:
+        raise _nothing(seen, unread)
+    return _runs_of(
         f"{'folder' if seen.is_folder else 'file'} {seen.path.name}",
-        read.runs,
+        runs,
         home=seen.path.resolve().name if seen.is_folder else seen.path.stem,
-        left_out=(*_left_out(read.unread), *layout.left_out, *seen.left_out()),
-        remarks=tuple(_remarks(read.runs, layout, configurations)),
+        left_out=(*_left_out(unread), *layout.left_out, *seen.left_out()),
+        remarks=tuple(_remarks(runs, layout, configurations)),
     )
-
-
-def fits_object(source: object, tool: str = "folder") -> bool:
-    """Return whether an object holds histories of runs."""
-    return is_known(source, tool)
 
 
 def read_object(source: object, asked: Asked, tool: str = "folder") -> Runs:
@@ -172,7 +160,7 @@ def read_object(source: object, asked: Asked, tool: str = "folder") -> Runs:
                 log.labels["repeat"] = number
         name = str(number) if algorithm is None else f"{algorithm}/{number}"
         runs.append(_Run(log.name or name, log, dict(log.params)))
-    return runs_of("histories", runs, home="mine")
+    return _runs_of("histories", runs, home="mine")
 
 
 def reader_of(tool: str) -> SimpleNamespace:
@@ -269,42 +257,44 @@ def _read(
     configurations: Configurations,
     asked: Asked,
     tool: str,
-) -> _Read:
-    read = _Read()
+) -> tuple[list[_Run], list[tuple[str, Exception]]]:
+    """Return runs, and the files that could not be read, with the reason."""
+    runs: list[_Run] = []
+    unread: list[tuple[str, Exception]] = []
     silent: list[tuple[str, _Run]] = []
     for run in sorted(layout.runs):
-        found: dict[str, list[tuple[Source, Log]]] = {}
+        parts: dict[str, list[tuple[Source, Log]]] = {}
         reason = ""
         for source in layout.runs[run]:
             try:
                 logs = logs_in(seen.place(source.file), asked, tool)
                 for part, log in told_apart(logs) if logs else ():
-                    found.setdefault(part, []).append((source, log))
+                    parts.setdefault(part, []).append((source, log))
                 if not logs:
                     reason = f"{source.file} is empty."
             except (OSError, ValueError) as problem:
-                read.unread.append((source.file, problem))
+                unread.append((source.file, problem))
         single = next((s.config for s in layout.runs[run] if s.config), None)
         params = configurations.of(layout.folders[run], single)
         home = run or seen.path.resolve().name
-        for part, logs_of_part in found.items():
+        for part, logs_of_part in parts.items():
             log = _merged(logs_of_part)
-            name = f"{home}/{part}" if part else home
+            one = _Run(f"{home}/{part}" if part else home, log, params | log.params)
             if log:
-                read.runs.append(_Run(name, log, params | log.params))
+                runs.append(one)
             else:
-                own = _Run(name, log, params | log.params, "failed", _said(log))
-                silent.append((run, own))
-        if not found and reason:
-            read.runs.append(_Run(home, Log(), params, "failed", reason))
-    if not any(run.log for run in read.runs):
-        return _Read(unread=read.unread)
-    read.runs += _failed_among(silent, layout)
+                one.status, one.error = "failed", _said(log)
+                silent.append((run, one))
+        if not parts and reason:
+            runs.append(_Run(home, Log(), params, "failed", reason))
+    if not any(run.log for run in runs):
+        return [], unread
+    runs += _failed_among(silent, layout)
     for folder in layout.failed:
         params = configurations.of(folder, None)
-        read.runs.append(_Run(folder, Log(), params, "failed", "It left no scores."))
-    _take_words(read.runs)
-    return read
+        runs.append(_Run(folder, Log(), params, "failed", "It left no scores."))
+    _take_words(runs)
+    return runs, unread
 
 
 def _said(log: Log) -> str:
@@ -322,7 +312,7 @@ def _failed_among(silent: Sequence[tuple[str, _Run]], layout: Layout) -> list[_R
     loud = [run for run in layout.runs if run not in quiet]
     files = {Path(s.file).name for run in loud for s in layout.runs[run]}
     homes = {run.rpartition("/")[0] for run in loud if run == layout.folders[run]}
-    out = []
+    failed = []
     for run, one in silent:
         like = files & {Path(s.file).name for s in layout.runs[run]}
         beside = run == layout.folders[run] and run.rpartition("/")[0] in homes
@@ -330,8 +320,8 @@ def _failed_among(silent: Sequence[tuple[str, _Run]], layout: Layout) -> list[_R
         is_told = ended not in ("ok", "It has no scores.")
         is_blank = not (one.log.labels or one.log.params)
         if like or beside or is_told or is_blank:
-            out.append(one)
-    return out
+            failed.append(one)
+    return failed
 
 
 def _take_words(runs: Sequence[_Run]) -> None:
@@ -341,9 +331,9 @@ def _take_words(runs: Sequence[_Run]) -> None:
         log = run.log
         for key in [k for k in log.labels if k in scores and may_be_score(k)]:
             value = log.labels.pop(key)
-            told = number_in(value) if isinstance(value, str) else float(value)
+            number = number_in(value) if isinstance(value, str) else float(value)
             if key not in log.curves:
-                log.finals.setdefault(key, np.nan if told is None else told)
+                log.finals.setdefault(key, np.nan if number is None else number)
         if log:
             run.status = "finished"
 
@@ -361,26 +351,26 @@ def _merged(parts: Sequence[tuple[Source, Log]]) -> Log:
             f"{listed(clocks.values())}.",
             fixes=[{"step": clock} for clock in clocks if clock != ROWS],
         )
-    out = Log(clock=next(iter(clocks), None))
+    whole = Log(clock=next(iter(clocks), None))
     taken: set[str] = set()
     for source, log in sorted(parts, key=lambda part: not part[1].curves):
         stem = Path(source.file).stem
         for name, curve in log.curves.items():
             key = _called(name, source, stem, taken)
-            out.curves[key] = curve
-            out.ends[key] = log.last()
+            whole.curves[key] = curve
+            whole.ends[key] = log.last()
             taken.add(key)
         for name, value in log.finals.items():
-            curve_there = out.curves.get(name)
+            curve_there = whole.curves.get(name)
             if curve_there is not None and curve_there[1][-1] == value:
                 continue  # dvclive's metrics.json repeats the last values
             key = _called(name, source, stem, taken)
-            out.finals[key] = value
+            whole.finals[key] = value
             taken.add(key)
-        out.labels |= log.labels
-        out.params |= log.params
-        out.remarks += log.remarks
-    return out
+        whole.labels |= log.labels
+        whole.params |= log.params
+        whole.remarks += log.remarks
+    return whole
 
 
 def _at_steps(parts: Sequence[tuple[Source, Log]]) -> list[tuple[Source, Log]]:
@@ -420,7 +410,7 @@ def _called(name: str, source: Source, stem: str, taken: set[str]) -> str:
 # --- from runs to their table ------------------------------------------------------------
 
 
-def runs_of(
+def _runs_of(
     source: str,
     runs: Sequence[_Run],
     *,
@@ -517,14 +507,8 @@ def _labels(
     """Return columns, the roles that they have, and what answers who the algorithm is."""
     called = [run.name for run in runs]
     columns: dict[str, list[Any]] = {"run": called}
-    params = {
-        key: [run.params.get(key) for run in runs]
-        for key in dict.fromkeys(key for run in runs for key in run.params)
-    }
-    labels = {
-        key: [run.log.labels.get(key) for run in runs]
-        for key in dict.fromkeys(key for run in runs for key in run.log.labels)
-    }
+    params = columns_of([run.params for run in runs])
+    labels = columns_of([run.log.labels for run in runs])
     said = said_in_names(called)
     ours = {c: cells for c, cells in said.items() if c in _ROLES}
     ours |= _seeds(params, labels, ours)
@@ -582,14 +566,14 @@ def _seeds(
     ours: Mapping[str, Any],
 ) -> dict[str, list[Any]]:
     """Return the settings that tell replicates apart, less those that names tell."""
-    out: dict[str, list[Any]] = {}
+    seeds: dict[str, list[Any]] = {}
     for word in (*SEEDS, "seed_everything"):
         role = "seed" if word == "seed_everything" else word
         for key in keys_of([word], params)[:1] + keys_of([word], labels)[:1]:
             cells = params.get(key) or labels[key]
-            if role not in {**ours, **out} and not isinstance(cells[0], float):
-                out[role] = cells
-    return out
+            if role not in {**ours, **seeds} and not isinstance(cells[0], float):
+                seeds[role] = cells
+    return seeds
 
 
 def _crossed(

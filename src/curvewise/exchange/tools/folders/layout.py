@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from curvewise.errors import CurvewiseError, shortened
-from curvewise.exchange.runs import LeftOut, parsed
+from curvewise.exchange.runs import LeftOut, flattened, left_out, parsed
 from curvewise.exchange.tools.contents import Seen
-from curvewise.exchange.tools.folders.logs import CONFIG_KEYS, SPLITS, flattened
+from curvewise.exchange.tools.folders.logs import CONFIG_KEYS, HISTORIES, SPLITS
 
 TRAINER = "trainer_state.json"
 TABLES = (".csv", ".tsv", ".csv.gz")
@@ -19,35 +19,17 @@ LINES = (".jsonl", ".ndjson")
 NESTED = (".json", ".yaml", ".yml")
 _YAML = (".yaml", ".yml")
 _CONFIG_STEMS = (
-    *("config", "configuration", "cfg", "hparams", "hyperparameters", "hyperparams"),
-    *(
-        "hyper_parameters",
-        "params",
-        "parameters",
-        "args",
-        "arguments",
-        "opt",
-        "options",
-    ),
-    *("settings", "flags", "run_config", "train_config", "experiment_config"),
-    *("training_args", "adapter_config", "variant"),
+    *CONFIG_KEYS,
+    *"run_config train_config experiment_config training_args adapter_config".split(),
+    "variant",
 )
 _CONFIG = re.compile(rf"({'|'.join(_CONFIG_STEMS)})\.(ya?ml|json)", re.IGNORECASE)
-_CONTENT = SPLITS | {
-    *("metrics", "metric", "history", "histories", "log", "logs", "logger", "progress"),
-    *("results", "result", "scores", "score", "loss", "losses", "final", "summary"),
-    *(
-        "stats",
-        "epoch",
-        "epochs",
-        "curve",
-        "curves",
-        "returns",
-        "rewards",
-        "performance",
-    ),
-    *("evals", "all", "best", "last", "monitor", "report", "data", "csv", "json"),
-}
+_CONTENT = SPLITS | HISTORIES
+_CONTENT |= set(
+    "metric histories logger progress result score loss losses final summary stats epoch "
+    "epochs returns rewards performance evals all best last monitor report data csv json"
+    "".split()
+)
 _IGNORED = re.compile(
     r"dvc\.(ya?ml|json|lock)|dvclive\.json|multirun\.yaml|environment\.ya?ml|meta\.ya?ml|"
     r"package(-lock)?\.json|tokenizer.*\.json|special_tokens_map\.json|vocab\.json|"
@@ -55,7 +37,7 @@ _IGNORED = re.compile(
     r"added_tokens\.json|.*\.index\.json|.*_config\.json|mkdocs\.yml|.*metadata\.json",
     re.IGNORECASE,
 )
-_SKIPPED = ("__pycache__", "node_modules", "wandb", "checkpoints", "plots", "weights")
+_SKIPPED = "__pycache__ node_modules wandb checkpoints plots weights".split()
 _CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 # Folders inside a run, with what it kept on its way; folders of figures.
 _COPY = re.compile(
@@ -76,17 +58,13 @@ _CURVES_OF_DVC = "/plots/metrics/"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file with scores: whose, what goes before its metrics, and its own configuration.
-
-    `metric` is the name of the only metric, where the place of the file says it; `step`
-    the step of its scores, where its folder does.
-    """
+    """A file with scores."""
 
     file: str
-    prefix: str = ""
-    config: str | None = None
-    metric: str | None = None
-    step: int | None = None
+    prefix: str = ""  # of its metrics
+    config: str | None = None  # its own configuration
+    metric: str | None = None  # the only one, where the place of the file says it
+    step: int | None = None  # of its scores, where its folder says it
 
 
 @dataclass(slots=True)
@@ -119,9 +97,7 @@ class Layout:
     def count_left_out(self) -> None:
         """Count the files that are not read, by the reason."""
         for why, files in self.others.items():
-            if files:
-                some = tuple(files[:2])
-                self.left_out.append(LeftOut(len(files), why, some, "file"))
+            self.left_out += left_out(files, why, "file")
 
 
 def _same_name(run: str, one: str, other: str) -> CurvewiseError:
@@ -151,11 +127,7 @@ def is_config(file: str) -> bool:
 
 
 def is_content(stem: str) -> bool:
-    """Return whether a name says what is in a file, and not whose it is.
-
-    >>> is_content("train_metrics"), is_content("ppo_seed3")
-    (True, False)
-    """
+    """Return whether a name says what is in a file, and not whose it is."""
     words = re.split(r"[\s._-]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", stem).casefold())
     return all(word in _CONTENT for word in words)
 
@@ -213,9 +185,8 @@ def layout_of(seen: Seen, files: list[str]) -> Layout:
     folders = {_parent(file) for file in seen.files} | set(seen.hollow)
     every = {a for folder in folders for a in (folder, *_ancestors(folder))} - used
     hollow = sorted(folder for folder in every if _shape(folder) in shapes)
-    if hollow:
-        why = "without scores beside runs of the like name"
-        layout.left_out.append(LeftOut(len(hollow), why, tuple(hollow[:2]), "folder"))
+    why = "without scores beside runs of the like name"
+    layout.left_out += left_out(hollow, why, "folder")
     return layout
 
 
@@ -499,26 +470,26 @@ class Configurations:
 
     def of(self, folder: str, single: str | None) -> dict[str, Any]:
         """Return what holds in a folder: its own settings go before those above."""
-        out: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         for one in [*list(_ancestors(folder))[::-1], folder]:
-            out |= self._in(one)
-        return out | (self._read(single) if single else {})
+            settings |= self._in(one)
+        return settings | (self._read(single) if single else {})
 
     def _in(self, folder: str) -> dict[str, Any]:
         if folder in self._known:
             return self._known[folder]
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         overrides: dict[str, Any] = {}
         for place in (folder, f"{folder}/.hydra".lstrip("/")):
             names = _names_in(self._top / place)
             for name in sorted(filter(_CONFIG.fullmatch, names), key=_rank):
-                found |= self._read(f"{place}/{name}".lstrip("/"))
+                settings |= self._read(f"{place}/{name}".lstrip("/"))
             if place.endswith(".hydra") and "overrides.yaml" in names:
                 overrides = self._overrides(f"{place}/overrides.yaml".lstrip("/"))
         # model=net chooses a whole group of settings: its name is nowhere else.
-        found |= {key: value for key, value in overrides.items() if key not in found}
-        self._known[folder] = found
-        return found
+        settings |= {k: v for k, v in overrides.items() if k not in settings}
+        self._known[folder] = settings
+        return settings
 
     def _overrides(self, file: str) -> dict[str, Any]:
         try:
@@ -575,12 +546,12 @@ def yaml_of(text: str, name: str) -> Any:
     )
     try:
         _refuse_depth(text, base)
-        told = yaml.load(text, Loader=loader)  # noqa: S506 a safe one, without objects
-        _ = _size(told, {})
-        return told
+        value = yaml.load(text, Loader=loader)  # noqa: S506 a safe one, without objects
+        _ = _size(value, {})
     except (yaml.YAMLError, RecursionError, ValueError) as problem:
         reason = shortened(getattr(problem, "problem", None) or problem, 200)
         raise CurvewiseError(f"{name} is no YAML: {reason}.") from None
+    return value
 
 
 _DEEPEST = 200

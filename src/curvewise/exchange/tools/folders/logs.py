@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from curvewise.errors import CurvewiseError, Keyword, listed, unknown
 from curvewise.exchange.run_names import SEEDS
-from curvewise.exchange.runs import Asked, as_text, parsed
+from curvewise.exchange.runs import Asked, flattened, is_number, objects_in
 from curvewise.exchange.tables import load
 from curvewise.metrics import Floats
 from curvewise.trials import names
@@ -48,21 +48,8 @@ class Numbers:
         return Numbers(self.values[rows], self.known[rows])
 
 
-def is_number(value: object) -> TypeGuard[float]:
-    """Return whether a value is a number that a float can hold, and no yes or no."""
-    if isinstance(value, bool):
-        return False
-    if isinstance(value, int | np.integer):
-        return abs(int(value)) < 2**1023
-    return isinstance(value, float | np.floating)
-
-
 def number_in(text: str) -> float | None:
-    """Return the number that a text says, or None.
-
-    >>> number_in("50%"), number_in("tensor(0.5, device='cuda:0')"), number_in("oops")
-    (0.5, 0.5, None)
-    """
+    """Return the number that a text says, as "50%" and "tensor(0.5)" do, or None."""
     bare = text.strip()
     if wrapped := _WRAPPED.fullmatch(bare):
         bare = wrapped[1].strip()
@@ -80,44 +67,43 @@ def may_be_score(name: str) -> bool:
     return word not in _NO_SCORES
 
 
-def column_of(name: str, cells: Sequence[Any]) -> Numbers | None:
+def _column_of(name: str, cells: Sequence[Any]) -> Numbers | None:
     """Return cells as numbers, where that is what they are; words among them are none.
 
     Words among numbers, such as "diverged", count as not a number.
     """
     known = np.array([cell is not None and cell != "" for cell in cells], bool)
     there = [cell for cell, is_there in zip(cells, known, strict=True) if is_there]
-    told: Sequence[float | None] | None = None
+    numbers: Sequence[float | None] | None = None
     if there and all(is_number(cell) for cell in there):
-        told = there
+        numbers = there
     elif there and may_be_score(name):
         if all(isinstance(cell, bool) for cell in there):
-            told = [float(cell) for cell in there]
+            numbers = [float(cell) for cell in there]
         elif all(isinstance(cell, str) or is_number(cell) for cell in there):
-            told = _told(name, there)
-    if told is None:
+            numbers = _numbers_in(name, there)
+    if numbers is None:
         return None
     values = np.full(len(cells), np.nan)
-    values[known] = [np.nan if one is None else one for one in told]
+    values[known] = [np.nan if one is None else one for one in numbers]
     return Numbers(values, known)
 
 
-def _told(name: str, cells: Sequence[Any]) -> list[float | None] | None:
+def _numbers_in(name: str, cells: Sequence[Any]) -> list[float | None] | None:
     """Return the numbers that cells say; None where they are words for the most part."""
-    read = _with_commas(name, cells) or {}
-    told = [
-        read.get(c, number_in(c)) if isinstance(c, str) else float(c) for c in cells
+    with_commas = _with_commas(name, cells)
+    numbers = [
+        with_commas.get(c, number_in(c)) if isinstance(c, str) else float(c)
+        for c in cells
     ]
-    n = sum(one is not None for one in told)
-    return told if n and (2 * n >= len(told) or names.is_score(name)) else None
+    n = sum(one is not None for one in numbers)
+    return numbers if n and (2 * n >= len(numbers) or names.is_score(name)) else None
 
 
-def _with_commas(name: str, cells: Sequence[Any]) -> dict[Any, float] | None:
-    """Return what cells with decimal commas say; None where there are no such."""
+def _with_commas(name: str, cells: Sequence[Any]) -> dict[Any, float]:
+    """Return what cells with decimal commas say."""
     commas = {c for c in cells if isinstance(c, str) and _COMMA.fullmatch(c.strip())}
-    if not commas:
-        return None
-    if all(_THOUSANDS.fullmatch(c.strip()) for c in commas):
+    if commas and all(_THOUSANDS.fullmatch(c.strip()) for c in commas):
         if names.first(names.STEP, [name]):
             return {c: float(c.replace(",", "")) for c in commas}
         raise CurvewiseError(
@@ -130,19 +116,13 @@ def _with_commas(name: str, cells: Sequence[Any]) -> dict[Any, float] | None:
 # --- What a table or records say of runs: curves, last scores, and what is no score ----
 
 
-CONFIG_KEYS = frozenset(
-    (
-        *("config", "configuration", "cfg", "params", "parameters", "hparams"),
-        *("hyperparameters", "hyperparams", "hyper_parameters", "args", "arguments"),
-        *("settings", "options", "flags", "opt"),
-    )
-)
-
+# In a folder's files the first of these goes before the others.
+CONFIG_KEYS = (
+    "config configuration cfg hparams hyperparameters hyperparams hyper_parameters params "
+    "parameters args arguments opt options settings flags"
+).split()
 SPLITS = frozenset(
-    (
-        *("train", "training", "val", "valid", "validation"),
-        *("eval", "evaluation", "test", "testing", "dev"),
-    )
+    "train training val valid validation eval evaluation test testing dev".split()
 )
 DATA_SET = re.compile(
     rf"({'|'.join(sorted(SPLITS))})(ing|set)?([_-]?\w*)", re.IGNORECASE
@@ -151,10 +131,8 @@ DATA_SET = re.compile(
 _RUNS = ("run", "trial", "run_name", "run_id", "experiment", "name", "id")
 _WHO = (*names.ALGORITHM, *names.TASK, *SEEDS, *_RUNS)
 ROWS = "row"  # step="row": rows are steps, in the order in which they stand
-HISTORIES = frozenset(
-    ("history", "metrics", "results", "curves", "curve", "logs", "log", "scores")
-)
-_SPLIT_COLUMNS = frozenset(["split", "phase", "stage", "mode", "subset"])
+HISTORIES = frozenset("history metrics results curves curve logs log scores".split())
+_SPLIT_COLUMNS = frozenset("split phase stage mode subset".split())
 _MELTED = (("metric", "value"), ("tag", "value"), ("key", "value"), ("name", "value"))
 # Clocks, learning rates and the machine's work: read only where metrics= names them.
 _NO_SCORE = re.compile(
@@ -169,35 +147,20 @@ _CLOCK = re.compile(
     r"generation|(^|_)t$",
     re.IGNORECASE,
 )
-MOST_DEEP = 32
 
 
 @dataclass(slots=True)
 class Log:
-    """What was recorded of one run.
-
-    Parameters
-    ----------
-    curves : dict of str to (steps, values)
-    finals : dict of str to float
-        Scores without a step.
-    labels, params : dict
-    clock : str or None
-        What its steps count.
-    remarks : list of str
-    name : str
-        What a file calls it that holds several.
-    ends : dict of str to float
-        The last step of the file that a curve is from, where there are several.
-    """
+    """What was recorded of one run."""
 
     curves: dict[str, tuple[Floats, Floats]] = field(default_factory=dict)
-    finals: dict[str, float] = field(default_factory=dict)
+    finals: dict[str, float] = field(default_factory=dict)  # scores without a step
     labels: dict[str, Any] = field(default_factory=dict)
     params: dict[str, Any] = field(default_factory=dict)
-    clock: str | None = None
+    clock: str | None = None  # what its steps count
     remarks: list[str] = field(default_factory=list)
-    name: str = ""
+    name: str = ""  # what a file calls it that holds several
+    # The last step of the file that a curve is from, where there are several.
     ends: dict[str, float] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
@@ -242,6 +205,7 @@ def table_logs(path: Path, asked: Asked) -> list[Log]:
 
 def _table_of(path: Path) -> tuple[pa.Table, list[str]]:
     """Return a table without a last line that was cut, and what to say of that."""
+    is_cut = ["its last line is cut, and was left out."]
     try:
         table, _ = load(path)
     except CurvewiseError:
@@ -255,11 +219,11 @@ def _table_of(path: Path) -> tuple[pa.Table, list[str]]:
             copy = Path(folder) / path.name
             copy.write_bytes(b"\n".join(lines[:-1]))
             table, _ = load(copy)
-        return table, ["its last line is cut, and was left out."]
+        return table, is_cut
     last = table.num_rows - 1
     words = [c for c in table.columns if pa.types.is_string(c.type)]
     if any("\0" in (column[last].as_py() or "") for column in words):
-        return table.slice(0, last), ["its last line is cut, and was left out."]
+        return table.slice(0, last), is_cut
     return table, []
 
 
@@ -299,27 +263,16 @@ def _sort_out(
 ) -> None:
     """Put cells among the numbers or the texts; names of runs stay as they are."""
     is_text = any(isinstance(cell, str) for cell in cells)
-    found = None if is_text and is_role(name, _WHO) else column_of(name, cells)
-    if found is not None:
-        numbers[name] = found
+    column = None if is_text and is_role(name, _WHO) else _column_of(name, cells)
+    if column is not None:
+        numbers[name] = column
     elif is_text:
         texts[name] = [cell if cell is None else str(cell) for cell in cells]
 
 
 def line_logs(text: str, asked: Asked, path: Path) -> list[Log]:
     """Return the runs of JSON lines; a line that was torn is left out and told."""
-    records, broken = [], []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            record = parsed(line)
-        except ValueError:
-            record = None
-        if isinstance(record, dict):
-            records.append(record)
-        else:
-            broken.append(number)
+    records, broken = objects_in(text.split("\n"))
     if broken and not records:
         raise CurvewiseError(f"{path.name} is no JSON: line {broken[0]} is no object.")
     logs = record_logs(records, asked, path.name)
@@ -556,28 +509,6 @@ def is_score(name: str, asked: Asked) -> bool:
     return not _NO_SCORE.fullmatch(name)
 
 
-def flattened(values: Mapping[Any, Any], joint: str) -> dict[str, Any]:
-    """Return nested values under joined names; lists are kept as JSON.
-
-    >>> flattened({"optim": {"lr": 0.1}, "layers": [8, 8]}, ".")
-    {'optim.lr': 0.1, 'layers': '[8, 8]'}
-    """
-    out: dict[str, Any] = {}
-    waiting: list[tuple[str, Any, int]] = [(str(k), v, 0) for k, v in values.items()][
-        ::-1
-    ]
-    while waiting:
-        name, value, depth = waiting.pop()
-        if isinstance(value, Mapping) and depth < MOST_DEEP:
-            inner = [(f"{name}{joint}{k}", v, depth + 1) for k, v in value.items()]
-            waiting += inner[::-1]
-        elif value is None or isinstance(value, str | bool) or is_number(value):
-            out[name] = value
-        else:
-            out[name] = as_text(value)
-    return out
-
-
 def told_apart(logs: Sequence[Log]) -> Iterator[tuple[str, Log]]:
     """Yield the logs of a file, each with what tells it from the others in its name."""
     if len(logs) == 1:
@@ -586,14 +517,14 @@ def told_apart(logs: Sequence[Log]) -> Iterator[tuple[str, Log]]:
     if all(log.name for log in logs):
         yield from ((log.name, log) for log in logs)
         return
-    told = [{**log.params, **log.labels} for log in logs]
-    every = list(dict.fromkeys(key for one in told for key in one))
-    varying = [k for k in every if len({str(one.get(k)) for one in told}) > 1]
+    known = [{**log.params, **log.labels} for log in logs]
+    every = list(dict.fromkeys(key for one in known for key in one))
+    varying = [k for k in every if len({str(one.get(k)) for one in known}) > 1]
     if not varying:
         raise CurvewiseError(
             f"It holds {len(logs)} runs that {listed(every)} do not tell."
         )
-    for log, one in zip(logs, told, strict=True):
+    for log, one in zip(logs, known, strict=True):
         yield ",".join(f"{k}={one.get(k)}" for k in varying), log
 
 

@@ -12,20 +12,17 @@ import numpy as np
 
 from curvewise.errors import CurvewiseError, Keyword, listed, shortened
 from curvewise.exchange.run_names import SEEDS
-from curvewise.exchange.runs import Asked, as_text, parsed
+from curvewise.exchange.runs import Asked, as_text, flattened, is_number, parsed
 from curvewise.exchange.tools.folders.layout import yaml_of
 from curvewise.exchange.tools.folders.logs import (
     CONFIG_KEYS,
     DATA_SET,
     HISTORIES,
-    MOST_DEEP,
     ROWS,
     SPLITS,
     Log,
     Numbers,
     each_once,
-    flattened,
-    is_number,
     is_role,
     is_score,
     last_pass,
@@ -41,13 +38,14 @@ from curvewise.exchange.tools.folders.logs import (
 from curvewise.metrics import Floats
 from curvewise.trials import names
 
+_MOST_DEEP = 32  # levels of nested values that are looked into
 _RATES = ("lr", "learning_rate")
-BOOSTING = ("xgboost", "lightgbm")
+_BOOSTING = ("xgboost", "lightgbm")
 # Names of what is counted, with a number: keys of steps, and keys of runs.
 _STEP_KEY = re.compile(
     r"(epoch|step|iter|iteration|round|episode|update)[ _.-]?(\d+)", re.IGNORECASE
 )
-REPLICATE = re.compile(
+_REPLICATE = re.compile(
     r"(seed|fold|rep|repeat|repetition|replicate|run|trial|cv|split)[ _.-]?(\d+)",
     re.IGNORECASE,
 )
@@ -108,18 +106,18 @@ def _of_mapping(
     value: Mapping[str, Any], asked: Asked, name: str, tool: str
 ) -> list[Log]:
     if isinstance(value.get("log_history"), list):
-        return [trainer_log(value, asked)]
-    if is_history(value):
+        return [_trainer_log(value, asked)]
+    if _is_history(value):
         refuse_folds(value, name)
     if (records := _by_step(value, name, asked)) is not None:
         return record_logs(records, asked, name)
-    if some := named_runs(value, histories=tool == "keras"):
+    if some := _named_runs(value, histories=tool == "keras"):
         return [_named(path, one, asked, name, tool) for path, one in some]
-    if not is_boosting(value):
+    if not _is_boosting(value):
         found = _Found()
         _walk(value, "", found, asked)
         return _finished(found, asked, name)
-    if tool not in BOOSTING and not all(DATA_SET.fullmatch(str(k)) for k in value):
+    if tool not in _BOOSTING and not all(DATA_SET.fullmatch(str(k)) for k in value):
         trained = all(_is_training(map(str, one)) for one in value.values())
         more = ", or runs with a history each" if trained else ""
         raise CurvewiseError(
@@ -127,7 +125,7 @@ def _of_mapping(
             f"boosted model was scored{more}?",
             fixes=[{"tool": "xgboost"}, *([{"tool": "keras"}] if trained else [])],
         )
-    return [boosting_log(value, asked, name)]
+    return [_boosting_log(value, asked, name)]
 
 
 def _only(logs: Sequence[Log], name: str) -> Log:
@@ -143,7 +141,7 @@ def _has_curves(record: Mapping[Any, Any]) -> bool:
         for key, one in record.items()
     ) or any(
         names.is_score(str(key))
-        and is_curve(one)
+        and _is_curve(one)
         and any(type(v) is float for v in one)
         for key, one in record.items()
     )
@@ -152,22 +150,19 @@ def _has_curves(record: Mapping[Any, Any]) -> bool:
 # --- runs by name ------------------------------------------------------------------------
 
 
-def named_runs(
+def _named_runs(
     value: Mapping[Any, Any], *, histories: bool = False
 ) -> list[tuple[tuple[str, ...], Mapping[str, Any]]]:
     """Return the runs that nested names lead to; none where names are parts of a run.
 
     With `histories` curves below a name are those of a run, and of no data set.
     """
-    found = list(_below(value, (), histories))
-    return [one for one in found if one is not None] if _are_runs(found) else []
+    leaves = list(_below(value, (), histories))
+    runs = [one for one in leaves if one is not None]
+    return runs if 1 < len(runs) == len(leaves) else []
 
 
 _Leaf = tuple[tuple[str, ...], Mapping[str, Any]] | None
-
-
-def _are_runs(found: Sequence[_Leaf]) -> bool:
-    return len(found) > 1 and None not in found
 
 
 def _below(
@@ -175,19 +170,19 @@ def _below(
 ) -> Iterator[_Leaf]:
     """Yield runs with the names that lead to them; None for what is no run."""
     keys = [str(key) for key in value]
-    words = SPLITS | HISTORIES | CONFIG_KEYS
+    words = {*SPLITS, *HISTORIES, *CONFIG_KEYS}
     if len(path) > 3 or any(
         key.casefold() in words or DATA_SET.fullmatch(key) for key in keys
     ):
         yield None
         return
-    replicates = bool(keys) and all(map(REPLICATE.fullmatch, keys))
+    replicates = bool(keys) and all(map(_REPLICATE.fullmatch, keys))
     numbered = bool(keys) and all(key.isdigit() for key in keys)
     for key, one in zip(keys, value.values(), strict=True):
         here = (*path, key)
         if not isinstance(one, Mapping) or not one:
             yield None
-        elif is_history(one):
+        elif _is_history(one):
             yield (
                 (here, one)
                 if numbered or replicates or histories or _has_validation(one)
@@ -206,7 +201,7 @@ def _has_validation(history: Mapping[Any, Any]) -> bool:
 
 def _is_record(value: Mapping[Any, Any]) -> bool:
     """Return whether a value has a configuration or a history of its own."""
-    words = HISTORIES | CONFIG_KEYS
+    words = {*HISTORIES, *CONFIG_KEYS}
     return any(
         str(key).casefold() in words and isinstance(one, Mapping | list)
         for key, one in value.items()
@@ -216,8 +211,8 @@ def _is_record(value: Mapping[Any, Any]) -> bool:
 def _named(
     path: tuple[str, ...], value: Mapping[str, Any], asked: Asked, name: str, tool: str
 ) -> Log:
-    if is_history(value):
-        log = history_log(value, None, asked, f"{name}/{'/'.join(path)}")
+    if _is_history(value):
+        log = _history_log(value, None, asked, f"{name}/{'/'.join(path)}")
     else:
         log = _only(logs_of(value, asked, name, tool), name)
     log.name = "/".join(path)
@@ -230,7 +225,7 @@ def _by_step(value: Mapping[Any, Any], above: str, asked: Asked) -> list[Any] | 
     if not keys or not all(isinstance(one, Mapping) for one in value.values()):
         return None
     if any(
-        is_curve(v) or isinstance(v, Mapping)
+        _is_curve(v) or isinstance(v, Mapping)
         for one in value.values()
         for v in one.values()
     ) and not all(map(_STEP_KEY.fullmatch, keys)):
@@ -262,7 +257,7 @@ def _by_step(value: Mapping[Any, Any], above: str, asked: Asked) -> list[Any] | 
 # --- curves ------------------------------------------------------------------------------
 
 
-def is_curve(value: object) -> bool:
+def _is_curve(value: object) -> bool:
     """Return whether a value is a list of numbers, some of them missing or words."""
     if isinstance(value, np.ndarray):
         return value.ndim == 1 and value.dtype.kind in "fiu"
@@ -287,26 +282,26 @@ def _is_pairs(value: object) -> bool:
     )
 
 
-def is_history(value: object) -> bool:
+def _is_history(value: object) -> bool:
     """Return whether a value is a dict of curves, as Keras keeps them."""
     return (
         isinstance(value, Mapping)
         and bool(value)
-        and all(map(is_curve, value.values()))
+        and all(map(_is_curve, value.values()))
     )
 
 
-def is_boosting(value: object) -> bool:
+def _is_boosting(value: object) -> bool:
     """Return whether a value is {data set: {metric: curve}}, as xgboost keeps it."""
     return (
         isinstance(value, Mapping)
         and bool(value)
-        and all(map(is_history, value.values()))
+        and all(map(_is_history, value.values()))
         and not any(str(key).casefold() in HISTORIES for key in value)
     )
 
 
-def boosting_log(value: Mapping[str, Any], asked: Asked, name: str) -> Log:
+def _boosting_log(value: Mapping[str, Any], asked: Asked, name: str) -> Log:
     """Return the curves of a boosted model by round, or by a list of steps of theirs."""
     log = Log(clock="round")
     by_length: dict[int, list[str]] = {}
@@ -336,7 +331,7 @@ def _refuse_lengths(by_length: Mapping[int, list[str]], name: str) -> None:
         )
 
 
-def history_log(
+def _history_log(
     history: Mapping[str, Any], epochs: Sequence[float] | None, asked: Asked, name: str
 ) -> Log:
     """Return the curves of a history by epoch; Keras calls the first one 0."""
@@ -348,7 +343,7 @@ def history_log(
     return log
 
 
-def trainer_log(state: Mapping[str, Any], asked: Asked) -> Log:
+def _trainer_log(state: Mapping[str, Any], asked: Asked) -> Log:
     """Return what Hugging Face's trainer logged; of two values at a step, the last."""
     by = asked.step or "step"
     log = Log(clock=by)
@@ -391,13 +386,13 @@ def _walk(
         inner = before if bare in HISTORIES else f"{name}/"
         if isinstance(one, Mapping) and bare in CONFIG_KEYS:
             found.params |= flattened(one, ".")
-        elif isinstance(one, Mapping) and depth < MOST_DEEP:
+        elif isinstance(one, Mapping) and depth < _MOST_DEEP:
             found.trained |= bare.endswith("history")
             if (records := _by_step(one, bare, asked)) is not None:
                 found.records[inner] = records
             else:
                 _walk(one, inner, found, asked, depth + 1)
-        elif is_curve(one):
+        elif _is_curve(one):
             found.lists[name] = one
         elif _is_pairs(one) and names.is_score(name):
             found.pairs[name] = one
@@ -575,14 +570,14 @@ def _floats(curve: Any) -> Floats:
 # Histories in memory: of Keras, of Hugging Face's trainer, of xgboost and LightGBM.
 
 
-def is_known(source: object, tool: str) -> bool:
+def fits_object(source: object, tool: str = "folder") -> bool:
     """Return whether an object holds histories of runs, and cannot be a table."""
-    if isinstance(source, Mapping) and is_history(source):
+    if isinstance(source, Mapping) and _is_history(source):
         refuse_folds(source, "The dict")
     if isinstance(source, Mapping) and _deep_runs(source, tool):
         return True
     if _is_run(source):
-        return not is_history(source) or tool == "keras" or _is_keras(source)
+        return not _is_history(source) or tool == "keras" or _is_keras(source)
     if not isinstance(source, Mapping | list | tuple) or not source:
         return False
     several = source.values() if isinstance(source, Mapping) else source
@@ -614,10 +609,10 @@ def _deep_runs(
     source: Mapping[Any, Any], tool: str
 ) -> list[tuple[tuple[str, ...], Mapping[str, Any]]]:
     """Return runs under names below names, and those with their own configuration."""
-    if tool in BOOSTING:
+    if tool in _BOOSTING:
         return []
-    runs = named_runs(source)
-    return [] if all(len(p) == 1 and is_history(one) for p, one in runs) else runs
+    runs = _named_runs(source)
+    return [] if all(len(p) == 1 and _is_history(one) for p, one in runs) else runs
 
 
 def _deep(
@@ -625,18 +620,18 @@ def _deep(
 ) -> tuple[str | None, int, Log]:
     """Return a run with what the names that lead to it say: algorithm, task, seed."""
     name = "/".join(path)
-    if is_history(value):
-        log = history_log(value, None, asked, name)
+    if _is_history(value):
+        log = _history_log(value, None, asked, name)
     else:
         (log,) = logs_of(value, asked, name, tool)
-    words = [w for w in path if not w.isdigit() and not REPLICATE.fullmatch(w)]
+    words = [w for w in path if not w.isdigit() and not _REPLICATE.fullmatch(w)]
     for word, role in zip(words, ("algorithm", "task"), strict=False):
         if not names.every(names.ALGORITHM, log.params):
             log.labels.setdefault(role, word)
     for word in path:
         if word.isdigit():
             log.labels.setdefault("seed", int(word))
-        elif found := REPLICATE.fullmatch(word):
+        elif found := _REPLICATE.fullmatch(word):
             log.labels.setdefault(found[1].casefold(), int(found[2]))
     log.name = name
     return None, 0, log
@@ -644,9 +639,9 @@ def _deep(
 
 def _is_run(value: object) -> bool:
     return (
-        is_history(value)
-        or is_boosting(value)
-        or is_history(getattr(value, "history", None))
+        _is_history(value)
+        or _is_boosting(value)
+        or _is_history(getattr(value, "history", None))
         or isinstance(getattr(value, "log_history", None), list)
         or _is_log_history(value)
     )
@@ -677,7 +672,7 @@ def _is_keras(history: object) -> bool:
 
 def _is_mapping_of_histories(source: object, tool: str) -> bool:
     """Return whether {name: {metric: curve}} has names of algorithms, not of data."""
-    if not is_boosting(source) or tool in BOOSTING:
+    if not _is_boosting(source) or tool in _BOOSTING:
         return False
     assert isinstance(source, Mapping)  # noqa: S101 a boosting result is one
     if tool == "keras" or all(map(_is_keras, source.values())):
@@ -692,14 +687,14 @@ def _is_mapping_of_histories(source: object, tool: str) -> bool:
 
 
 def _log(value: Any, asked: Asked) -> Log:
-    if is_boosting(value):
-        return boosting_log(value, asked, "the result")
+    if _is_boosting(value):
+        return _boosting_log(value, asked, "the result")
     if isinstance(value, Mapping):
-        return history_log(value, None, asked, "the history")
+        return _history_log(value, None, asked, "the history")
     if _is_log_history(value):
-        return trainer_log({"log_history": value}, asked)
+        return _trainer_log({"log_history": value}, asked)
     if hasattr(value, "log_history"):
-        return trainer_log({"log_history": value.log_history}, asked)
+        return _trainer_log({"log_history": value.log_history}, asked)
     epochs = getattr(value, "epoch", None)
     known = list(epochs) if isinstance(epochs, Sequence) else None
-    return history_log(value.history, known, asked, "the history")
+    return _history_log(value.history, known, asked, "the history")
