@@ -500,7 +500,7 @@ def found_in(source: object, asked: Asked, tool: str | None) -> Runs | Sheet:
     """Return the runs that another tool kept, or a table as it stands."""
     tools.must_be_tool(tool)
     if (paths := tools.several_paths(source)) is not None:
-        found = tools.from_paths(paths, asked, tool)
+        found = tools.from_path(paths, asked, tool)
     elif isinstance(source, str | Path):
         path = existing(str(source).removeprefix(_SQLITE), folder=True)
         found = tools.from_path(path, asked, tool)

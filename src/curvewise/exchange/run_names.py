@@ -18,18 +18,13 @@ from curvewise.errors import (
     listed,
     shortened,
 )
-from curvewise.exchange.runs import LeftOut, array_of, left_out, utf8
+from curvewise.exchange.runs import LeftOut, array_of, columns_of, left_out, utf8
 from curvewise.trials import names
 from curvewise.trials.names import first
 
 SEEDS = (
     *names.TRIAL[1:6],
-    "fold",
-    "cv_fold",
-    "repeat",
-    "repetition",
-    "rep",
-    "replicate",
+    *"fold cv_fold repeat repetition rep replicate".split(),
 )
 
 
@@ -47,18 +42,16 @@ def roles_of(
 ) -> tuple[list[int], dict[str, list[Any]]]:
     """Return which runs to keep, and what their names say, as columns.
 
-    Examples
-    --------
     >>> roles_of(["ppo-Hopper-s3"], "{algorithm}-{task}-s{seed}")
     ([0], {'algorithm': ['ppo'], 'task': ['Hopper'], 'seed': [3]})
     """
-    told: list[dict[str, Any] | None]
+    roles_by_run: Sequence[Mapping[str, Any] | None]
     if isinstance(roles, str):
-        told = _by_pattern(runs, roles)
+        roles_by_run = _by_pattern(runs, roles)
     elif isinstance(roles, Mapping):
-        told = [dict(roles) for _ in runs]
+        roles_by_run = [roles for _ in runs]
     elif callable(roles):
-        told = [_called(roles, run) for run in runs]
+        roles_by_run = [_called(roles, run) for run in runs]
     else:
         raise CurvewiseError(
             f"roles is {shortened(repr(roles))}. Pass a pattern such as "
@@ -67,11 +60,11 @@ def roles_of(
             argument="roles",
             value=roles,
         )
-    kept = [i for i, one in enumerate(told) if one is not None]
-    used = [{str(n): v for n, v in one.items()} for one in told if one is not None]
-    names = dict.fromkeys(n for one in used for n in one)
-    columns = {n: [_cell(one.get(n)) for one in used] for n in names}
-    return kept, {n: _whole(cells) for n, cells in columns.items()}
+    known = {i: one for i, one in enumerate(roles_by_run) if one is not None}
+    columns = columns_of(
+        [{str(n): _cell(v) for n, v in r.items()} for r in known.values()]
+    )
+    return list(known), {n: _whole(cells) for n, cells in columns.items()}
 
 
 def left_out_of(runs: Sequence[str], rows: Sequence[int]) -> tuple[LeftOut, ...]:
@@ -106,25 +99,25 @@ def rows_with_roles(table: pa.Table, roles: NamedRoles, name: str) -> pa.Table:
     )
     encoded = cells.dictionary_encode()
     runs = encoded.dictionary.to_pylist()
-    kept, columns = roles_of(runs, roles)
-    for left in left_out_of(runs, kept):
+    used, columns = roles_of(runs, roles)
+    for left in left_out_of(runs, used):
         said = Message(f"{name}: Left out: ", left.text, ".")
         warnings.warn(said, CurvewiseWarning, stacklevel=5)
     place = np.full(len(runs), -1)
-    place[kept] = np.arange(len(kept))
+    place[used] = np.arange(len(used))
     where = place[encoded.indices.to_numpy()]
     rows = np.flatnonzero(where >= 0)
-    told = {
+    cells_of = {
         n: array_of(cells).take(pa.array(where[rows])) for n, cells in columns.items()
     }
-    return with_columns(table.take(pa.array(rows)), told)
+    return with_columns(table.take(pa.array(rows)), cells_of)
 
 
-def _by_pattern(runs: Sequence[str], pattern: str) -> list[dict[str, Any] | None]:
+def _by_pattern(runs: Sequence[str], pattern: str) -> list[dict[str, Any]]:
     # Seeds are digits wherever that fits: in "ppo-s-s-s3" the seed is 3, not "-s3".
     strict, loose = _compiled(pattern, digits=True), _compiled(pattern, digits=False)
-    found = [strict.fullmatch(run) or loose.fullmatch(run) for run in runs]
-    strangers = [run for run, match in zip(runs, found, strict=True) if not match]
+    matches = [strict.fullmatch(run) or loose.fullmatch(run) for run in runs]
+    strangers = [run for run, match in zip(runs, matches, strict=True) if not match]
     if strangers:
         raise CurvewiseError(
             f"{len(strangers)} of {len(runs)} names of runs do not fit the pattern "
@@ -132,31 +125,31 @@ def _by_pattern(runs: Sequence[str], pattern: str) -> list[dict[str, Any] | None
             f"pattern. In Python, a function of names of runs may return None for one to "
             f"leave out."
         )
-    return [_joined(match.groupdict()) for match in found if match]
+    return [_joined(match.groupdict()) for match in matches if match]
 
 
-def _joined(told: dict[str, Any]) -> dict[str, Any]:
+def _joined(fields: dict[str, Any]) -> dict[str, Any]:
     """Return what a pattern found; parts of one name are joined, as in "ppo/tuned"."""
-    out: dict[str, list[str]] = {}
-    for name, text in told.items():
+    parts: dict[str, list[str]] = {}
+    for name, text in fields.items():
         bare = name.rstrip("_")
-        out.setdefault(bare if bare in _JOINED else name, []).append(text)
-    return {name: "/".join(texts) for name, texts in out.items()}
+        parts.setdefault(bare if bare in _JOINED else name, []).append(text)
+    return {name: "/".join(texts) for name, texts in parts.items()}
 
 
 def _compiled(pattern: str, *, digits: bool) -> re.Pattern[str]:
     parts, end, fields = [], 0, []
-    for found in _FIELD.finditer(pattern):
-        parts.append(re.escape(pattern[end : found.start()]))
-        end = found.end()
-        if found[1] is None:
+    for match in _FIELD.finditer(pattern):
+        parts.append(re.escape(pattern[end : match.start()]))
+        end, name = match.end(), match[1]
+        if name is None:
             parts.append(".*?")
             continue
-        fields.append(found[1])
-        whole = found[2] or (digits and found[1] in _NUMBERED)
-        fits = r"\d+" if whole else "[^/]+?"
-        times = fields.count(found[1]) - 1 if found[1] in _JOINED else 0
-        parts.append(f"(?P<{found[1]}{times * '_'}>{fits})")
+        fields.append(name)
+        is_whole = match[2] or (digits and name in _NUMBERED)
+        times = fields.count(name) - 1 if name in _JOINED else 0
+        fits = r"\d+" if is_whole else "[^/]+?"
+        parts.append(f"(?P<{name}{times * '_'}>{fits})")
     if not fields:
         raise CurvewiseError(
             f"The pattern '{shortened(pattern)}' names no role. Write it as names of runs "
@@ -176,7 +169,7 @@ def _called(
     roles: Callable[[str], Mapping[str, object] | None], run: str
 ) -> dict[str, Any] | None:
     try:
-        told = roles(run)
+        answer = roles(run)
     except Exception as problem:
         raise CurvewiseError(
             "The function of ",
@@ -184,12 +177,12 @@ def _called(
             f" raised {type(problem).__name__} for run '{shortened(run)}': "
             f"{shortened(problem)}. Return None for a run to leave out.",
         ) from problem
-    if told is None or isinstance(told, Mapping):
-        return None if told is None else dict(told)
+    if answer is None or isinstance(answer, Mapping):
+        return None if answer is None else dict(answer)
     raise CurvewiseError(
         "The function of ",
         Keyword("roles"),
-        f" returned {shortened(repr(told))} for run '{shortened(run)}'. Return a "
+        f" returned {shortened(repr(answer))} for run '{shortened(run)}'. Return a "
         "dict such as {'algorithm': 'ppo', 'seed': 3}.",
     )
 
@@ -278,11 +271,7 @@ def said_in_names(runs: Sequence[str]) -> dict[str, list[Any]]:
         for key, text in _PAIR.findall(run):
             cells = columns.setdefault(_column(key), [None] * len(runs))
             cells[row] = _value(text)
-        certain: dict[str, int] = {}
-        for word, digits in _CERTAIN.findall(run):
-            certain["seed" if word.casefold() == "seed" else word.casefold()] = int(
-                digits
-            )
+        certain = {w.casefold(): int(digits) for w, digits in _CERTAIN.findall(run)}
         for word, number in certain.items():
             cells = columns.setdefault(word, [None] * len(runs))
             cells[row] = number if cells[row] is None else cells[row]
@@ -307,17 +296,16 @@ def _value(text: str) -> Any:
 
 
 def keys_of(words: Iterable[str], params: Mapping[str, Sequence[Any]]) -> list[str]:
-    """Return the settings that name a role, best first: ``model``, then ``model.name``.
-
-    >>> keys_of(["model"], {"lr": [1], "net.model": ["a"], "model.name": ["b"]})
-    ['net.model', 'model.name']
-    """
+    """Return the settings that name a role, best first: ``model``, then ``model.name``."""
     ranked = []
     order = {word: i for i, word in enumerate(words)}
     for key, cells in params.items():
         if any(cell is None or isinstance(cell, bool) for cell in cells):
             continue
-        if len(set(map(str, cells))) == len(cells) > 1 and _are_paths(cells):
+        texts = list(map(str, cells))
+        if len(set(texts)) == len(texts) > 1 and any(
+            re.search(r"[/\\]", t) for t in texts
+        ):
             continue  # where each run keeps its own files
         *above, last = [p.casefold() for p in key.split(".")]
         stem = re.sub(r"_(name|id|type)$", "", last)
@@ -327,10 +315,6 @@ def keys_of(words: Iterable[str], params: Mapping[str, Sequence[Any]]) -> list[s
         elif above and last in _NAMERS and above[-1] in order:
             ranked.append((2, order[above[-1]], key))
     return [key for _, _, key in sorted(ranked)]
-
-
-def _are_paths(cells: Sequence[Any]) -> bool:
-    return any("/" in str(cell) or "\\" in str(cell) for cell in cells)
 
 
 def chosen_key(
@@ -354,47 +338,37 @@ def unexplained(
 
     A word that only one run has may be anything; one that several have groups them.
     """
-    told = [{str(v).casefold() for v in values} for values in zip(*known, strict=True)]
-    told = told or [set() for _ in runs]
+    known_of = [{str(v).casefold() for v in row} for row in zip(*known, strict=True)]
+    known_of = known_of or [set() for _ in runs]
     runs = [re.sub(r"[\w.+~-]*=", "", run) for run in runs]  # keys are no words
     parts = _parts(runs)
-    columns = [part.texts for part in parts] if parts is not None else [_last(runs)]
+    if parts is not None:
+        columns = [part.texts for part in parts]
+    else:  # of uneven names the last level, without a seed behind it
+        columns = [_part([run.rpartition("/")[2] for run in runs]).texts]
     is_open = shared = False
     for texts in columns:
         if len(set(texts)) < 2 or all(map(_NOISE.fullmatch, texts)):
             continue
-        rows = zip(texts, told, strict=True)
-        if not all(_is_told(text.casefold(), own) for text, own in rows):
+        rows = zip(texts, known_of, strict=True)
+        if not all(_is_explained(text.casefold(), values) for text, values in rows):
             is_open = True
             shared |= len(set(texts)) < len(texts)
     return is_open, shared
 
 
-def _last(runs: Sequence[str]) -> list[str]:
-    """Return the last level of uneven names, without a seed behind it."""
-    return _part([run.rpartition("/")[2] for run in runs]).texts
-
-
-def _is_told(text: str, own: set[str]) -> bool:
-    words = [w for w in re.split(r"[_.,@ =-]+", text) if w and not w.isdigit()]
-    return text in own or all(
-        any(word in value or value == word for value in own) or _pair_told(word, own)
-        for word in words
-    )
-
-
-def _pair_told(word: str, own: set[str]) -> bool:
-    """Return whether ``lr0.1`` is a setting's value behind a word."""
-    found = re.fullmatch(r"[a-z]+(\d.*)", word)
-    return found is not None and found[1] in own
+def _is_explained(text: str, values: set[str]) -> bool:
+    """Return whether settings have the words of a text, or lr0.1 a value behind one."""
+    for word in (w for w in re.split(r"[_.,@ =-]+", text) if w and not w.isdigit()):
+        pair = re.fullmatch(r"[a-z]+(\d.*)", word)
+        is_pair = pair is not None and pair[1] in values
+        if not is_pair and not any(word in value for value in values):
+            return text in values
+    return True
 
 
 def shared_name(runs: Sequence[str]) -> str | None:
-    """Return what names have in common that differ in nothing but their seed.
-
-    >>> shared_name(["ppo/seed_0", "ppo/seed_1"]), shared_name(["a1_seed0", "a2_seed1"])
-    ('ppo', None)
-    """
+    """Return what names have in common that differ in nothing but their seed."""
     names_without = {_CERTAIN.sub("", run).strip("/_.,-") for run in runs}
     return names_without.pop() if len(names_without) == 1 else None
 

@@ -15,6 +15,7 @@ Those that read return `Runs`, or a `Sheet` where one table says it all.
 
 import importlib
 import re
+from dataclasses import replace
 from glob import glob, has_magic
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -66,14 +67,28 @@ _COLUMNS = re.compile(
 )
 
 
-def from_path(path: Path, asked: Asked, tool: str | None) -> Found | None:
-    """Return the runs of another tool's file or folder, or None if the file is nobody's."""
-    return _from_seen(seen_at(path), asked, tool)
-
-
-def from_paths(paths: list[Path], asked: Asked, tool: str | None) -> Found | None:
-    """Return the runs of several files or folders."""
-    return _from_seen(seen_among(paths), asked, tool)
+def from_path(path: Path | list[Path], asked: Asked, tool: str | None) -> Found | None:
+    """Return the runs of files or folders of another tool, or None if they are nobody's."""
+    seen = seen_at(path) if isinstance(path, Path) else seen_among(path)
+    if tool is None and is_plain_file(seen):
+        return None
+    fitting = [t for t in _candidates(tool, "path") if _module(t).fits_path(seen)]
+    if tool is None and (not fitting or set(fitting) <= _WITH_LOGS):
+        fits = "is_beside" if fitting else "fits_path"
+        if getattr(_module("folder"), fits)(seen):  # logs of anybody
+            fitting.append("folder")
+    if not fitting and seen.is_folder:
+        of_tool = f" of {tool}" if tool else ""
+        raise CurvewiseError(
+            f"{seen.path} is a folder without results{of_tool} that can be read: it has "
+            f"{seen.summary()}. Pass a file of results, a folder that one of "
+            f"{listed(TOOLS[:6])} wrote, or one with a CSV or JSON file per run."
+        )
+    if not fitting:
+        return None
+    runs: Found = _module(fitting[0]).read_path(seen, asked)
+    others = [t for t in fitting[1:] if (fitting[0], t) not in _SAME_NUMBERS]
+    return _with_others(runs, others) if others else runs
 
 
 def is_plain_file(seen: Seen) -> bool:
@@ -91,23 +106,6 @@ def is_plain_table(table: pa.Table) -> bool:
     return not any(map(_COLUMNS.fullmatch, table.column_names))
 
 
-def _from_seen(seen: Seen, asked: Asked, tool: str | None) -> Found | None:
-    if tool is None and is_plain_file(seen):
-        return None
-    fitting = [t for t in _candidates(tool, "path") if _module(t).fits_path(seen)]
-    if tool is None and (not fitting or set(fitting) <= _WITH_LOGS):
-        fits = "is_beside" if fitting else "fits_path"
-        if getattr(_module("folder"), fits)(seen):  # logs of anybody
-            fitting.append("folder")
-    if not fitting and seen.is_folder:
-        raise _refused(seen, tool)
-    if not fitting:
-        return None
-    found: Found = _module(fitting[0]).read_path(seen, asked)
-    others = [t for t in fitting[1:] if (fitting[0], t) not in _SAME_NUMBERS]
-    return _with_others(found, others)
-
-
 def from_table(
     table: pa.Table, name: str, asked: Asked, tool: str | None
 ) -> Found | None:
@@ -117,8 +115,8 @@ def from_table(
     for candidate in _candidates(tool, "table"):
         module = _module(candidate)
         if module.fits_table(table):
-            found: Found = module.read_table(table, name, asked)
-            return found
+            runs: Found = module.read_table(table, name, asked)
+            return runs
     return None
 
 
@@ -128,8 +126,8 @@ def from_object(source: object, asked: Asked, tool: str | None) -> Found | None:
     for candidate in [*_candidates(tool, "object"), *more]:
         module = _module(candidate)
         if module.fits_object(source):
-            found: Found = module.read_object(source, asked)
-            return found
+            runs: Found = module.read_object(source, asked)
+            return runs
     return None
 
 
@@ -143,12 +141,12 @@ def several_paths(source: object) -> list[Path] | None:
         return None
     if Path(source).expanduser().exists():
         return None
-    found = sorted(glob(str(Path(source).expanduser()), recursive=True))  # noqa: PTH207
-    if not found:
+    paths = sorted(glob(str(Path(source).expanduser()), recursive=True))  # noqa: PTH207
+    if not paths:
         raise CurvewiseError(
             f"There is no file that fits '{source}'. Check the pattern."
         )
-    return [Path(one) for one in found]
+    return [Path(one) for one in paths]
 
 
 def is_foreign_database(path: Path) -> bool:
@@ -165,18 +163,9 @@ def must_be_tool(tool: object) -> None:
         raise unknown("tool", tool, TOOLS)
 
 
-def _refused(seen: Seen, tool: str | None) -> CurvewiseError:
-    asked = f" of {tool}" if tool else ""
-    return CurvewiseError(
-        f"{seen.path} is a folder without results{asked} that can be read: it has "
-        f"{seen.summary()}. Pass a file of results, a folder that one of "
-        f"{listed(TOOLS[:6])} wrote, or one with a CSV or JSON file per run."
-    )
-
-
 def _candidates(tool: str | None, kind: str) -> list[str]:
-    asked = list(MODULES) if tool is None else [tool]
-    return [name for name in asked if hasattr(_module(name), f"fits_{kind}")]
+    tools = list(MODULES) if tool is None else [tool]
+    return [name for name in tools if hasattr(_module(name), f"fits_{kind}")]
 
 
 def _module(tool: str) -> ModuleType | SimpleNamespace:
@@ -187,23 +176,20 @@ def _module(tool: str) -> ModuleType | SimpleNamespace:
     return importlib.import_module(f"curvewise.exchange.tools.{MODULES[tool]}")
 
 
-def _with_others(found: Found, others: list[str]) -> Found:
-    from dataclasses import replace
-
-    if not others:
-        return found
+def _with_others(runs: Found, others: list[str]) -> Found:
+    """Return runs with a remark on other tools' results beside them."""
     known = [other for other in others if other != "folder"]
     what = f"results of {listed(known)}" if known else "logs of another kind"
     remark = Message(
         f"It also holds {what}; ", Keyword("tool", others[0]), " reads those instead."
     )
-    found = replace(found, remarks=(*found.remarks, remark))
-    if isinstance(found, Runs) and not found.scalars.names:  # they may have the scores
+    runs = replace(runs, remarks=(*runs.remarks, remark))
+    if isinstance(runs, Sheet):
+        return runs
+    if not runs.scalars.names:  # they may have the scores
         raise CurvewiseError(
-            f"{found.source} holds no scores. ",
+            f"{runs.source} holds no scores. ",
             remark,
             fixes=[{"tool": other} for other in others],
         )
-    if isinstance(found, Runs) and "folder" in others:
-        found = replace(found, others=tuple(others))
-    return found
+    return replace(runs, others=tuple(others)) if "folder" in others else runs
