@@ -24,7 +24,7 @@ from curvewise_papers.hoiem2021.curves import (
 )
 from curvewise_papers.hoiem2021.table3 import multipliers
 from curvewise_papers.hoiem2021.validation import coverage
-from curvewise_papers.study import Results, Runner, printed
+from curvewise_papers.study import Results, Runner, columns, printed
 
 ASSETS = Path(__file__).parents[2] / "tests" / "assets"
 KEPT = Path(__file__).parents[2] / "docs" / "results" / "hoiem2021"
@@ -247,19 +247,19 @@ def test_tables_of_true_power_laws():
     """Where curves are power laws with an exponent of -1/2, the light fit is right."""
     rng = np.random.default_rng(3)
     found = {("table", f"{i}", 0): blocks(0.05, rng, 5 + i) for i in range(6)}
-    tables = curves.columns(curves._left_out(found))
+    tables = columns(curves._left_out(found), real=np.float32)
     left = curves.left_out_of(tables)
     assert left.predicted.shape == (6, 6, 5)
     assert left.average.max() < 0.3
     observed = np.array([[e.mean() for e in own.largest] for own in found.values()])
     np.testing.assert_allclose(left.observed, observed, rtol=1e-6)
-    light = curves.columns(curves._light(found))
+    light = columns(curves._light(found), real=np.float32)
     np.testing.assert_allclose(light["light_e_N"], light["e_N"], atol=0.25)
-    held = coverage(curves.columns(list(curves._coverage(found))))
+    held = coverage(columns(list(curves._coverage(found)), real=np.float32))
     # 24 intervals at each of seven sizes; at .85 at least, 70 % of all are a 1e-6 event.
     assert np.mean([share for share, _ in held["calibrated"]]) > 0.8
     # The negative control: bounds around another curve do not hold.
-    table = curves.columns(list(curves._coverage(found)))
+    table = columns(list(curves._coverage(found)), real=np.float32)
     shifted = {**table, "observed": table["observed"] + 2}
     assert coverage(shifted)["printed"][4][0] < 0.05
 
@@ -350,7 +350,7 @@ def test_kept_tables_are_those_of_the_kept_trials():
     diverged = [key for key, own in found.items() if own.is_diverged]
     assert diverged == [("letter", "boosting", 0)]
     found = {key: own for key, own in found.items() if key not in diverged}
-    again = curves.columns(curves._light(found))
+    again = columns(curves._light(found), real=np.float32)
     for name in ("e_N", "beta_N", "light_e_N", "light_beta_N"):
         np.testing.assert_allclose(
             again[name], results.tables["light"][name], rtol=1e-4

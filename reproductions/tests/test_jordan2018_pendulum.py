@@ -137,9 +137,7 @@ def test_claims_and_figures_come_from_a_small_run(small, tmp_path):
 
 def test_what_is_needed_is_named(monkeypatch):
     assert STUDY.missing() == ""
-    monkeypatch.setattr(
-        "curvewise_papers.jordan2018.pendulum.find_spec", lambda name: None
-    )
+    monkeypatch.setattr("curvewise_papers.study.find_spec", lambda name: None)
     assert "pip install './reproductions[rl]'" in STUDY.missing()
 
 

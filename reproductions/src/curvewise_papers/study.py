@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -17,10 +18,10 @@ import numpy as np
 
 from curvewise.engine.experiment import Experiment
 from curvewise.errors import CurvewiseError, unknown
-from curvewise.figures.chart import Chart
+from curvewise.figures.chart import Chart, Series, no_band
 from curvewise.flow.progress import each
 from curvewise.flow.run import run
-from curvewise.metrics import Metric
+from curvewise.metrics import Floats, Metric
 from curvewise.review.check import ungated
 from curvewise.text import Cell
 from curvewise.trials import Trials
@@ -208,7 +209,10 @@ class Results:
                 trials[name.removesuffix(_TRIALS)] = _trials(table, head)
             else:
                 tables[name] = {
-                    column: _array(table[column]) for column in table.column_names
+                    column: values.combine_chunks().to_numpy(zero_copy_only=False)
+                    for column, values in zip(
+                        table.column_names, table.columns, strict=True
+                    )
                 }
         return cls(trials, tables, made)
 
@@ -226,10 +230,6 @@ def _trials(table: Any, head: Mapping[bytes, bytes]) -> Trials:
     meant = {name: _meant(told) for name, told in json.loads(head[_METRICS]).items()}
     found, _ = read_results(table, metrics=meant or None)
     return found
-
-
-def _array(column: Any) -> Any:
-    return column.combine_chunks().to_numpy(zero_copy_only=False)
 
 
 def _told(metric: Metric) -> dict[str, Any]:
@@ -256,6 +256,39 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def columns(
+    rows: Sequence[Mapping[str, Any]], names: Iterable[str] = (), real: Any = np.float64
+) -> Table:
+    """Return rows as columns: these, or those of the first row.
+
+    >>> columns([{"a": "x", "b": 1.5}, {"a": "y", "b": 2.5}])["b"]
+    array([1.5, 2.5])
+    """
+    table = {key: np.array([row[key] for row in rows]) for key in names or rows[0]}
+    return {
+        key: values.astype(real) if values.dtype == np.float64 else values
+        for key, values in table.items()
+    }
+
+
+def part(table: Table, /, **wanted: Any) -> dict[str, Any]:
+    """Return the rows of a table that have these values, real numbers in full length.
+
+    >>> part({"a": np.array(["x", "y"]), "b": np.array([1.5, 2.5])}, a="y")["b"]
+    array([2.5])
+    """
+    keep = np.ones(len(next(iter(table.values()))), dtype=bool)
+    for key, value in wanted.items():
+        column = np.asarray(table[key])
+        is_number = column.dtype.kind == "f"
+        keep &= np.isclose(column, value) if is_number else column == value
+    chosen = {key: np.asarray(values)[keep] for key, values in table.items()}
+    return {
+        key: values.astype(np.float64) if values.dtype.kind == "f" else values
+        for key, values in chosen.items()
+    }
 
 
 # --- studies -----------------------------------------------------------------------------
@@ -331,7 +364,23 @@ class Figure:
     columns: int = 4
 
 
-def _nothing() -> str:
+def line(
+    name: str,
+    x: Floats,
+    y: Floats,
+    look: int | None = None,
+    *,
+    is_faint: bool = False,
+    is_dots: bool = False,
+) -> Series:
+    """Return a curve without a band."""
+    return Series(name, x, y, *no_band(x), look, is_faint, is_dots)
+
+
+def lacks_numba() -> str:
+    """Return what has to be installed for learners that are compiled."""
+    if find_spec("numba") is None:
+        return "the extra 'rl': pip install './reproductions[rl]'"
     return ""
 
 
@@ -366,7 +415,7 @@ class Study:
     run: Callable[[Runner], Results]
     claims: Callable[[Results], Sequence[Claim]]
     figures: Callable[[Results], Sequence[Figure]]
-    missing: Callable[[], str] = _nothing
+    missing: Callable[[], str] = lambda: ""
 
     def __post_init__(self) -> None:
         # What a paper did is shown as it did it: nothing of it is withheld.

@@ -16,8 +16,18 @@ from curvewise.stats.learning import data_multiplier
 from curvewise.stats.powerlaw import fit_power_law
 from curvewise.trials import Trials
 from curvewise_papers.claims import Claim
-from curvewise_papers.hoiem2021.curves import Rows, columns, lacks_tables, run_halves
-from curvewise_papers.study import Figure, Results, Runner, Study, Table, printed
+from curvewise_papers.hoiem2021.curves import Rows, lacks_tables, run_halves
+from curvewise_papers.study import (
+    Figure,
+    Results,
+    Runner,
+    Study,
+    Table,
+    columns,
+    line,
+    part,
+    printed,
+)
 
 # What is compared in which figure of the paper: curves, and pairs of them, of which the
 # second is taken from the first.
@@ -78,7 +88,8 @@ def compared(trials: Mapping[str, Trials]) -> dict[str, Table]:
         means += _means(half, own)
         for figure, wanted in GROUPS.items():
             pairs += _pairs(half, figure, own, wanted)
-    return {"curves": columns(curves), "pairs": columns(pairs), "means": columns(means)}
+    tables = {"curves": curves, "pairs": pairs, "means": means}
+    return {name: columns(rows, real=np.float32) for name, rows in tables.items()}
 
 
 def _curves(half: str, trials: Trials) -> Rows:
@@ -198,36 +209,31 @@ class Half:
 
 def halves(tables: Mapping[str, Table]) -> list[Half]:
     """Return what the tables say of each half."""
-    curves, means, pairs = (tables[name] for name in ("curves", "means", "pairs"))
     found = []
-    for half in dict.fromkeys(curves["half"]):
-        here = np.flatnonzero(np.asarray(curves["half"], dtype=str) == half)
-        own = np.flatnonzero(np.asarray(means["half"], dtype=str) == half)
-        names = np.asarray(means["algorithm"], dtype=str)[own]
-        by_size = {
-            column: {
-                str(name): np.asarray(means[column], np.float64)[own[names == name]]
-                for name in dict.fromkeys(names.tolist())
-            }
-            for column in ("error", "sd")
-        }
+    for half in dict.fromkeys(tables["curves"]["half"]):
+        curves, means, pairs = (
+            part(tables[name], half=half) for name in ("curves", "means", "pairs")
+        )
         at_largest = {
-            key: {str(curves["algorithm"][i]): float(curves[key][i]) for i in here}
+            key: dict(zip(curves["algorithm"], curves[key].tolist(), strict=True))
             for key in ("error", "reliance")
         }
+        by_size = {
+            name: part(means, algorithm=name)
+            for name in dict.fromkeys(means["algorithm"])
+        }
+        names = zip(pairs["first"], pairs["second"], strict=True)
+        differences = zip(*(pairs[key].tolist() for key in _COLUMNS), strict=True)
         found.append(
             Half(
                 str(half),
-                at_largest["error"],
-                at_largest["reliance"],
-                by_size["error"],
-                by_size["sd"],
-                {
-                    (str(pairs["first"][i]), str(pairs["second"][i])): {
-                        key: float(pairs[key][i]) for key in _COLUMNS
-                    }
-                    for i in range(len(pairs["half"]))
-                    if pairs["half"][i] == half
+                error=at_largest["error"],
+                reliance=at_largest["reliance"],
+                means={name: own["error"] for name, own in by_size.items()},
+                sds={name: own["sd"] for name, own in by_size.items()},
+                pairs={
+                    pair: dict(zip(_COLUMNS, values, strict=True))
+                    for pair, values in zip(names, differences, strict=True)
                 },
             )
         )
@@ -331,11 +337,7 @@ def _chart(half: str, trials: Trials, figure: str) -> Chart | None:
         told = f"{name}: {law.e_N:.1f}, {law.beta_N:.1f}, {law.gamma:.2f}"
         lines.append(Series(told, n, band.value, *ends, look))
         means = np.array([e.mean() for e in errors])
-        dots.append(
-            Series(
-                f"{name}, observed", sizes, means, *no_band(sizes), look, is_dots=True
-            )
-        )
+        dots.append(line(f"{name}, observed", sizes, means, look, is_dots=True))
     return Chart(
         title=half,
         x_label="training examples, drawn at n^(-1/2)",

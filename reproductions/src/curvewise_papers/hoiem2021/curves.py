@@ -17,7 +17,7 @@ from curvewise.stats.learning import LeftOut, extrapolate, leave_one_size_out, s
 from curvewise.stats.powerlaw import PowerLaw, fit_power_law, light_fit
 from curvewise.trials import Trials
 from curvewise.zoo.estimators import Learner
-from curvewise_papers.study import Runner, Scale, Table, printed
+from curvewise_papers.study import Runner, Scale, Table, columns, printed
 from curvewise_papers.tasks import tabular_task
 from curvewise_papers.transfer import Network, Source
 
@@ -300,21 +300,11 @@ def measured(trials: Trials) -> dict[str, Table]:
     """Return all tables of the study, without curves of which a model diverged."""
     blocks = {k: own for k, own in blocks_of(trials).items() if not own.is_diverged}
     return {
-        "left_out": columns(_left_out(blocks)),
-        "stability": columns(_stability(blocks)),
-        "light": columns(_light(blocks)),
-        "coverage": columns(list(_coverage(blocks))),
+        "left_out": columns(_left_out(blocks), real=np.float32),
+        "stability": columns(_stability(blocks), real=np.float32),
+        "light": columns(_light(blocks), real=np.float32),
+        "coverage": columns(list(_coverage(blocks)), real=np.float32),
     }
-
-
-def columns(rows: Rows) -> Table:
-    """Return rows as columns, numbers to seven digits."""
-    table: dict[str, Any] = {}
-    for name in rows[0]:
-        values = [row[name] for row in rows]
-        is_real = isinstance(values[0], float)
-        table[name] = np.array(values, dtype=np.float32) if is_real else values
-    return table
 
 
 def _about(key: Key) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from curvewise.figures.chart import Chart, Mark, Series, no_band
+from curvewise.figures.chart import Chart, Mark
 from curvewise.metrics import Floats
 from curvewise.stats.learning import average_rmse, leave_one_size_out, point_multiplier
 from curvewise.stats.powerlaw import PowerLaw, fit_power_law, light_fit
@@ -16,7 +16,16 @@ from curvewise_papers.claims import Claim
 from curvewise_papers.hoiem2021 import curves
 from curvewise_papers.hoiem2021.curves import SIZES, laws
 from curvewise_papers.hoiem2021.validation import jackknife, ratio_of
-from curvewise_papers.study import Figure, Results, Runner, Study, Table, printed
+from curvewise_papers.study import (
+    Figure,
+    Results,
+    Runner,
+    Study,
+    Table,
+    columns,
+    line,
+    printed,
+)
 
 TABLE = "Figures 3 to 8 in words, counted in Table 3"
 _LOST = "The rows after six ResNet-18 are not readable in the text that we have."
@@ -203,18 +212,22 @@ def fitted(curves: dict[str, Runs]) -> Table:
     rows = []
     for label, (sizes, errors) in curves.items():
         law = fit_power_law(sizes, errors, unit="percent", method="paper")
-        line = light_fit(sizes, errors, unit="percent", method="paper")
+        straight = light_fit(sizes, errors, unit="percent", method="paper")
         rows.append(
-            (
-                *(label, law.alpha, law.eta, law.gamma, law.e_N, law.beta_N),
-                *(line.alpha, line.eta, line.e_N, line.beta_N),
-            )
+            {
+                "label": label,
+                "alpha": law.alpha,
+                "eta": law.eta,
+                "gamma": law.gamma,
+                "e400": law.e_N,
+                "beta400": law.beta_N,
+                "light_alpha": straight.alpha,
+                "light_eta": straight.eta,
+                "light_e400": straight.e_N,
+                "light_beta400": straight.beta_N,
+            }
         )
-    names = (
-        *("label", "alpha", "eta", "gamma", "e400", "beta400"),
-        *("light_alpha", "light_eta", "light_e400", "light_beta400"),
-    )
-    return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    return columns(rows)
 
 
 def left_out(curves: dict[str, Runs]) -> Table:
@@ -501,7 +514,7 @@ def _figure_8() -> Figure:
             law = curves.laws()[block, f"Resnet-18 {which} Data-Aug"]
             told = f"{name}, {label}"
             at = 2 * look + (label == "without")
-            series.append(Series(told, n, law.error(n), *no_band(n), at))
+            series.append(line(told, n, law.error(n), at))
     drawn = Chart(
         title="Augmentation on Places365",
         x_label="images of each class, drawn at n^(-1/2)",
@@ -519,7 +532,7 @@ def _figure_8() -> Figure:
         x_label="images of each class",
         y_label="times the data",
         series=tuple(
-            Series(name, sizes, np.array(times), *no_band(sizes), 2 * look)
+            line(name, sizes, np.array(times), 2 * look)
             for look, (name, times) in enumerate(multipliers().items())
         ),
         caption="m with e(n) with augmentation = e(m n) without; the paper says 1.8.",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from curvewise.figures.chart import Chart, Mark, Series, no_band
+from curvewise.figures.chart import Chart, Mark
 from curvewise.metrics import Floats
 from curvewise.stats.learning import LeftOut, stability
 from curvewise_papers.claims import Claim
@@ -21,7 +21,15 @@ from curvewise_papers.hoiem2021.curves import (
     measured,
     run_tables,
 )
-from curvewise_papers.study import Figure, Results, Runner, Study, Table, printed
+from curvewise_papers.study import (
+    Figure,
+    Results,
+    Runner,
+    Study,
+    Table,
+    line,
+    printed,
+)
 
 OURS = "Other learners on other data"
 
@@ -238,7 +246,7 @@ def _missed(table: Table, name: str) -> Chart:
         x_label="size left out, in 400ths of all",
         y_label="RMSE in percentage points",
         series=tuple(
-            Series(label, shares, rmse, *no_band(shares), look)
+            line(label, shares, rmse, look)
             for look, (label, rmse) in enumerate(zip(labels, found.rmse, strict=True))
         ),
         caption=f"Leave-one-size-out RMSE over {len(found.curves)} curves.",
@@ -280,19 +288,16 @@ def _refitted(name: str, own: Blocks) -> Chart:
     )
     sd = {key: float(x[0]) for key, x in found.sd.items()}
     lines = [
-        Series("refit", n, curve, *no_band(n), 0, is_faint=True)
-        for curve in found.predictions[0]
+        line("refit", n, curve, 0, is_faint=True) for curve in found.predictions[0]
     ]
     middle = np.median(found.predictions[0], axis=0)
     told = ", ".join(f"{sd[key]:.2f}" for key in ("e_N", "beta_N", "gamma"))
-    observed = Series(
-        "observed", own.sizes, means, *no_band(own.sizes), 1, is_dots=True
-    )
+    observed = line("observed", own.sizes, means, 1, is_dots=True)
     return Chart(
         title=name,
         x_label="training examples, drawn at n^(-1/2)",
         y_label="error in percent",
-        series=(*lines, Series(f"sd {told}", n, middle, *no_band(n), 0), observed),
+        series=(*lines, line(f"sd {told}", n, middle, 0), observed),
         caption=f"{_REFITS} refits to one point at each of four sizes, their median, and "
         f"the mean error at all sizes as circles. In the legend: standard deviations of "
         f"error, data-reliance and exponent.",
@@ -313,7 +318,7 @@ def _held(table: Table) -> Chart:
         at = np.arange(first, LEVELS)
         share = np.array([inside[(method == name) & (level == k)].mean() for k in at])
         x = np.exp2(np.asarray(at - LEVELS + 3, np.float64))
-        series.append(Series(name, x, share, *no_band(x), look))
+        series.append(line(name, x, share, look))
     return Chart(
         title="How often bounds hold",
         x_label="size over N, the largest that was used",

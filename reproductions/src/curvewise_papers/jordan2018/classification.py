@@ -28,7 +28,7 @@ from curvewise_papers.jordan2018.classification_numbers import (
     settings_table,
     table1,
 )
-from curvewise_papers.study import Results, Runner, Scale, Study, Table
+from curvewise_papers.study import Results, Runner, Scale, Study, Table, columns
 from curvewise_papers.tasks import has_faces
 
 Values: TypeAlias = Mapping[Key, float]
@@ -521,10 +521,16 @@ def _cells(parts: Iterable[tuple[Trials, int]]) -> Table:
         for task, name in cells:
             own = trials.where(task=task, algorithm=name)
             seconds = [trial.seconds for trial in own]
-            rows.append((task, name, len(own), configs, float(np.mean(seconds))))
-    columns = zip(*rows, strict=True)
-    names = ("task", "algorithm", "trials", "configs", "seconds")
-    return dict(zip(names, map(np.array, columns), strict=True))
+            rows.append(
+                {
+                    "task": task,
+                    "algorithm": name,
+                    "trials": len(own),
+                    "configs": configs,
+                    "seconds": float(np.mean(seconds)),
+                }
+            )
+    return columns(rows)
 
 
 STUDY = Study(

@@ -19,7 +19,7 @@ from curvewise.questions.robustness.charts import gain_chart
 from curvewise.stats.functionals import Functional
 from curvewise.text import joined, percent
 from curvewise.trials import Trials
-from curvewise_papers.study import Figure, Results, Runner, Table, printed
+from curvewise_papers.study import Figure, Results, Runner, Table, columns, printed
 
 SEED = 2018  # of every experiment here, so that a moved setting meets the same draws
 BEST_HALF = Functional("cvar", 0.5)
@@ -76,6 +76,9 @@ class Blurred:
         return replace(data, X=data.X + noise)
 
 
+_SETTINGS_COLUMNS = ("task", "setting", "algorithm", "trials", "change", "error")
+
+
 def settings_table(runner: Runner, untuned: Trials, trials: int) -> Table:
     """Return how the mean of the best half changes when a setting is moved."""
     rows = []
@@ -89,10 +92,9 @@ def settings_table(runner: Runner, untuned: Trials, trials: int) -> Table:
         after = runner.trials(moved, name).scores("accuracy")
         for own in before:
             change, error = _change(before[own][:trials], after[own])
-            rows.append((setting.task, setting.name, own, trials, change, error))
-    columns = zip(*rows, strict=True) if rows else ((),) * 6
-    names = ("task", "setting", "algorithm", "trials", "change", "error")
-    return dict(zip(names, map(np.array, columns), strict=True))
+            row = (setting.task, setting.name, own, trials, change, error)
+            rows.append(dict(zip(_SETTINGS_COLUMNS, row, strict=True)))
+    return columns(rows, _SETTINGS_COLUMNS)
 
 
 def _change(before: Floats, after: Floats) -> tuple[float, float]:
@@ -114,8 +116,8 @@ def slopes(table: Mapping[str, Any]) -> dict[Setting, dict[str, float]]:
     """
     found: dict[Setting, dict[str, float]] = {setting: {} for setting in SETTINGS}
     known = {(setting.task, setting.name): setting for setting in SETTINGS}
-    columns = (table[key] for key in ("task", "setting", "algorithm", "change"))
-    for task, name, algorithm, change in zip(*columns, strict=True):
+    told = (table[key] for key in ("task", "setting", "algorithm", "change"))
+    for task, name, algorithm, change in zip(*told, strict=True):
         setting = known[str(task), str(name)]
         by = setting.moved - setting.value
         found[setting][str(algorithm)] = float(change) / by

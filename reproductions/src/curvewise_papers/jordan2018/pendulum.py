@@ -2,11 +2,10 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.util import find_spec
 
 import numpy as np
 
-from curvewise.figures.chart import Chart, Mark, Series, finite, no_band
+from curvewise.figures.chart import Chart, Mark, Series, finite
 from curvewise.metrics import Floats
 from curvewise.stats.bands import Kind, cdf_band
 from curvewise.stats.distribution import cvar, quantile
@@ -21,7 +20,6 @@ from curvewise_papers.jordan2018.pendulum_numbers import (
     behind,
     by_episodes,
     fallen,
-    of,
     our_numbers,
     printed_number,
     printed_trials,
@@ -30,7 +28,7 @@ from curvewise_papers.jordan2018.pendulum_numbers import (
     scores,
     table2,
 )
-from curvewise_papers.study import Figure, Results, Study
+from curvewise_papers.study import Figure, Results, Study, lacks_numba, line, part
 
 _ROUNDING = {"mean": 0.05, "best": 0.05, "worst": 0.15}  # worst: 2 mean - best
 
@@ -77,7 +75,7 @@ def _why(results: Results, name: str, half: str) -> str:
     fewer = by_episodes(results, name)
     wanted = printed_number(name, half)
     place = int(np.argmin(np.abs(fewer[half] - wanted)))
-    torques = of(results.tables["torques"], algorithm=name)
+    torques = part(results.tables["torques"], algorithm=name)
     moved = " and ".join(
         f"{value:.0f} ± {error:.0f} with a torque of {torque:g}"
         for torque, value, error in zip(
@@ -148,7 +146,7 @@ def _words(
 
 def _trials(results: Results) -> Iterator[Claim]:
     for name, label in LABELS.items():
-        speed = of(results.tables["speed"], algorithm=name)
+        speed = part(results.tables["speed"], algorithm=name)
         wanted, seconds = printed_trials(name), float(speed["seconds"][0])
         theirs = table2()["hours"] * 3600 * table2()["cpus"] / wanted
         ours = len(scores(results, name))
@@ -342,7 +340,7 @@ def _inverse(name: str, z: Floats, kind: Kind) -> Series:
 def _learning(results: Results, name: str) -> Chart:
     series = []
     for percentile in PERCENTILES:
-        own = of(results.tables["curves"], algorithm=name, percentile=percentile)
+        own = part(results.tables["curves"], algorithm=name, percentile=percentile)
         ends = own["mean"] - own["sd"], own["mean"] + own["sd"]
         x = own["episode"].astype(np.float64)
         series.append(Series(_named(name, percentile), x, own["mean"], *ends))
@@ -385,7 +383,7 @@ def _episodes(results: Results, name: str) -> Chart:
         series.append(Series(words, x, own[half], *ends, look))
         flat = np.full(len(x), printed_number(name, half))
         dashed = look + _SAME_COLOUR
-        series.append(Series(f"{words}, printed", x, flat, *no_band(flat), dashed))
+        series.append(line(f"{words}, printed", x, flat, dashed))
     return Chart(
         title=LABELS[name],
         x_label="episodes in a trial",
@@ -401,13 +399,6 @@ def _episodes(results: Results, name: str) -> Chart:
 
 
 __all__ = ["STUDY"]
-
-
-def missing() -> str:
-    """Return what is not installed."""
-    if find_spec("numba") is None:
-        return "the extra 'rl': pip install './reproductions[rl]'"
-    return ""
 
 
 STUDY = Study(
@@ -447,5 +438,5 @@ STUDY = Study(
     run=run,
     claims=claims,
     figures=figures,
-    missing=missing,
+    missing=lacks_numba,
 )

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,7 +22,15 @@ from curvewise_papers.pendulum import (
     ppo,
     return_metric,
 )
-from curvewise_papers.study import Results, Runner, Scale, Table, printed
+from curvewise_papers.study import (
+    Results,
+    Runner,
+    Scale,
+    Table,
+    columns,
+    part,
+    printed,
+)
 
 EPISODES, STEPS = 250, 2000
 PERCENTILES = (1, 50, 95, 99)
@@ -80,7 +88,7 @@ def run_size(
         around = parts.slices(searches["ppo"], "ppo", size.around, AROUND, "-around")
         tables["around"] = _reruns([around])
     each = {"actor-critic": size.actor_critic_torque, "ppo": size.ppo_torque}
-    tables["torques"] = _columns(
+    tables["torques"] = columns(
         [
             {"algorithm": name, "torque": torque, "trials": n, **told(scores)}
             for name, n in each.items()
@@ -88,7 +96,8 @@ def run_size(
             for scores in [
                 parts.search(name, n, torque).scores("return", at="mean")[name]
             ]
-        ]
+        ],
+        real=np.float32,
     )
     return Results(tables=tables)
 
@@ -170,7 +179,7 @@ def _by_episodes(searches: Mapping[str, Trials]) -> Table:
         until = np.cumsum(curves, axis=1) / np.arange(1, curves.shape[1] + 1)
         for episodes, scores in zip(lines.steps, until.T, strict=True):
             rows.append({"algorithm": name, "episodes": int(episodes), **told(scores)})
-    return _columns(rows)
+    return columns(rows, real=np.float32)
 
 
 def told(scores: Floats) -> dict[str, float]:
@@ -202,7 +211,7 @@ def _speed(searches: Mapping[str, Trials], steps: int) -> Table:
                 "steps_per_second": steps / seconds,
             }
         )
-    return _columns(rows)
+    return columns(rows, real=np.float32)
 
 
 def _of_slices(found: Sequence[Slices]) -> dict[str, Table]:
@@ -222,8 +231,8 @@ def _of_slices(found: Sequence[Slices]) -> dict[str, Table]:
                     for at, mean, sd in curve
                 ]
     return {
-        "slices": _columns(chosen),
-        "curves": _columns(curves),
+        "slices": columns(chosen, real=np.float32),
+        "curves": columns(curves, real=np.float32),
         "reruns": _reruns(found),
     }
 
@@ -237,25 +246,16 @@ def _reruns(found: Sequence[Slices]) -> Table:
         for one in answer.slices:
             name, percentile = one.chosen.name, round(one.chosen.percentile, 2)
             key = {"algorithm": answer.algorithm, "percentile": percentile}
+            order = np.argsort(scores[name], kind="stable")
             rows += [
                 {**key, "return": score, "diverged": share}
-                for score, share in _sorted(scores[name], diverged[name])
+                for score, share in zip(
+                    scores[name][order].tolist(),
+                    diverged[name][order].tolist(),
+                    strict=True,
+                )
             ]
-    return _columns(rows)
-
-
-def _sorted(scores: Floats, shares: Floats) -> Iterator[tuple[float, float]]:
-    order = np.argsort(scores, kind="stable")
-    return zip(scores[order].tolist(), shares[order].tolist(), strict=True)
-
-
-def _columns(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return rows as columns, floats with half of their digits."""
-    out = {key: np.array([row[key] for row in rows]) for key in rows[0]}
-    return {
-        key: values.astype(np.float32) if values.dtype == np.float64 else values
-        for key, values in out.items()
-    }
+    return columns(rows, real=np.float32)
 
 
 # --- numbers: ours, and those in print ---------------------------------------------------
@@ -320,31 +320,13 @@ def our_numbers(results: Results, name: str) -> dict[str, Number]:
 
 def by_episodes(results: Results, name: str) -> dict[str, Floats]:
     """Return the numbers of an algorithm, had a trial had fewer episodes."""
-    return of(results.tables["episodes"], algorithm=name)
+    return part(results.tables["episodes"], algorithm=name)
 
 
 def reruns(results: Results, name: str, percentile: float) -> Floats:
     """Return the scores of the hyperparameters at a percentile, from worst to best."""
-    found = of(results.tables["reruns"], algorithm=name, percentile=percentile)
+    found = part(results.tables["reruns"], algorithm=name, percentile=percentile)
     return np.asarray(found["return"])
-
-
-def of(table: Table, **wanted: Any) -> dict[str, Any]:
-    """Return the rows of a table that have these values, floats in full length.
-
-    >>> of({"a": np.array(["x", "y"]), "b": np.array([1.5, 2.5])}, a="y")["b"]
-    array([2.5])
-    """
-    keep = np.ones(len(next(iter(table.values()))), dtype=bool)
-    for key, value in wanted.items():
-        column = np.asarray(table[key])
-        is_number = column.dtype.kind == "f"
-        keep &= np.isclose(column, value) if is_number else column == value
-    out = {}
-    for key, values in table.items():
-        chosen = np.asarray(values)[keep]
-        out[key] = chosen.astype(np.float64) if chosen.dtype.kind == "f" else chosen
-    return out
 
 
 def behind(one: Floats, other: Floats) -> float:
@@ -390,7 +372,7 @@ def fallen(results: Results) -> Share:
     if around is None:
         return Share(value, error, 0.0)
     found = [
-        behind(of(around, percentile=percentile)["return"], lower)
+        behind(part(around, percentile=percentile)["return"], lower)
         for percentile in np.unique(around["percentile"])
     ]
     return Share(value, error, float(np.std(found, ddof=1)))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from curvewise.figures.chart import Chart, Series, no_band
+from curvewise.figures.chart import Chart
 from curvewise.metrics import Floats
 from curvewise.stats.anova import Anova, two_way
 from curvewise.stats.deals import assignments
@@ -22,7 +22,7 @@ from curvewise_papers.piater1998.tables import (
     text,
     third_side,
 )
-from curvewise_papers.study import Figure, Results, Runner, Study
+from curvewise_papers.study import Figure, Results, Runner, Study, columns, line
 
 _HALF = 0.005  # of the last digit of a sum of squares
 _ROUNDED = "the rounding of what is printed."
@@ -31,19 +31,20 @@ _ROUNDED = "the rounding of what is printed."
 def run(_: Runner) -> Results:
     """Return the printed tables, computed again from their sums of squares."""
     rows = [
-        (TITLES[table], row, anova.df[row], anova.ss[row], anova.ms(row), *f_and_p)
+        {
+            "table": TITLES[table],
+            "row": row,
+            "df": anova.df[row],
+            "ss": anova.ss[row],
+            "ms": anova.ms(row),
+            "f": np.nan if row == "error" else anova.f(row),
+            "p_textbook": np.nan if row == "error" else anova.p(row),
+        }
         for table in TABLES
         for anova in [anova_of(table)]
         for row in ROWS
-        for f_and_p in [_f_and_p(anova, row)]
     ]
-    names = ("table", "row", "df", "ss", "ms", "f", "p_textbook")
-    columns = zip(names, zip(*rows, strict=True), strict=True)
-    return Results(tables={"recomputed": {n: np.array(v) for n, v in columns}})
-
-
-def _f_and_p(anova: Anova, row: str) -> tuple[float, float]:
-    return (np.nan, np.nan) if row == "error" else (anova.f(row), anova.p(row))
+    return Results(tables={"recomputed": columns(rows)})
 
 
 def claims(_: Results) -> Sequence[Claim]:
@@ -113,7 +114,10 @@ def _textbook() -> Iterator[Claim]:
         table, effect = name.split("_")
         anova = anova_of(table)
         ss = anova.ss[effect]
-        ends = [_moved(anova, effect, ss + d).p(effect) for d in (-_HALF, _HALF)]
+        ends = [
+            Anova(anova.df, {**anova.ss, effect: ss + d}).p(effect)
+            for d in (-_HALF, _HALF)
+        ]
         digits = 4 if p < 0.01 else 3 if table == "table2" and p > 0.6 else 2
         yield Claim(
             "Section 4.1: p of a textbook",
@@ -139,10 +143,6 @@ def _textbook() -> Iterator[Claim]:
         why=f"It is m - 1, as in Table 1; with 2, the p of .0016 would be {with_two:.2g}.",
         digits=0,
     )
-
-
-def _moved(anova: Anova, effect: str, ss: float) -> Anova:
-    return Anova(anova.df, {**anova.ss, effect: ss})
 
 
 def _rules() -> Iterator[Claim]:
@@ -290,7 +290,7 @@ def figures(_: Results) -> Sequence[Figure]:
             x_label="training",
             y_label="performance",
             series=tuple(
-                Series(name, _LEVELS, curve, *no_band(curve))
+                line(name, _LEVELS, curve)
                 for name, curve in zip(("one", "other"), curves, strict=True)
             ),
             caption="Two mean curves without noise.",

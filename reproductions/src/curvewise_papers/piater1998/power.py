@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from curvewise.figures.chart import Chart, Series, no_band
+from curvewise.figures.chart import Chart, Series
 from curvewise.metrics import Floats
 from curvewise.stats.anova import StretchPower, randomized_anova, stretch_power
 from curvewise_papers.claims import Claim
@@ -16,11 +16,20 @@ from curvewise_papers.piater1998.tables import (
     Effect,
     curves,
     lines_of,
-    missing,
     rows_of,
     text,
 )
-from curvewise_papers.study import Figure, Results, Runner, Scale, Study, Table
+from curvewise_papers.study import (
+    Figure,
+    Results,
+    Runner,
+    Scale,
+    Study,
+    columns,
+    lacks_numba,
+    line,
+    part,
+)
 
 STRETCHES = tuple(round(1 + 0.02 * i, 2) for i in range(11))
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20)
@@ -62,8 +71,7 @@ def run(runner: Runner) -> Results:
         for effect in EFFECTS:
             point = {"along": along, "stretch": stretch, "size": size, "effect": effect}
             found.append(point | _point(published, ours, effect))
-    columns = {key: np.array([row[key] for row in found]) for key in found[0]}
-    return Results(tables={"power": columns})
+    return Results(tables={"power": columns(found)})
 
 
 def _point(
@@ -83,22 +91,14 @@ def _point(
     }
 
 
-def _part(results: Results, along: str, effect: str) -> Table:
-    """Return the points of one curve of a figure."""
-    kept = results.tables["power"]
-    own = np.asarray(kept["along"]) == along
-    own &= np.asarray(kept["effect"]) == effect
-    return {key: np.asarray(values)[own] for key, values in kept.items()}
-
-
 def _at(
     results: Results, along: str, effect: str, stretch: float, size: int
 ) -> dict[str, float]:
-    part = _part(results, along, effect)
-    own = np.isclose(part["stretch"], stretch) & (part["size"] == size)
-    (place,) = np.flatnonzero(own)
+    """Return one point of a figure."""
+    point = {"along": along, "effect": effect, "stretch": stretch, "size": size}
+    own = part(results.tables["power"], **point)
     numbers = ("published", "published_sd", "pools", "ours", "ours_error")
-    return {key: float(part[key][place]) for key in numbers}
+    return {key: float(own[key].item()) for key in numbers}
 
 
 def claims(results: Results) -> Sequence[Claim]:
@@ -207,15 +207,15 @@ def figures(results: Results) -> Sequence[Figure]:
 def _chart(results: Results, along: str, label: str, title: str) -> Chart:
     series = []
     for look, effect in enumerate(("algorithm", "interaction")):
-        part = _part(results, along, effect)
-        x = np.asarray(part[along], dtype=np.float64)
+        own = part(results.tables["power"], along=along, effect=effect)
+        x = own[along].astype(np.float64)
         for name, key, error in (
-            ("different curves", "ours", part["ours_error"]),
-            ("as published", "published", part["published_sd"]),
+            ("different curves", "ours", own["ours_error"]),
+            ("as published", "published", own["published_sd"]),
         ):
-            band = _band(np.asarray(part[key]), np.asarray(error))
+            low, high = (np.clip(own[key] + z * error, 0, 1) for z in (-2, 2))
             place = look + 2 * (key == "published")
-            series.append(Series(f"{effect}, {name}", x, part[key], *band, place))
+            series.append(Series(f"{effect}, {name}", x, own[key], low, high, place))
     return Chart(
         title=title,
         x_label=label,
@@ -229,10 +229,6 @@ def _chart(results: Results, along: str, label: str, title: str) -> Chart:
         level=text()["level"],
         y_range=(0.0, 1.0),
     )
-
-
-def _band(values: Floats, error: Floats) -> tuple[Floats, Floats]:
-    return np.clip(values - 2 * error, 0, 1), np.clip(values + 2 * error, 0, 1)
 
 
 POWER = Study(
@@ -256,7 +252,7 @@ POWER = Study(
     run=run,
     claims=claims,
     figures=figures,
-    missing=missing,
+    missing=lacks_numba,
 )
 
 
@@ -314,9 +310,19 @@ def run_levels(runner: Runner) -> Results:
             changed = changes[case](second) if case in changes else other
             decisions, p[case][i] = _tested((first, changed), rng)
             rejected[case] += decisions
-    return Results(
-        tables={"rates": _columns(rejected, number), "quantiles": _quantiles(p)}
-    )
+    rates = [
+        {
+            "case": case,
+            "test": test,
+            "effect": effect,
+            "rejected": int(times[i, j]),
+            "data_sets": number,
+        }
+        for case, times in rejected.items()
+        for i, test in enumerate(TESTS)
+        for j, effect in enumerate(EFFECTS)
+    ]
+    return Results(tables={"rates": columns(rates), "quantiles": _quantiles(p)})
 
 
 def _tested(pair: Pair, rng: np.random.Generator) -> tuple[Any, Any]:
@@ -362,27 +368,10 @@ def _quantiles(p: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _columns(counts: Mapping[str, Any], number: int) -> dict[str, Any]:
-    rows = []
-    for case, found in counts.items():
-        for i, test in enumerate(TESTS):
-            for j, effect in enumerate(EFFECTS):
-                rows.append((case, test, effect, int(found[i, j]), number))
-    names = ("case", "test", "effect", "rejected", "data_sets")
-    return {
-        name: np.array(values)
-        for name, values in zip(names, zip(*rows, strict=True), strict=True)
-    }
-
-
 def rate(results: Results, case: str, test: str, effect: str) -> tuple[float, float]:
     """Return how often a test rejected, and the standard error."""
-    kept = results.tables["rates"]
-    is_it = np.asarray(kept["case"]) == case
-    is_it &= np.asarray(kept["test"]) == test
-    is_it &= np.asarray(kept["effect"]) == effect
-    (place,) = np.flatnonzero(is_it)
-    b, n = int(kept["rejected"][place]), int(kept["data_sets"][place])
+    own = part(results.tables["rates"], case=case, test=test, effect=effect)
+    b, n = int(own["rejected"].item()), int(own["data_sets"].item())
     # One more of either kind: that none was seen does not say that none ever is.
     share = (b + 1) / (n + 2)
     return b / n, float(np.sqrt(share * (1 - share) / n))
@@ -513,13 +502,16 @@ _ABSENT: tuple[tuple[str, Effect], ...] = (
 
 def level_figures(results: Results) -> Sequence[Figure]:
     """Return the distribution of p where there is nothing to find."""
+    kept = results.tables["quantiles"]
     charts = tuple(
         Chart(
             title=f"{case}: {effect}",
             x_label="share of data sets",
             y_label="p",
             series=tuple(
-                Series(test, *_p_of(results, case, test, effect)) for test in SHOWN
+                line(test, own["share"], own["p"])
+                for test in SHOWN
+                for own in [part(kept, case=case, test=test, effect=effect)]
             ),
             caption="p of an effect that is not there, sorted. Right is the diagonal: "
             "below it the test errs too often, above it too rarely.",
@@ -532,17 +524,6 @@ def level_figures(results: Results) -> Sequence[Figure]:
     return [
         Figure("levels", "p where there is nothing to find", charts, _told(results), 2)
     ]
-
-
-def _p_of(
-    results: Results, case: str, test: str, effect: str
-) -> tuple[Floats, Floats, Floats, Floats]:
-    kept = results.tables["quantiles"]
-    own = np.asarray(kept["case"]) == case
-    own &= np.asarray(kept["test"]) == test
-    own &= np.asarray(kept["effect"]) == effect
-    p: Floats = np.asarray(kept["p"], dtype=np.float64)[own]
-    return np.asarray(kept["share"], dtype=np.float64)[own], p, *no_band(p)
 
 
 def _told(results: Results) -> str:
@@ -583,5 +564,5 @@ LEVELS = Study(
     run=run_levels,
     claims=level_claims,
     figures=level_figures,
-    missing=missing,
+    missing=lacks_numba,
 )

@@ -3,20 +3,30 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from curvewise.engine.experiment import Experiment
-from curvewise.figures.chart import Chart, Series, no_band
+from curvewise.figures.chart import Chart, Series
 from curvewise.metrics import Floats
 from curvewise.questions.difference import Difference, difference
 from curvewise.questions.difference.charts import lines_chart, null_chart
 from curvewise.stats.anova import Anova, randomized_anova
 from curvewise.trials import Trials
 from curvewise_papers.claims import Claim
-from curvewise_papers.study import Figure, Results, Runner, Scale, Study, Table, printed
+from curvewise_papers.study import (
+    Figure,
+    Results,
+    Runner,
+    Scale,
+    Study,
+    columns,
+    lacks_numba,
+    line,
+    part,
+    printed,
+)
 from curvewise_papers.tictactoe import SCORE, td_learner, tictactoe_task
 
 Effect: TypeAlias = Literal["interaction", "algorithm"]
@@ -157,13 +167,6 @@ def lines_of(trials: Trials) -> dict[str, Floats]:
     return {name: np.asarray(lines[name]) for name in lines}
 
 
-def missing() -> str:
-    """Return what has to be installed first."""
-    if find_spec("numba") is None:
-        return "the extra 'rl': pip install './reproductions[rl]'"
-    return ""
-
-
 # --- Figures 3-5, and the tables as distributions ----------------------------------------
 
 
@@ -234,10 +237,9 @@ _PANELS = (
 def _distribution(results: Results, table: str) -> Figure:
     """Return the distributions of a table's numbers, the print marked in each."""
     places, charts = [], []
-    kept = results.tables["replications"]
     for row, what, name in _PANELS:
-        own = (np.asarray(kept["table"]) == table) & (np.asarray(kept["row"]) == row)
-        values = np.asarray(kept[what], dtype=np.float64)[own]
+        own = part(results.tables["replications"], table=table, row=row)
+        values = own[what]
         said = rows_of(table)[row][what]
         share = _below(values, said)
         low, middle, high = (_short(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
@@ -246,8 +248,7 @@ def _distribution(results: Results, table: str) -> Figure:
             continue
         series = [_quantiles("as published" if what == "p" else "replications", values)]
         if what == "p":
-            corrected = np.asarray(kept["p_corrected"], dtype=np.float64)[own]
-            series.append(_quantiles("corrected", corrected))
+            series.append(_quantiles("corrected", own["p_corrected"]))
         charts.append(
             Chart(
                 title=name,
@@ -291,7 +292,7 @@ def _short(value: float) -> str:
 
 def _quantiles(name: str, values: Floats) -> Series:
     shares = np.arange(1, len(values) + 1) / len(values)
-    return Series(name, shares, np.sort(values), *no_band(values))
+    return line(name, shares, np.sort(values))
 
 
 # --- the study ---------------------------------------------------------------------------
@@ -317,7 +318,7 @@ def run(runner: Runner) -> Results:
             rows = _tested(_chosen(own, table), rows_of(table), rng)
             found += [which | row for row in rows]
         sizes += _with_sizes(own["A1"], replication, rng)
-    kept = {"replications": _columns(found), "sizes": _columns(sizes)}
+    kept = {"replications": columns(found), "sizes": columns(sizes)}
     return Results({"curves": trials}, kept)
 
 
@@ -378,18 +379,12 @@ def _with_sizes(
     return out
 
 
-def _columns(rows: Sequence[Mapping[str, Any]]) -> Table:
-    return {key: np.array([row[key] for row in rows]) for key in rows[0]}
-
-
 # --- what it says about the print --------------------------------------------------------
 
 
 def values(results: Results, table: str, row: str, what: str) -> Floats:
     """Return a number of a table in all replications."""
-    kept = results.tables["replications"]
-    own = (np.asarray(kept["table"]) == table) & (np.asarray(kept["row"]) == row)
-    found: Floats = np.asarray(kept[what], dtype=np.float64)[own]
+    found: Floats = part(results.tables["replications"], table=table, row=row)[what]
     return found
 
 
@@ -438,11 +433,13 @@ def claims(results: Results) -> Sequence[Claim]:
     return out
 
 
+_COLUMNS = {"ss": ("SS", 2), "f": ("F", 2), "p": ("p", 3)}
+
+
 def _row(
     results: Results, table: str, row: str, said: Mapping[str, float]
 ) -> Iterator[Claim]:
-    columns = {"ss": ("SS", 2), "f": ("F", 2), "p": ("p", 3)}
-    for key, (column, digits) in columns.items():
+    for key, (column, digits) in _COLUMNS.items():
         if key == "ss" and table == "table2":
             yield Claim(
                 TITLES[table], row, column, said[key], None, why=_OTHER_CURVES, digits=2
@@ -510,10 +507,7 @@ def _words(results: Results) -> Iterator[Claim]:
         )
         yield Claim(title, row, "", 1, None, why=why, digits=0)
     sizes = results.tables["sizes"]
-    medians = [
-        np.median(np.asarray(sizes["p"])[np.asarray(sizes["size"]) == size])
-        for size in _SIZES
-    ]
+    medians = [np.median(part(sizes, size=size)["p"]) for size in _SIZES]
     falls = int((np.diff(medians) < 0).sum())
     row = "steps of v, half to twice as large, at which p of the interaction falls"
     yield Claim(title, row, "", len(_SIZES) - 1, falls, digits=0)
@@ -537,5 +531,5 @@ STUDY = Study(
     run=run,
     claims=claims,
     figures=figures,
-    missing=missing,
+    missing=lacks_numba,
 )

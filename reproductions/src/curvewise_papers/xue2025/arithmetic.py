@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 from curvewise.stats import counts
 from curvewise_papers.claims import Claim
-from curvewise_papers.study import Figure, Results, Runner, printed
+from curvewise_papers.study import Figure, Results, Runner, columns, printed
 from curvewise_papers.xue2025.blocks import METRICS
 from curvewise_papers.xue2025.forecasts import printed_f1, widest
 from curvewise_papers.xue2025.tables import LEARNERS, WORDS, wins_of
@@ -28,14 +28,12 @@ _LINK = (
 def run(runner: Runner) -> Results:  # noqa: ARG001  every study has one
     """Return DoC as it follows from lengths and RMSE, beside the printed one."""
     rows = [
-        (learner, row, n, said, ours, error, gap)
+        {"learner": learner, "method": row} | link
         for learner in LEARNERS
         for row in ("POW3", "matrices")
-        for n, said, ours, error, gap in _links(row, learner)
+        for link in _links(row, learner)
     ]
-    names = ("learner", "method", "n", "printed", "ours", "error", "gap")
-    columns = zip(*rows, strict=True)
-    return Results(tables={"doc": dict(zip(names, map(list, columns), strict=True))})
+    return Results(tables={"doc": columns(rows)})
 
 
 def claims(results: Results) -> Sequence[Claim]:
@@ -55,7 +53,7 @@ def figures(results: Results) -> Sequence[Figure]:  # noqa: ARG001
     return []
 
 
-def _links(row: str, learner: str) -> Iterator[tuple[float, ...]]:
+def _links(row: str, learner: str) -> Iterator[dict[str, float]]:
     """Yield for each size: printed DoC, the one that follows, its error and its gap."""
     table2, table3 = (printed("xue2025").tables[name] for name in ("table2", "table3"))
     times = table3["replications"]
@@ -72,12 +70,13 @@ def _links(row: str, learner: str) -> Iterator[tuple[float, ...]]:
         # The relative error of a root mean square of J normal numbers is 1/sqrt(2 J).
         error = np.hypot(np.sqrt(doc * (1 - doc) / times), slope / np.sqrt(2 * times))
         gap = 0.005 + slope * (0.005 / length + 0.005 / missed)
-        yield n, doc, float(2 * ndtr(half) - 1), float(error), float(gap)
+        ours = float(2 * ndtr(half) - 1)
+        yield {"n": n, "printed": doc, "ours": ours, "error": error, "gap": gap}
 
 
 def _doc(results: Results) -> Iterator[Claim]:
-    columns = results.tables["doc"]
-    for learner, row, n, said, ours, error, gap in zip(*columns.values(), strict=True):
+    links = results.tables["doc"].values()
+    for learner, row, n, said, ours, error, gap in zip(*links, strict=True):
         yield Claim(
             "Table 3, DoC from IL and RMSE",
             f"{learner}, {row}",

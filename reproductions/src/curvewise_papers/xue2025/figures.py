@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from curvewise.figures.chart import Chart, Series, no_band
-from curvewise_papers.study import Figure, Results, printed
+from curvewise.figures.chart import Chart, Series
+from curvewise_papers.study import Figure, Results, line, printed
 from curvewise_papers.xue2025.blocks import SIZES
 from curvewise_papers.xue2025.forecasts import (
     CALIBRATED,
@@ -108,15 +108,7 @@ def _missed_each(kept: Kept, task: str) -> Iterator[Chart]:
         said = printed("xue2025").tables["table2"]["matrices"]["error"].get(learner)
         if task == "simple" and said:
             values = np.array(said)
-            series.append(
-                Series(
-                    "in print, matrices",
-                    _N,
-                    values,
-                    *no_band(values),
-                    LOOKS["in print"],
-                )
-            )
+            series.append(line("in print, matrices", _N, values, LOOKS["in print"]))
         for method in (PRINTED, ENTERED, POW3_CORRECTED, CALIBRATED, DRIFT):
             cell = kept.cell(learner, method, task=task)
             if cell is None:
@@ -152,9 +144,7 @@ def _length_each(kept: Kept, task: str) -> Iterator[Chart]:
         own = cells[CALIBRATED]
         if own is not None:
             needed = 3.92 * own.rmse / 100
-            series.append(
-                Series("3.92 RMSE of calibrated", _N, needed, *no_band(needed), 7)
-            )
+            series.append(line("3.92 RMSE of calibrated", _N, needed, 7))
         yield _chart(f"{task}, {learner}", "length", series, y_axis="log")
 
 
@@ -174,9 +164,10 @@ def _forms(kept: Kept, task: str) -> Chart:
     }
     best = sorted(named, key=lambda name: float(named[name].mean()))[:_BEST]
     series = [
-        Series(
+        line(
             NAMES.get(name, name),
-            *(_N, values, *no_band(values)),
+            _N,
+            values,
             is_faint=name not in (*best, ENTERED, "LAST1", "POW3"),
         )
         for name, values in named.items()
@@ -213,11 +204,10 @@ def _curves(results: Results) -> Iterator[Chart]:
 
 def _series(method: str, values: Floats, reach: Floats | None) -> Series:
     # Where all have bands, none can be seen.
+    name = NAMES.get(method, method)
     if reach is None or method not in (PRINTED, CALIBRATED):
-        ends = no_band(values)
-    else:
-        ends = values - reach, values + reach
-    return Series(NAMES.get(method, method), _N, values, *ends, LOOKS[method])
+        return line(name, _N, values, LOOKS[method])
+    return Series(name, _N, values, values - reach, values + reach, LOOKS[method])
 
 
 def _chart(title: str, label: str, series: Sequence[Series], **how: Any) -> Chart:
