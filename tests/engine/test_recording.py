@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import refused
 
 from curvewise import CurvewiseError, Metric, Trial, Trials
 from curvewise.engine.recording import Record, columns
 from curvewise.trials import STATUSES
-
-FORM = r"Yield \(step, \{metric: value\}\), such as \(epoch, \{'accuracy': 0\.9\}\)\."
 
 
 def recorded(*items, number=0):
@@ -79,95 +78,48 @@ def test_nan_is_kept_as_what_it_is():
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    "value",
     [
-        ("0.5", "str 0.5"),
-        (b"1", "bytes b'1'"),
-        (np.str_("0.5"), "str_ 0.5"),
-        (np.array("0.5"), "ndarray 0.5"),
-        (None, "NoneType None"),
-        ([1], r"list \[1\]"),
-        ([], r"list \[\]"),
-        ({"a": 1}, r"dict \{'a': 1\}"),
-        (1j, "complex 1j"),
-        (np.complex128(1 + 1j), r"complex128 \(1\+1j\)"),
-        (lambda: 1, "function <function"),
-        (object(), "object <object"),
-        (Tensor("high"), "Tensor"),
-        (Tensor(None), "Tensor"),
+        *("0.5", b"1", np.str_("0.5"), np.array("0.5"), None, [1], [], {"a": 1}, 1j),
+        *(np.complex128(1 + 1j), lambda: 1, object(), Tensor("high"), Tensor(None)),
+        *(10**400, np.ma.masked),  # has no float; is a number that is not there
     ],
 )
-def test_what_is_no_number_is_refused(value, said):
-    with pytest.raises(
-        CurvewiseError, match=rf"^Metric 'loss' is {said}.*\. Yield a number\.$"
-    ):
-        recorded((0, {"loss": value}))
-
-
-def test_a_number_without_a_float_is_refused():
-    with pytest.raises(
-        CurvewiseError, match=r"Metric 'loss' is int 1000.*Yield a number"
-    ):
-        recorded((0, {"loss": 10**400}))
-
-
-def test_a_masked_value_is_not_taken_for_a_number():
-    with pytest.raises(CurvewiseError, match="Metric 'loss' is MaskedConstant"):
-        recorded((0, {"loss": np.ma.masked}))
+def test_what_is_no_number_is_refused(value):
+    argument, culprit = refused(recorded, (0, {"loss": value}))
+    assert argument == "loss"
+    assert culprit is value
 
 
 @pytest.mark.parametrize("shape", [(0,), (2,), (2, 2), (1, 0)])
 def test_arrays_are_refused(shape):
     for array in (np.zeros(shape), Tensor(0.5, shape)):
-        with pytest.raises(
-            CurvewiseError,
-            match=rf"^Metric 'loss' is an array of shape \({', '.join(map(str, shape))},?"
-            r"\)\. Yield one number a step; a confusion matrix is called 'counts'\.$",
-        ):
-            recorded((0, {"loss": array}))
+        argument, culprit = refused(recorded, (0, {"loss": array}))
+        assert argument == "loss"
+        assert culprit is array
 
 
-@pytest.mark.parametrize("name", [3, None, "", ("a", "b")])
-def test_a_metric_is_called_by_a_text(name):
-    with pytest.raises(
-        CurvewiseError, match=r"^A metric is called .*\. Name metrics by texts\.$"
-    ):
-        recorded((0, {name: np.float64(0.5)}))
-
-
-@pytest.mark.parametrize("name", [3, "", "\ud800"])
-def test_a_metric_of_plain_numbers_is_called_by_a_text_too(name):
+@pytest.mark.parametrize("name", [3, None, "", ("a", "b"), "\ud800"])
+@pytest.mark.parametrize("value", [0.5, np.float64(0.5)])
+def test_a_metric_is_called_by_a_text(name, value):
     """A trial that fails is one trial; a name that nobody can keep ends the run."""
-    with pytest.raises(CurvewiseError, match="Name metrics by texts"):
-        recorded((0, {name: 0.5}))
+    assert refused(recorded, (0, {name: value})) == ("metric", name)
 
 
 # --- the form of a yield -------------------------------------------------------------
 
 
-class Silent:
-    def __repr__(self):
-        return "Silent()"
-
-
 @pytest.mark.parametrize(
-    ("item", "said"),
+    "item",
     [
-        (0.5, "float 0.5"),
-        (None, "NoneType None"),
-        ({"loss": 1}, r"dict \{'loss': 1\}"),
-        ((1, 2), r"tuple \(1, 2\)"),
-        ((1, [("loss", 2)]), "tuple"),
-        ((1, {"loss": 2}, 3), "tuple"),
-        ("ab", "str ab"),
-        ([], r"list \[\]"),
-        (Silent(), r"Silent Silent\(\)"),
+        *(0.5, None, {"loss": 1}, "ab", [], object()),
+        *((1, 2), (1, [("loss", 2)]), (1, {"loss": 2}, 3)),
+        (3, {}),  # a step without a value
     ],
     ids=repr,
 )
-def test_a_yield_is_a_step_and_a_dict(item, said):
-    with pytest.raises(CurvewiseError, match=rf"^{said}.* was yielded\. {FORM}$"):
-        recorded(item)
+def test_a_yield_is_a_step_and_a_dict(item):
+    assert refused(recorded, item) == (None, item)
 
 
 def test_a_pair_may_be_a_list_and_a_dict_any_mapping():
@@ -175,13 +127,6 @@ def test_a_pair_may_be_a_list_and_a_dict_any_mapping():
 
     record = recorded([0, MappingProxyType({"loss": 1})])
     assert (record.steps, record.values) == ([0.0], {"loss": [1.0]})
-
-
-def test_a_step_without_a_value_is_refused():
-    with pytest.raises(
-        CurvewiseError, match=rf"^Step 3 was yielded without a value\. {FORM}$"
-    ):
-        recorded((3, {}))
 
 
 @pytest.mark.parametrize(
@@ -194,29 +139,16 @@ def test_a_step_is_a_number_of_any_kind(step):
 
 
 @pytest.mark.parametrize(
-    "step", [math.nan, math.inf, -math.inf, "3", "first", None, [1], 10**400, 1j]
+    "step", [math.nan, math.inf, -math.inf, "3", "first", None, [1], 10**400, 1j, b"3"]
 )
 def test_a_step_is_a_finite_number(step):
-    with pytest.raises(
-        CurvewiseError, match=rf"^Step .* is no finite number\. {FORM}$"
-    ):
-        recorded((step, {"loss": 1}))
-
-
-def test_bytes_are_no_step():
-    with pytest.raises(CurvewiseError, match="is no finite number"):
-        recorded((b"3", {"loss": 1}))
+    assert refused(recorded, (step, {"loss": 1})) == ("step", step)
 
 
 @pytest.mark.parametrize(("before", "after"), [(1, 1), (2, 1), (0, -1), (0.5, 0.25)])
 def test_steps_increase(before, after):
     record = recorded((before, {"loss": 1}))
-    with pytest.raises(
-        CurvewiseError,
-        match=rf"^Step {after:g} was yielded after step {before:g}\. Yield steps that "
-        r"increase, each once\.$",
-    ):
-        record.add((after, {"loss": 2}))
+    assert refused(record.add, (after, {"loss": 2})) == ("step", after)
     assert (record.steps, record.values) == ([before], {"loss": [1.0]})
 
 
@@ -322,37 +254,26 @@ def test_counts_are_a_square_of_whole_numbers(counts):
     ids=str,
 )
 def test_other_counts_are_refused(counts):
-    with pytest.raises(
-        CurvewiseError,
-        match=r"^'counts' has shape \(.*\) and holds .*\. Yield a K x K matrix of whole "
-        r"numbers: rows are true classes, columns what was called\.$",
-    ):
-        recorded((0, {"counts": counts}))
+    assert refused(recorded, (0, {"counts": counts})) == ("counts", counts)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
 def test_infinite_counts_are_refused():
     """They end the whole run now: the columns refuse what the record let pass."""
-    with pytest.raises(CurvewiseError, match="'counts' has shape"):
-        recorded((0, {"counts": [[math.inf, 1], [1, 1]]}))
+    counts = [[math.inf, 1], [1, 1]]
+    assert refused(recorded, (0, {"counts": counts})) == ("counts", counts)
 
 
 @pytest.mark.parametrize("odd", [-1, 2.0**63, 1e300])
 def test_counts_below_0_or_beyond_64_bits_are_refused(odd):
-    with pytest.raises(
-        CurvewiseError, match=r"^'counts' holds numbers below 0, or too"
-    ):
-        recorded((0, {"counts": [[1, odd], [0, 1]]}))
+    counts = [[1, odd], [0, 1]]
+    assert refused(recorded, (0, {"counts": counts})) == ("counts", counts)
 
 
 def test_the_number_of_classes_does_not_change():
     record = recorded((0, {"counts": np.eye(2)}))
-    with pytest.raises(
-        CurvewiseError,
-        match=r"^Counts, or answers and examples, have shapes \(2, 2\) and \(3, 3\)\. "
-        r"Yield the same classes at each step, and an answer per example\.$",
-    ):
-        record.add((1, {"counts": np.eye(3)}))
+    shapes = (2, 2), (3, 3)
+    assert refused(record.add, (1, {"counts": np.eye(3)})) == ("shape", shapes)
 
 
 def test_counts_need_no_metric_beside_them():
@@ -389,24 +310,15 @@ def test_examples_that_were_not_asked_at_a_step_are_masked():
     "correct", [[1, 0], [0.0, 1.0], [[True], [False]], True, ["yes"], []], ids=str
 )
 def test_other_answers_are_refused(correct):
-    with pytest.raises(
-        CurvewiseError,
-        match=r"^'correct' has shape \(.*\) and holds .*\. Yield one boolean for each "
-        r"example\.$",
-    ):
-        recorded((0, {"correct": correct}))
+    assert refused(recorded, (0, {"correct": correct})) == ("correct", correct)
 
 
 @pytest.mark.parametrize(
     "examples", [[1, 1], [0.5, 1], ["a", "b"], [[1, 2]], 3], ids=str
 )
 def test_other_examples_are_refused(examples):
-    with pytest.raises(
-        CurvewiseError,
-        match=r"^'examples' has shape \(.*\) and holds .*\. Yield a whole number for "
-        r"each example, each once\.$",
-    ):
-        recorded((0, {"correct": [True, False], "examples": examples}))
+    told = {"correct": [True, False], "examples": examples}
+    assert refused(recorded, (0, told)) == ("examples", examples)
 
 
 @pytest.mark.parametrize(
@@ -425,15 +337,12 @@ def test_other_examples_are_refused(examples):
 )
 def test_there_is_an_answer_for_each_example(before, now):
     record = recorded((0, before))
-    with pytest.raises(
-        CurvewiseError, match=r"^Counts, or answers and examples, have shapes"
-    ):
-        record.add((1, now))
+    assert refused(record.add, (1, now))[0] == "shape"
 
 
 def test_examples_without_answers_say_nothing():
-    with pytest.raises(CurvewiseError, match=r"have shapes \(2,\) and None"):
-        recorded((0, {"loss": 1, "examples": [1, 2]}))
+    told = {"loss": 1, "examples": [1, 2]}
+    assert refused(recorded, (0, told)) == ("shape", ((2,), None))
 
 
 @pytest.mark.parametrize("name", ["counts", "correct", "examples"])
@@ -444,11 +353,7 @@ def test_what_is_told_of_examples_is_told_at_each_step(name):
         whole = {k: v for k, v in GOOD.items() if k != "examples"}
         less = {k: v for k, v in whole.items() if k != name}
     for before, now in ((whole, less), (less, whole)):
-        with pytest.raises(
-            CurvewiseError,
-            match=rf"^'{name}' was yielded at some steps only\. Yield it at each\.$",
-        ):
-            recorded((0, before)).add((1, now))
+        assert refused(recorded((0, before)).add, (1, now)) == (name, None)
 
 
 @pytest.mark.parametrize(
@@ -484,24 +389,14 @@ def test_what_an_algorithm_chose_becomes_its_params():
     assert record.values == {"loss": [1.0]}
 
 
-@pytest.mark.parametrize("chosen", [3, [("C", 1)], None])
-def test_what_was_chosen_is_a_dict(chosen):
-    with pytest.raises(
-        CurvewiseError, match=r"^'chosen': .* is no mapping\. Pass a dict\.$"
-    ):
-        recorded((None, {"chosen": chosen}))
-
-
-def test_what_was_chosen_can_be_kept():
-    with pytest.raises(
-        CurvewiseError, match=r"^'chosen': .* cannot be kept \(.*\)\. Use"
-    ):
-        recorded((None, {"chosen": {"f": object()}}))
+@pytest.mark.parametrize("chosen", [3, [("C", 1)], None, {"f": object()}], ids=repr)
+def test_what_was_chosen_is_a_dict_of_plain_values(chosen):
+    assert refused(recorded, (None, {"chosen": chosen})) == ("'chosen'", chosen)
 
 
 def test_a_choice_is_not_a_step():
-    with pytest.raises(CurvewiseError, match=r"^Step 3 was yielded without a value"):
-        recorded((3, {"chosen": {"C": 1}}))
+    choice = (3, {"chosen": {"C": 1}})
+    assert refused(recorded, choice) == (None, choice)
 
 
 # --- how it ended --------------------------------------------------------------------

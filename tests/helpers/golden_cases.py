@@ -38,6 +38,7 @@ from support import data
 
 import curvewise as cw
 from curvewise.cli import main
+from curvewise.engine.recording import Record
 
 EXAMPLES = ("search", "curves", "counts")
 FOREIGN = ROOT / "tests/assets/foreign"
@@ -59,7 +60,10 @@ def expressions(name: str) -> Iterator[tuple[str, Callable[[], Any]]]:
 def _evaluated(code: str) -> Any:
     trials = {name: cw.example(name) for name in EXAMPLES if name in code}
     worst = {"metric": "accuracy", "failed": "worst"}
-    return eval(code, {"cw": cw, "studies": studies, "worst": worst, **trials})
+    coin = cw.Task("coin", lambda rng: rng.random())
+    guess = cw.Algorithm("guess", {"p": [0.3, 0.5]}, lambda params, data, rng: None)
+    known = {"cw": cw, "studies": studies, "worst": worst, "coin": coin, "guess": guess}
+    return eval(code, {**known, "record": Record(0), **trials})
 
 
 # --- answers -----------------------------------------------------------------------------

@@ -1,10 +1,14 @@
 """What several tests need: rates that do not flake, real data where there is any."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scipy import stats
+
+from curvewise import CurvewiseError
 
 
 def assert_rate(hits: int, n: int, rate: float, *, false_alarm: float = 1e-6) -> None:
@@ -38,3 +42,10 @@ def data(name: str) -> Path:
     if not path.exists():
         pytest.skip(f"{name} is not in the data folder")
     return path
+
+
+def refused(ask: Callable[..., Any], *given: Any, **options: Any) -> tuple[Any, Any]:
+    """Return the argument that a call is refused for, and what came for it."""
+    with pytest.raises(CurvewiseError) as caught:
+        ask(*given, **options)
+    return caught.value.argument, caught.value.value

@@ -99,6 +99,7 @@ class Payload:
                 "it needs inside the function, or pass ",
                 {"executor": "serial"},
                 ".",
+                argument=culprit,
             ) from problem
 
     @functools.cached_property

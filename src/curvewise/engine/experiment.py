@@ -74,7 +74,9 @@ class Task:
         if len(needed) not in (1, 2):
             raise CurvewiseError(
                 f"Task '{self.name}': sample takes {len(needed)} arguments. Write "
-                f"sample(rng), or sample(train_rng, test_rng)."
+                f"sample(rng), or sample(train_rng, test_rng).",
+                argument="sample",
+                value=self.sample,
             )
         return len(needed)
 
@@ -232,7 +234,9 @@ class Experiment:
                 raise CurvewiseError(
                     f"Task '{task.name}' draws train and test from one stream, and only "
                     f"one of them is to vary or be crossed. Say 'data' for both, or let "
-                    f"sample take two generators: sample(train_rng, test_rng)."
+                    f"sample take two generators: sample(train_rng, test_rng).",
+                    argument="sample",
+                    value=task.sample,
                 )
 
     @property
@@ -340,7 +344,9 @@ def check_name(name: object, kind: str) -> None:
     """Raise if a name is no text."""
     if not is_name(name):
         raise CurvewiseError(
-            f"The name of {kind} is {name!r}. Pass a text in valid Unicode, not empty."
+            f"The name of {kind} is {name!r}. Pass a text in valid Unicode, not empty.",
+            argument="name",
+            value=name,
         )
 
 
@@ -351,7 +357,9 @@ def check_arguments(run: Any, whose: str) -> None:
     except TypeError as problem:
         raise CurvewiseError(
             f"{whose}: run cannot be called with three arguments ({problem}). "
-            f"Write run(params, data, rng)."
+            f"Write run(params, data, rng).",
+            argument="run",
+            value=run,
         ) from None
     except ValueError:  # nobody knows its signature
         return
@@ -364,7 +372,9 @@ def meanings(metrics: Any) -> tuple[Metric, ...]:
         if not isinstance(metric, Metric):
             raise CurvewiseError(
                 f"metrics holds {metric!r}. Pass Metric objects, such as "
-                f"Metric('loss', 'lower')."
+                f"Metric('loss', 'lower').",
+                argument="metrics",
+                value=metric,
             )
     return given
 
@@ -374,7 +384,9 @@ def check_callable(value: object, whose: str, what: str, form: str) -> None:
     if not callable(value):
         raise CurvewiseError(
             f"{whose}: {what} is {shortened(value)}, which cannot be called. "
-            f"Pass a function {form}."
+            f"Pass a function {form}.",
+            argument=what,
+            value=value,
         )
 
 
@@ -385,17 +397,25 @@ def members(given: Any, kind: type[Any], what: str) -> tuple[Any, ...]:
     except TypeError:
         members = (given,)
     if not members:
-        raise CurvewiseError(f"{what} is empty. Pass at least one {kind.__name__}.")
+        raise CurvewiseError(
+            f"{what} is empty. Pass at least one {kind.__name__}.",
+            argument=what,
+            value=given,
+        )
     for member in members:
         if not isinstance(member, kind):
             raise CurvewiseError(
-                f"{what} holds {shortened(member)}. Pass {kind.__name__} objects."
+                f"{what} holds {shortened(member)}. Pass {kind.__name__} objects.",
+                argument=what,
+                value=member,
             )
     names = [member.name for member in members]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
         raise CurvewiseError(
-            f"{what} has {listed(twice)} twice. Give each its own name."
+            f"{what} has {listed(twice)} twice. Give each its own name.",
+            argument=what,
+            value=twice,
         )
     return members
 
@@ -407,7 +427,11 @@ def crossed(cross: Mapping[str, int]) -> dict[str, int]:
             raise unknown("role to cross", role, (*VARIED, "data"))
         whole(count, f"cross['{role}']")
     if "data" in cross and {"train", "test"} & set(cross):
-        raise CurvewiseError("cross has 'data' and 'train' or 'test'. Data is both.")
+        raise CurvewiseError(
+            "cross has 'data' and 'train' or 'test'. Data is both.",
+            argument="cross",
+            value=cross,
+        )
     return dict(cross)
 
 
@@ -417,7 +441,8 @@ def number_of_trials(trials: object, cross: Mapping[str, int]) -> int:
     if trials is None:
         if not cross:
             raise CurvewiseError(
-                "trials is missing. Say how many, such as ", {"trials": 100}, "."
+                *("trials is missing. Say how many, such as ", {"trials": 100}, "."),
+                argument="trials",
             )
         return product
     number = whole(trials, "trials")

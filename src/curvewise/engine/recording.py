@@ -57,7 +57,8 @@ class Record:
             pairs = given.items()
         except (TypeError, ValueError, AttributeError):
             raise CurvewiseError(
-                f"{type(item).__name__} {shortened(item)} was yielded. {_FORM}"
+                f"{type(item).__name__} {shortened(item)} was yielded. {_FORM}",
+                value=item,
             ) from None
         numbers, rest = {}, {}
         for name, value in pairs:
@@ -72,7 +73,9 @@ class Record:
             if step is None and not rest and not numbers:
                 return
         if not numbers and not rest:
-            raise CurvewiseError(f"Step {step} was yielded without a value. {_FORM}")
+            raise CurvewiseError(
+                f"Step {step} was yielded without a value. {_FORM}", value=item
+            )
         self._add_step(_step(step))
         if rest or self.counts or self.correct:
             self._add_examples(rest)
@@ -86,7 +89,9 @@ class Record:
         if self.steps and step <= self.steps[-1]:
             raise CurvewiseError(
                 f"Step {step:g} was yielded after step {self.steps[-1]:g}. "
-                f"Yield steps that increase, each once."
+                f"Yield steps that increase, each once.",
+                argument="step",
+                value=step,
             )
         self.steps.append(step)
 
@@ -99,7 +104,8 @@ class Record:
                     kept.append(_PARTS[name](found))
                 if len(kept) != (len(self.steps) if found is not None else 0):
                     raise CurvewiseError(
-                        f"'{name}' was yielded at some steps only. Yield it at each."
+                        f"'{name}' was yielded at some steps only. Yield it at each.",
+                        argument=name,
                     )
             self._refuse_other_shapes()
         except BaseException:
@@ -118,7 +124,9 @@ class Record:
             if one != other:
                 raise CurvewiseError(
                     f"Counts, or answers and examples, have shapes {one} and {other}. "
-                    f"Yield the same classes at each step, and an answer per example."
+                    f"Yield the same classes at each step, and an answer per example.",
+                    argument="shape",
+                    value=(one, other),
                 )
 
     def since(self, begin: int) -> tuple[Any, ...]:
@@ -180,13 +188,21 @@ def _step(step: object) -> float:
     except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not math.isfinite(value) or isinstance(step, str | bytes):
-        raise CurvewiseError(f"Step {shortened(step)} is no finite number. {_FORM}")
+        raise CurvewiseError(
+            f"Step {shortened(step)} is no finite number. {_FORM}",
+            argument="step",
+            value=step,
+        )
     return value
 
 
 def _check_name(name: object) -> None:
     if not is_name(name) or "\0" in name:  # which PostgreSQL cannot keep
-        raise CurvewiseError(f"A metric is called {name!r}. Name metrics by texts.")
+        raise CurvewiseError(
+            f"A metric is called {name!r}. Name metrics by texts.",
+            argument="metric",
+            value=name,
+        )
 
 
 def _number(value: Any, name: str) -> float:
@@ -197,7 +213,9 @@ def _number(value: Any, name: str) -> float:
     if math.prod(shape) != 1:
         raise CurvewiseError(
             f"Metric '{name}' is an array of shape {tuple(shape)}. Yield one number a "
-            f"step; a confusion matrix is called 'counts'."
+            f"step; a confusion matrix is called 'counts'.",
+            argument=name,
+            value=value,
         )
     try:
         item = value.item() if hasattr(value, "item") else value
@@ -206,7 +224,9 @@ def _number(value: Any, name: str) -> float:
         return float(item)
     except (TypeError, ValueError, OverflowError):
         raise CurvewiseError(
-            f"Metric '{name}' is {kind.__name__} {shortened(value)}. Yield a number."
+            f"Metric '{name}' is {kind.__name__} {shortened(value)}. Yield a number.",
+            argument=name,
+            value=value,
         ) from None
 
 
@@ -220,11 +240,15 @@ def _counts(value: Any) -> Any:
     if not square or not whole:
         raise CurvewiseError(
             f"'counts' has shape {counts.shape} and holds {counts.dtype}. Yield a K x K "
-            f"matrix of whole numbers: rows are true classes, columns what was called."
+            f"matrix of whole numbers: rows are true classes, columns what was called.",
+            argument="counts",
+            value=value,
         )
     if (counts < 0).any() or (counts >= 2.0**63).any():
         raise CurvewiseError(
-            "'counts' holds numbers below 0, or too large to be counts."
+            "'counts' holds numbers below 0, or too large to be counts.",
+            argument="counts",
+            value=value,
         )
     return counts.astype(np.int64)
 
@@ -234,7 +258,9 @@ def _correct(value: Any) -> Any:
     if correct.ndim != 1 or correct.dtype.kind != "b":
         raise CurvewiseError(
             f"'correct' has shape {correct.shape} and holds {correct.dtype}. "
-            f"Yield one boolean for each example."
+            f"Yield one boolean for each example.",
+            argument="correct",
+            value=value,
         )
     return correct
 
@@ -244,7 +270,9 @@ def _examples(value: Any) -> Any:
     if ids.ndim != 1 or ids.dtype.kind not in "iu" or len(set(ids.tolist())) < len(ids):
         raise CurvewiseError(
             f"'examples' has shape {ids.shape} and holds {ids.dtype}. "
-            f"Yield a whole number for each example, each once."
+            f"Yield a whole number for each example, each once.",
+            argument="examples",
+            value=value,
         )
     return ids.astype(np.int64)
 

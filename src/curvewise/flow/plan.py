@@ -191,7 +191,9 @@ def refuse_changes(
     raise CurvewiseError(
         f"{store} has trials of {other}. What changed:\n{shown}\n"
         f"Take the change back, give it another name, or use another store: two "
-        f"definitions in one table are not one distribution."
+        f"definitions in one table are not one distribution.",
+        argument=changed[0],
+        value=now[changed[0]],
     )
 
 

@@ -118,7 +118,9 @@ def run(
     if not isinstance(experiment, Experiment):
         raise CurvewiseError(
             f"run got {type(experiment).__name__}. Pass an Experiment; estimators of "
-            f"scikit-learn become one by curvewise.zoo.experiment."
+            f"scikit-learn become one by curvewise.zoo.experiment.",
+            argument="experiment",
+            value=experiment,
         )
     criterion = criterion_of(until, experiment)
     limits = limits_of(timeout, retries, memory)
@@ -489,7 +491,11 @@ def replay(
     found = stores.read(store).where(task=task, algorithm=algorithm, number=number)
     if len(found) == 0:
         key = shown_key((task, algorithm, number))
-        raise CurvewiseError(f"{store} has no trial {key}. See curvewise status.")
+        raise CurvewiseError(
+            f"{store} has no trial {key}. See curvewise status.",
+            argument="number",
+            value=number,
+        )
     return Replay(found[0], once(experiment, task, algorithm, number))
 
 

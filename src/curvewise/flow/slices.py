@@ -112,7 +112,9 @@ def quantile_slices(
     if not isinstance(experiment, Experiment):
         raise CurvewiseError(
             f"quantile_slices got {type(experiment).__name__}. Pass the Experiment that "
-            f"the trials are of."
+            f"the trials are of.",
+            argument="experiment",
+            value=experiment,
         )
     whole(trials_each, "trials_each")
     _refuse_other_meaning(trials, experiment, metric, task)
@@ -203,13 +205,17 @@ def _rerun_plan(
     if isinstance(own.space, Mapping) and not own.space:
         raise CurvewiseError(
             f"Algorithm '{algorithm}' has no hyperparameters that are drawn, so that all "
-            f"slices would be the same. Pass the untuned one."
+            f"slices would be the same. Pass the untuned one.",
+            argument="algorithm",
+            value=algorithm,
         )
     for one in chosen:
         if not one.params:
             raise CurvewiseError(
                 f"Trial {one.number} at percentile {one.percentile:g} has no params. Pass "
-                f"trials with the hyperparameters that they were run with."
+                f"trials with the hyperparameters that they were run with.",
+                argument="params",
+                value=one.params,
             )
     return Experiment(
         experiment.task(task),

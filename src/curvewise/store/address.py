@@ -83,7 +83,9 @@ def _allowed(schema: str) -> str:
     # PostgreSQL cuts longer names silently, and two experiments would meet.
     if not schema or "\0" in schema or len(schema.encode()) > 63:
         raise CurvewiseError(
-            f"The schema is {schema!r}. Pass ?schema= with a name of 1 to 63 bytes."
+            f"The schema is {schema!r}. Pass ?schema= with a name of 1 to 63 bytes.",
+            argument="schema",
+            value=schema,
         )
     return schema
 

@@ -120,6 +120,8 @@ def declare_metric(db: Database, metric: Metric, known: Codes) -> None:
             "Read them with the same ",
             {"metrics": ...},
             ", or use another store.",
+            argument="metrics",
+            value=metric,
         )
 
 

@@ -53,7 +53,9 @@ def checked(texts: Mapping[str, str]) -> dict[str, str]:
         # PostgreSQL cannot keep a zero byte in a text, and stores should be alike.
         if not isinstance(text, str) or "\0" in text:
             raise CurvewiseError(
-                f"A note is {shortened(repr(text))}. Pass texts without zero bytes."
+                f"A note is {shortened(repr(text))}. Pass texts without zero bytes.",
+                argument="note",
+                value=text,
             )
     return dict(texts)
 

@@ -97,7 +97,9 @@ class Store(AnyStore):
         if self._db.execute(has).fetchone() is None:
             raise CurvewiseError(
                 f"{self.path} is a SQLite file but no store of curvewise. "
-                f"Pass the path of a store, or of a file that does not exist yet."
+                f"Pass the path of a store, or of a file that does not exist yet.",
+                argument="path",
+                value=self.path,
             )
 
     # --- one driver at a time ----------------------------------------------------------
@@ -173,20 +175,32 @@ def is_sqlite(path: str | Path) -> bool:
 
 def _refuse_what_is_no_store(path: Path, *, create: bool) -> None:
     if path.is_dir():
-        raise CurvewiseError(f"{path} is a folder. Pass the path of a store's file.")
+        raise CurvewiseError(
+            f"{path} is a folder. Pass the path of a store's file.",
+            argument="path",
+            value=path,
+        )
     if not path.exists():
         if not create:
-            raise NoStoreError(f"There is no store {path}. Check the path.")
+            raise NoStoreError(
+                f"There is no store {path}. Check the path.",
+                argument="path",
+                value=path,
+            )
         if not path.parent.is_dir():
             raise CurvewiseError(
                 f"There is no folder {path.parent} for the store {path.name}. "
-                f"Make it first."
+                f"Make it first.",
+                argument="path",
+                value=path,
             )
     # Its size first: another process may be making it, and what has a size is written.
     elif not (create and path.stat().st_size == 0) and not is_sqlite(path):
         raise CurvewiseError(
             f"{path} is no store: it is not a SQLite file. Pass the path of a store, or "
-            f"of a file that does not exist yet."
+            f"of a file that does not exist yet.",
+            argument="path",
+            value=path,
         )
 
 

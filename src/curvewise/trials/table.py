@@ -445,7 +445,9 @@ def must_be_trials(value: object) -> None:
     if not isinstance(value, Trials):
         raise CurvewiseError(
             f"Trials were asked for, and {type(value).__name__} came. "
-            f"Read a file or a frame with curvewise.read first."
+            f"Read a file or a frame with curvewise.read first.",
+            argument="trials",
+            value=value,
         )
 
 

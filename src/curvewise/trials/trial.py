@@ -190,7 +190,9 @@ def canonical(values: Mapping[str, Any], where: str = "params") -> str:
     """
     if not isinstance(values, Mapping):
         raise CurvewiseError(
-            f"{where}: {shortened(values)} is no mapping. Pass a dict."
+            f"{where}: {shortened(values)} is no mapping. Pass a dict.",
+            argument=where,
+            value=values,
         )
     try:
         text = _ENCODER.encode(dict(values))
@@ -198,7 +200,9 @@ def canonical(values: Mapping[str, Any], where: str = "params") -> str:
     except (TypeError, ValueError) as problem:
         raise CurvewiseError(
             f"{where}: {shortened(dict(values))} cannot be kept ({problem}). "
-            f"Use texts, finite numbers, booleans, None, and lists or dicts of them."
+            f"Use texts, finite numbers, booleans, None, and lists or dicts of them.",
+            argument=where,
+            value=values,
         ) from None
     return text
 

@@ -137,7 +137,9 @@ def from_configspace(space: Any) -> Configurations:
     if not is_configspace(space):
         raise CurvewiseError(
             f"from_configspace was called with {shortened(space)}. Pass a "
-            f"ConfigSpace.ConfigurationSpace."
+            f"ConfigSpace.ConfigurationSpace.",
+            argument="space",
+            value=space,
         )
     if not hasattr(space, "parent_conditions_of"):
         raise CurvewiseError("This ConfigSpace is too old. Install ConfigSpace>=1.0.")
@@ -254,7 +256,9 @@ def from_optuna(suggest: Callable[[Any], Any]) -> Suggested:
     if not callable(suggest):
         raise CurvewiseError(
             f"from_optuna was called with {shortened(suggest)}. Pass a function of a "
-            f"trial that calls trial.suggest_float and the like."
+            f"trial that calls trial.suggest_float and the like.",
+            argument="suggest",
+            value=suggest,
         )
     return Suggested(suggest)
 

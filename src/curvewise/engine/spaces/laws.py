@@ -65,6 +65,8 @@ class Law(ABC):
                 "rvs was called with ",
                 Keyword("size", size),
                 ". One value is drawn at a time: leave size out and call it again.",
+                argument="size",
+                value=size,
             )
         return self.drawer("rvs")(_generator(random_state))
 
@@ -84,6 +86,8 @@ def _generator(random_state: Any) -> np.random.Generator:
         "rvs was called with ",
         Keyword("random_state", random_state),
         ". Pass a numpy generator, a RandomState or a whole number from 0 on.",
+        argument="random_state",
+        value=random_state,
     )
 
 

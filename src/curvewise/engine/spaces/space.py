@@ -183,7 +183,11 @@ def listed_options(value: Any, where: str) -> Sequence[Any]:
             f"of one dimension, or choice(...) of lists."
         )
     if len(value) == 0:
-        raise CurvewiseError(f"{where}: the list is empty. Pass at least one value.")
+        raise CurvewiseError(
+            f"{where}: the list is empty. Pass at least one value.",
+            argument=where,
+            value=value,
+        )
     if isinstance(value, range):
         return value
     return [plain(one, where) for one in value]

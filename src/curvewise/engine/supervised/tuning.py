@@ -286,7 +286,8 @@ class _Search:
             value = float(FROM_COUNTS[metric](record.counts[-1]))
         else:
             have = [*record.values, *(FROM_COUNTS if record.counts else ())]
-            raise _NoMetricError(unknown("metric to tune by", metric, have).text)
+            text = unknown("metric to tune by", metric, have).text
+            raise _NoMetricError(text, argument="metric", value=metric)
         if value is None or not np.isfinite(value):
             raise CurvewiseError(f"The last '{metric}' is {value}.")
         return meaning.sign * value

@@ -101,7 +101,10 @@ class Until:
     def name(self) -> str:
         """The name of the metric, once it is known."""
         if self.metric is None:
-            raise CurvewiseError("Which metric? Pass ", {"metric": ...}, " to until.")
+            raise CurvewiseError(
+                *("Which metric? Pass ", {"metric": ...}, " to until."),
+                argument="metric",
+            )
         return self.metric
 
     def for_trials(self, trials: Trials) -> "Until":
@@ -112,7 +115,8 @@ class Until:
                 f"Until what is known of which metric? These trials have "
                 f"{listed(scores)}. Name one: '{self} of {scores[0]}'."
                 if scores
-                else "These trials have no metric to judge by. Leave until out."
+                else "These trials have no metric to judge by. Leave until out.",
+                argument="metric",
             )
         name = metric_of(trials, self.metric)
         named = replace(self, metric=name)
@@ -127,6 +131,8 @@ class Until:
                 "one, or ask for a half-width, such as ",
                 {"until": "cvar 0.5 +- 0.01"},
                 ".",
+                argument="algorithms",
+                value=algorithms,
             )
 
     def refuse_unbounded(self, metric: Metric) -> None:
@@ -145,6 +151,8 @@ class Until:
                 f"{metric.direction!r}, (0, 100)), or pass ",
                 {"method": "asymptotic"},
                 f"; as a text, '{self} method asymptotic'.",
+                argument="metric",
+                value=name,
             )
         if self.failed == "worst" and math.isinf(metric.worst):
             # It would be the worst of those seen so far: another one at every look.
@@ -154,6 +162,8 @@ class Until:
                 "every look. Pass ",
                 {"failed": Verbatim("<score of a failed run>")},
                 f"; as a text, '{replace(self, failed=0)}'.",
+                argument="failed",
+                value=self.failed,
             )
         if self.is_ranking and self.margin is None and math.isinf(_length(metric)):
             raise CurvewiseError(
@@ -161,6 +171,7 @@ class Until:
                 "Pass ",
                 {"margin": Verbatim("<difference that does not matter>")},
                 ".",
+                argument="margin",
             )
 
     def question(self, metric: Metric) -> Question:
@@ -328,10 +339,17 @@ def until(
                 " and ",
                 Keyword("margin"),
                 " belong to a ranking. Leave them out.",
+                argument="margin" if of is None else "of",
+                value=margin if of is None else of,
             )
         if half_width is None:
             raise CurvewiseError(
-                f"Until the {what} is how well known? Pass ", {"half_width": ...}, "."
+                *(
+                    f"Until the {what} is how well known? Pass ",
+                    {"half_width": ...},
+                    ".",
+                ),
+                argument="half_width",
             )
         half_width, close = checked_half_width(half_width), None
     if isinstance(at, str):
@@ -347,6 +365,8 @@ def until(
             "Leave ",
             Keyword("method"),
             " out.",
+            argument="method",
+            value=method,
         )
     level = checked_confidence(confidence)
     return Until(functional, half_width, close, metric, at, failed, level, band, method)
@@ -356,11 +376,15 @@ def _functional(of: Any, share: float | None, tail: Tail) -> Functional:
     if of == "mean":
         if share is not None:
             raise CurvewiseError(
-                f"A mean has no share, and {share!r} is given. Leave it out."
+                f"A mean has no share, and {share!r} is given. Leave it out.",
+                argument="share",
+                value=share,
             )
         return Functional("mean")
     if of == "quantile" and share is None:
-        raise CurvewiseError("Which quantile? Pass a share, such as 0.9.")
+        raise CurvewiseError(
+            "Which quantile? Pass a share, such as 0.9.", argument="share"
+        )
     return Functional(of, 0.5 if share is None else share, tail)
 
 

@@ -92,6 +92,8 @@ def refuse(criterion: Until, experiment: Experiment) -> None:
             " out, or ",
             Keyword("cross"),
             " out of the experiment.",
+            argument="cross",
+            value=experiment.cross,
         )
     criterion.refuse_alone(len(experiment.algorithms))
     if criterion.metric is not None:
@@ -448,7 +450,9 @@ def _reached(
     cells, sizes = cells_of(experiment), planned_looks(experiment.trials)
     whole = numbered_below(trials, cells, experiment.trials)
     if not len(whole):
-        raise CurvewiseError("No trial of this experiment is there. Run it first.")
+        raise CurvewiseError(
+            "No trial of this experiment is there. Run it first.", argument="trials"
+        )
     named = asked.for_trials(whole)
     metric = whole.metric(named.name)
     before = None
@@ -468,7 +472,9 @@ def _reached(
     if taken is None:
         raise CurvewiseError(
             f"The first look is at {sizes[0]:,} trials of each, and some have fewer. Run "
-            f"the experiment on."
+            f"the experiment on.",
+            argument="trials",
+            value=sizes[0],
         )
     number, size, own, found, look = taken
     needed = None
