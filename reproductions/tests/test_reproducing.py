@@ -6,9 +6,9 @@ import re
 import pytest
 import toy
 from click.testing import CliRunner
+from support import refused
 
 from curvewise.cli import main
-from curvewise.errors import CurvewiseError
 from curvewise_papers import PAPERS, find
 from curvewise_papers.page import drawings, page, render
 from curvewise_papers.study import Results, Runner, kept, reproduce
@@ -63,8 +63,7 @@ def test_another_number_has_another_digest():
 
 
 def test_an_empty_folder_says_what_to_do(tmp_path):
-    with pytest.raises(CurvewiseError, match=r"has no results\. Pass a folder that"):
-        Results.read(tmp_path)
+    assert refused(Results.read, tmp_path) == ("folder", tmp_path)
 
 
 def test_the_docs_page_is_made_from_the_claims(paper):
@@ -134,10 +133,10 @@ def test_a_page_that_cannot_be_written_is_refused_before_anything_is_run(
 
 
 def test_unknown_names_are_answered_with_those_there_are(paper):
-    assert "There is no paper 'jordan'" in invoke("jordan").output
-    assert (
-        "There is no study of toy 'toses'" in invoke("toy", "--study", "toses").output
-    )
+    assert refused(find, "jordan") == ("paper", "jordan")
+    assert refused(paper.study, "toses") == ("study of toy", "toses")
+    for asked in (["jordan"], ["toy", "--study", "toses"]):
+        assert invoke(*asked).exit_code == 1
 
 
 def test_a_list_says_what_each_study_needs():

@@ -86,7 +86,9 @@ class Claim:
                 )
         if self.error + self.printed_error + self.gap > 0 and not self.reason:
             raise CurvewiseError(
-                f"{self.name}: a tolerance without a reason. Say where it comes from."
+                f"{self.name}: a tolerance without a reason. Say where it comes from.",
+                argument="reason",
+                value=self.reason,
             )
 
     @property

@@ -195,7 +195,9 @@ class Results:
         files = sorted(Path(folder).glob(f"*{_ENDING}"))
         if not files:
             raise CurvewiseError(
-                f"{folder} has no results. Pass a folder that was written with --keep."
+                f"{folder} has no results. Pass a folder that was written with --keep.",
+                argument="folder",
+                value=folder,
             )
         trials: dict[str, Trials] = {}
         tables: dict[str, Table] = {}
