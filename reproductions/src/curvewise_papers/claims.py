@@ -196,6 +196,11 @@ class Claims(Answer):
             raise unknown("table", table, self.tables)
         return own
 
+    def reasons(self, table: str) -> str:
+        """Return where the tolerances of a table come from, each said once."""
+        reasons = dict.fromkeys(claim.reason for claim in self.of(table))
+        return " ".join(filter(None, reasons))
+
     def rows(self) -> list[dict[str, Cell]]:
         """Return one row per claim."""
         return [

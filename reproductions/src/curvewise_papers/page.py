@@ -8,7 +8,7 @@ from curvewise.figures.draw import draw_panels
 from curvewise.report.names import Names
 from curvewise.report.page import bound, refuse_to_replace, save
 from curvewise.report.sections import Block, Group, Method, Section
-from curvewise.text import Row, joined, markdown
+from curvewise.text import Cell, Row, joined, markdown
 from curvewise_papers.claims import Claims
 from curvewise_papers.study import Figure, Paper, Reproduction, Study
 
@@ -24,25 +24,30 @@ def render(paper: Paper, found: Sequence[Reproduction]) -> str:
     """Return the page as the text of an HTML file."""
     sections = [section for one in found for section in _of_study(one)]
     rows = [erratum.row() for erratum in paper.printed.errata]
-    block = Block("", "", None, rows, "Errata, with proof")
+    authors = paper.printed.authors
     sections.append(
         Section(
             "errata",
             "What does the paper print wrongly?",
             "What does not follow, cannot be, or contradicts what is printed elsewhere.",
-            groups=[Group("", [block])],
+            groups=[_group(rows, "Errata, with proof")],
             in_summary=False,
         )
     )
     return bound(
         sections,
         Names.among([]),
-        title=f"{joined([_last(a) for a in paper.printed.authors])} "
+        title=f"{joined([name.rsplit(maxsplit=1)[-1] for name in authors])} "
         f"{paper.printed.year}, reproduced",
         read=f"{paper.printed.citation} {paper.about}",
         facts=_facts(found),
         caption="What was run, and with what",
     )
+
+
+def _group(rows: Sequence[dict[str, Cell]], caption: str) -> Group:
+    """Return a table without a heading."""
+    return Group("", [Block("", "", None, rows, caption)])
 
 
 def _of_study(one: Reproduction) -> list[Section]:
@@ -56,25 +61,20 @@ def _of_study(one: Reproduction) -> list[Section]:
             f"{table} ({study.name})",
             study.about,
             one.claims.headline(table),
-            groups=[Group("", [_table(one.claims, table)])],
+            groups=[_group(one.claims.beside(table), f"{table}: printed | ours")],
             notes=one.claims.explanations(table),
-            method=_method(one.claims, table) if place == 0 else None,
+            method=Method(
+                "printed | ours ± standard error",
+                one.claims.notes()[0],
+                one.claims.reasons(table),
+            )
+            if place == 0
+            else None,
         )
         for place, table in enumerate(one.claims.tables)
     ]
     figures = [_figure(study, figure) for figure in study.figures(one.results)]
     return [*tables, *figures, _settled(study)]
-
-
-def _table(claims: Claims, table: str) -> Block:
-    return Block("", "", None, claims.beside(table), f"{table}: printed | ours")
-
-
-def _method(claims: Claims, table: str) -> Method:
-    own = claims.of(table)
-    reasons = list(dict.fromkeys(claim.reason for claim in own if claim.reason))
-    first = claims.notes()[0]
-    return Method("printed | ours ± standard error", first, " ".join(reasons))
 
 
 def _figure(study: Study, figure: Figure) -> Section:
@@ -105,10 +105,6 @@ def _facts(found: Sequence[Reproduction]) -> list[Row]:
         if one.results is not None
         for fact, value in one.results.made.items()
     ] or [{"study": "none", "fact": "", "value": ""}]
-
-
-def _last(name: str) -> str:
-    return name.rsplit(maxsplit=1)[-1]
 
 
 # --- Markdown, from what is kept of its studies ------------------------------------------
@@ -151,12 +147,13 @@ def drawings(paper: Paper, one: Reproduction) -> Mapping[str, Any]:
 
 def _lines_of_study(paper: Paper, one: Reproduction) -> list[str]:
     study = one.study
-    parts = [
-        f"## {study.title}",
-        study.about,
-        _text_of_settled(study),
-        _cost(paper, study),
-    ]
+    costs = "; ".join(f"{scale}: {cost}" for scale, cost in study.cost.items())
+    parts = [f"## {study.title}", study.about]
+    if study.settled:
+        parts.append(
+            "What the paper leaves open, and what we do:\n\n" + _listed(study.settled)
+        )
+    parts.append(f"`curvewise paper {paper.name} --study {study.name}` takes: {costs}.")
     if one.claims is None or one.results is None:
         return [*parts, f"Not run here: it needs {one.missing}."]
     parts += [_made(one), f"**{one.claims.headline()}**"]
@@ -171,17 +168,6 @@ def _lines_of_study(paper: Paper, one: Reproduction) -> list[str]:
     return parts
 
 
-def _text_of_settled(study: Study) -> str:
-    if not study.settled:
-        return ""
-    return "What the paper leaves open, and what we do:\n\n" + _listed(study.settled)
-
-
-def _cost(paper: Paper, study: Study) -> str:
-    told = "; ".join(f"{scale}: {cost}" for scale, cost in study.cost.items())
-    return f"`curvewise paper {paper.name} --study {study.name}` takes: {told}."
-
-
 def _made(one: Reproduction) -> str:
     told = dict(one.results.made) if one.results else {}
     command = told.pop("command", "")
@@ -191,13 +177,12 @@ def _made(one: Reproduction) -> str:
 
 
 def _lines_of_table(claims: Claims, table: str) -> list[str]:
-    own = claims.of(table)
-    reasons = list(dict.fromkeys(claim.reason for claim in own if claim.reason))
+    reasons = claims.reasons(table)
     parts = [
         f"### {table}",
         claims.headline(table),
         markdown(claims.beside(table)),
-        "What may differ, and why: " + " ".join(reasons) if reasons else "",
+        f"What may differ, and why: {reasons}" if reasons else "",
     ]
     if told := claims.explanations(table):
         parts.append("What does not agree:\n\n" + _listed(told))

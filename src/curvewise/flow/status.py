@@ -179,18 +179,19 @@ def _cells(
     """Return cell by cell how trials ended: planned ones first, in their order."""
     none = Ended(dict.fromkeys(STATUSES, 0))
     cells = dict.fromkeys([*plan, *tally.cells]) if only is None else only
-    found = []
+    standings = []
     for cell in cells:
         ended = tally.cells.get(cell, none)
-        states = {
-            name: n
-            for name, n in ended.states.items()
-            if n or name != "cancelled"  # no run of ours ends so; other tools' do
-        }
-        found.append(
+        states = shown_states(ended.states)
+        standings.append(
             CellStanding(*cell, plan.get(cell), states, ended.mean, ended.longest)
         )
-    return found
+    return standings
+
+
+def shown_states(states: Mapping[str, int]) -> dict[str, int]:
+    """Return how many ended in each state; no run of ours is cancelled, others' are."""
+    return {name: n for name, n in states.items() if n or name != "cancelled"}
 
 
 def idle_seconds(where: str) -> float | None:

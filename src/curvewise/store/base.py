@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError, unknown, whole
-from curvewise.store import columns, locks, news, notes, schema
+from curvewise.store import columns, locks, news, schema
 from curvewise.store.columns import Codes
-from curvewise.store.locks import Cell, Claim
+from curvewise.store.locks import Cell
 from curvewise.store.news import News, Tally, counted
-from curvewise.store.notes import about, design, noted
+from curvewise.store.notes import about, checked, design, noted
 from curvewise.store.schema import Database, Row
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.columns import Core, Details, Ints
@@ -104,11 +104,17 @@ class Driven(ABC):
         ticket = next(self._tickets)
 
         def take() -> Ints:
-            task, algorithm = self._cell(cell)
+            codes = self._cell(cell)
             with self._claiming(ticket):
-                who = self._began, self._driver, ticket
-                asked = Claim(task, algorithm, statuses, *who)
-                return locks.take(self._db, asked, wanted, most)
+                return locks.take(
+                    self._db,
+                    codes,
+                    wanted,
+                    most,
+                    is_done=locks.done(statuses),
+                    began=self._began,
+                    owner=(self._driver, ticket),
+                )
 
         return self._do(take)
 
@@ -159,7 +165,7 @@ def codes_of(statuses: Collection[str]) -> list[int]:
 
 
 BLOCK = 50_000
-_SPACE = "space "
+_SPACE, _NOTE = "space ", "note:"
 
 
 class AnyStore(Driven):
@@ -382,12 +388,28 @@ class AnyStore(Driven):
 
     def notes(self) -> dict[str, str]:
         """Return the texts that the store keeps beside its trials."""
-        return self._do(lambda: notes.load(self._db))
+        return self._do(self._notes)
+
+    def _notes(self) -> dict[str, str]:
+        rows = self._db.execute("SELECT key, value FROM curvewise ORDER BY key")
+        return {
+            key.removeprefix(_NOTE): text for key, text in rows if key.startswith(_NOTE)
+        }
 
     def note(self, texts: Mapping[str, str]) -> None:
         """Keep small texts about the trials; one that is there already is replaced."""
-        new = notes.checked(texts)
-        self._do(lambda: notes.put(self._db, new))
+        new = checked(texts)
+        keep = (
+            "INSERT INTO curvewise VALUES (?, ?) "
+            "ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+        )
+
+        def put() -> None:
+            with self._db.alone():
+                for key, text in new.items():
+                    self._db.execute(keep, (_NOTE + key, text))
+
+        self._do(put)
 
     def define(self, texts: Mapping[str, str]) -> dict[str, str]:
         """Keep texts that are new, unless one contradicts; return what the store has.
@@ -395,8 +417,20 @@ class AnyStore(Driven):
         Of two processes that define the same thing at once, one is first; the other gets
         what that one wrote, and can compare.
         """
-        new = notes.checked(texts)
-        return self._do(lambda: notes.define(self._db, new))
+        new = checked(texts)
+
+        def keep() -> dict[str, str]:
+            with self._db.alone():
+                there = self._notes()
+                known = {key: there[key] for key in new if key in there}
+                if not known.items() <= new.items():
+                    return known
+                for key in new.keys() - known.keys():
+                    add = "INSERT INTO curvewise VALUES (?, ?)"
+                    self._db.execute(add, (_NOTE + key, new[key]))
+                return new
+
+        return self._do(keep)
 
     # --- care --------------------------------------------------------------------------
 

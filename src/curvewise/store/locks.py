@@ -11,7 +11,6 @@ import sys
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,48 +22,44 @@ Cell = tuple[str, str]
 _MOST_AT_ONCE = 8192
 
 
-class Claim(NamedTuple):
-    """What a driver asks for: trials of one task and algorithm, as codes."""
+def take(
+    db: Database,
+    cell: tuple[int, int],
+    numbers: Ints,
+    limit: int,
+    *,
+    is_done: str,
+    began: int,
+    owner: tuple[int, int],
+) -> Ints:
+    """Claim and return the first `limit` numbers that are neither done nor claimed.
 
-    task: int
-    algorithm: int
-    redo: Collection[int]
-    began: int
-    driver: int
-    ticket: int
-
-
-def take(db: Database, claim: Claim, numbers: Ints, limit: int) -> Ints:
-    """Claim and return the first `limit` numbers that are neither done nor claimed."""
+    A cell is a task and an algorithm by code, an owner a driver and its ticket.
+    """
+    # Both at one moment: who leaves has written what he then no longer claims.
+    these = f"task = ? AND algorithm = ? AND {db.among('number')}"
+    find = (
+        f"SELECT number FROM trials WHERE {these} AND {is_done} "
+        f"UNION ALL SELECT number FROM claims WHERE {these}"
+    )
     taken = [numbers[:0]]
     start, step = 0, min(max(2 * limit, 256), _MOST_AT_ONCE)
     while limit > 0 and start < len(numbers):
         stretch = numbers[start : start + step]
         start, step = start + step, min(2 * step, _MOST_AT_ONCE)
-        mine = stretch[~np.isin(stretch, _done_or_claimed(db, claim, stretch))]
+        values = (*cell, db.numbers(stretch))
+        gone = [number for (number,) in db.execute(find, (*values, began, *values))]
+        mine = stretch[~np.isin(stretch, gone)]
         mine = mine[np.sort(np.unique(mine, return_index=True)[1])][:limit]
         if len(mine):
             db.execute(
                 "INSERT INTO claims (task, algorithm, number, driver, ticket) "
                 f"SELECT ?, ?, value, ?, ? FROM {db.wanted}",
-                (*claim[:2], *claim[-2:], db.numbers(mine)),
+                (*cell, *owner, db.numbers(mine)),
             )
         taken.append(mine)
         limit -= len(mine)
     return np.concatenate(taken)
-
-
-def _done_or_claimed(db: Database, claim: Claim, numbers: Ints) -> list[int]:
-    """Return those of the numbers that are done or claimed."""
-    # Both at one moment: who leaves has written what he then no longer claims.
-    these = f"task = ? AND algorithm = ? AND {db.among('number')}"
-    values = (*claim[:2], db.numbers(numbers))
-    rows = db.execute(
-        f"SELECT number FROM trials WHERE {these} AND {done(claim.redo)} "
-        f"UNION ALL SELECT number FROM claims WHERE {these}",
-        (*values, claim.began, *values),
-    )
-    return [number for (number,) in rows]
 
 
 def done(redo: Collection[int]) -> str:

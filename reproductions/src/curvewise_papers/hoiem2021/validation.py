@@ -1,6 +1,7 @@
 """Study `validation`: Figure 2 and Figure 9 on curves of sixteen learners, made here."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -44,12 +45,16 @@ def jackknife(missed: Floats) -> tuple[Floats, Floats]:
     [[1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 2.0, 2.0]]
     """
     squares = missed**2
-    n = squares.shape[1]
-    without = (squares.sum(axis=1, keepdims=True) - squares) / (n - 1)
-    told = _relative(np.sqrt(without))
-    spread = ((told - told.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+    without = (squares.sum(axis=1, keepdims=True) - squares) / (squares.shape[1] - 1)
     whole = _relative(np.sqrt(squares.mean(axis=1, keepdims=True)))[:, 0]
-    return whole, np.sqrt((n - 1) / n * spread)
+    return whole, _left_out_error(_relative(np.sqrt(without)), axis=1)
+
+
+def _left_out_error(values: Floats, axis: int = 0) -> Any:
+    """Return the standard error by what comes out when each is left out in turn."""
+    n = values.shape[axis]
+    spread = ((values - values.mean(axis=axis, keepdims=True)) ** 2).sum(axis=axis)
+    return np.sqrt((n - 1) / n * spread)
 
 
 def _relative(rmse: Floats) -> Floats:
@@ -171,8 +176,7 @@ def _r2_error(found: LeftOut, m: int) -> float:
             found.predicted[m : m + 1, kept],
         )
         told.append(float(one.r2[0]))
-    each = np.array(told)
-    return float(np.sqrt((n - 1) / n * ((each - each.mean()) ** 2).sum()))
+    return float(_left_out_error(np.array(told)))
 
 
 def tested(by_set: dict[str, LeftOut]) -> Iterator[Claim]:
@@ -440,10 +444,9 @@ def _light(table: Table) -> Iterator[Claim]:
 def _off(one: Floats, other: Floats) -> tuple[float, float]:
     """Return the RMS difference over the RMS of the second, and its standard error."""
     apart, size = (one - other) ** 2, other**2
-    n = len(apart)
     each = np.sqrt((apart.sum() - apart) / (size.sum() - size))
-    error = np.sqrt((n - 1) / n * ((each - each.mean()) ** 2).sum())
-    return float(np.sqrt(apart.sum() / size.sum())), float(error)
+    whole = float(np.sqrt(apart.sum() / size.sum()))
+    return whole, float(_left_out_error(each))
 
 
 def _bounds(table: Table) -> Iterator[Claim]:

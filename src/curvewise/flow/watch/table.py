@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError, shortened
-from curvewise.flow.status import CellStanding
+from curvewise.flow.status import CellStanding, shown_states
 from curvewise.flow.watch.moment import TaskStanding
 from curvewise.metrics import FROM_COUNTS, Floats, Metric, find
 from curvewise.questions.sampling import Sample
@@ -589,11 +589,7 @@ class Table:
     def _standing(self, cell: Cell, planned: int | None) -> CellStanding:
         kept = self._cells.get(cell)
         counts = [0] * len(STATUSES) if kept is None else kept.states.tolist()
-        states = {
-            name: n
-            for name, n in zip(STATUSES, counts, strict=True)
-            if n or name != "cancelled"  # no run of ours ends so; other tools' do
-        }
+        states = shown_states(dict(zip(STATUSES, counts, strict=True)))
         mean = None if kept is None else kept.mean_seconds
         return CellStanding(*cell, planned, states, mean, None)
 
