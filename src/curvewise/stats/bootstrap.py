@@ -143,22 +143,13 @@ def bootstrap_interval(
 
 @dataclass(frozen=True, slots=True)
 class _Weighted:
-    """A mean of the sorted scores with weights that hang on their ranks only.
-
-    Parameters
-    ----------
-    estimand : str
-    share : float
-        Of the trials that have any weight.
-    below : callable
-        How much of the weight lies on the lowest share of the trials.
-    influence : callable
-        By how much a little more mass at each score moves it, up to a constant.
-    """
+    """A mean of the sorted scores with weights that hang on their ranks only."""
 
     estimand: str
-    share: float
+    share: float  # of the trials that have any weight
+    # How much weight lies on the lowest share of the trials.
     below: Callable[[Floats], Floats]
+    # By how much more mass at each score moves it, up to a constant.
     influence: Callable[[Floats], Floats]
 
     def of(self, samples: Floats) -> Floats:

@@ -17,25 +17,13 @@ NONE = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Lines split into their means and their shapes, both less the mean of all lines.
+    """Lines split into their means and their shapes, both less the mean of all lines."""
 
-    Parameters
-    ----------
-    means : ndarray, shape (data set, line)
-        Means of lines, times the root of the number of steps, so that squares add up.
-    shapes : ndarray, shape (data set, coordinate, line)
-        Lines less their own means, in coordinates that keep inner products.
-    sizes : tuple of int
-    steps : int
-    grain : ndarray, shape (data set,), or float
-        How far scores may be off for having been rounded when they were written down.
-    """
-
-    means: Floats
-    shapes: Floats
+    means: Floats  # (data set, line): times the root of steps, so that squares add up
+    shapes: Floats  # (data set, coordinate, line): inner products are kept
     sizes: tuple[int, ...]
     steps: int
-    grain: Floats | float = EPS
+    grain: Floats | float = EPS  # how far scores may be off for having been rounded
 
     @property
     def width(self) -> int:

@@ -518,23 +518,12 @@ class Apart:
     up or squared: an origin that is large beside the noise costs no digits, neither one
     that all lines share nor one of an algorithm. What rounding alone would explain is 0,
     so that nothing is judged by it.
-
-    Parameters
-    ----------
-    design : Design
-        Each line less the middle line of its algorithm.
-    middles : ndarray, shape (algorithm, step)
-        The middle lines, less one of them.
-    line_slack : ndarray, shape (line, step)
-        What rounding may have made of each line.
-    slack : ndarray, shape (algorithm, step)
-        The same of each middle line.
     """
 
-    design: Design
-    middles: Floats
-    line_slack: Floats
-    slack: Floats
+    design: Design  # each line less the middle line of its algorithm
+    middles: Floats  # (algorithm, step): the middle lines, less one of them
+    line_slack: Floats  # what rounding may have made of each line
+    slack: Floats  # (algorithm, step): the same of each middle line
 
     @property
     def residuals(self) -> Floats:

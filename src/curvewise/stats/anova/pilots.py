@@ -21,23 +21,12 @@ class Population:
 
     Coordinates: the mean of a line times the root of the number of steps, then its shape.
     Where nobody asks about shapes there is only the first.
-
-    Parameters
-    ----------
-    middles : ndarray, shape (algorithm, coordinate)
-        Mean lines, less their middle.
-    noise : list of ndarray, shape (line, coordinate)
-        Deviations of each algorithm, as large as those of new lines.
-    steps : int
-    freedom : float
-        Degrees of freedom with which the size of the noise is known; each experiment has
-        noise as large as they leave open, and always the same if infinite.
     """
 
-    middles: Floats
-    noise: list[Floats]
+    middles: Floats  # (algorithm, coordinate): mean lines, less their middle
+    noise: list[Floats]  # (line, coordinate): deviations as large as of new lines
     steps: int
-    freedom: float = math.inf
+    freedom: float = math.inf  # with which the size of the noise is known
 
     def noise_sizes(self, draws: int, rng: np.random.Generator) -> Floats:
         """Return how large the variance of lines may be, that of the pilot being 1."""

@@ -233,7 +233,7 @@ def lines_for_power(
         "either": (level / 2, level / 2),
     }[effect]
     least = lines_to_reach(len(design.sizes), max(levels))
-    question = Question(
+    question = _Question(
         design,
         effect,
         noise == "equal",
@@ -242,13 +242,13 @@ def lines_for_power(
         _checked_sizes(sizes, least),
     )
     middles = np.stack([group.mean(axis=0) for group in design.groups])
-    ways: list[Found] = []
+    ways: list[_Plan] = []
     if is_stated:
         stated = _stated_lines(middles, shift, stretch)
-        ways = [for_stated(question, each, rng) for each in stated]
+        ways = [_for_stated(question, each, rng) for each in stated]
         found = max(ways, key=lambda way: way.lines)
     else:
-        found = for_observed(question, middles, rng)
+        found = _for_observed(question, middles, rng)
     curve, none = found.curve, np.empty(0)
     # The powers of both directions may cross: what is sure now is the smaller one.
     now = min(ways or [found], key=lambda way: way.now)
@@ -409,32 +409,20 @@ def _or_none(lines: float) -> int | None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
-    """How many lines an effect takes.
+class _Plan:
+    """How many lines an effect takes."""
 
-    Parameters
-    ----------
-    lines, lower, upper : float
-        The number and what the pilot leaves open; infinite where there is none.
-    curve : Curve or None
-        None where there is no number.
-    now, now_error : float
-        Power with the lines of the pilot; NaN where it shows no effect.
-    scales : tuple of float
-        What observed effects were multiplied by.
-    """
-
-    lines: float
-    lower: float
+    lines: float  # infinite where there is no number
+    lower: float  # what the pilot leaves open
     upper: float
-    curve: Curve | None
-    now: float
+    curve: Curve | None  # None where there is no number
+    now: float  # power with the lines of the pilot; NaN where it shows no effect
     now_error: float
-    scales: tuple[float, float]
+    scales: tuple[float, float]  # what observed effects were multiplied by
 
 
 def _interval(
-    found: Found, power: float, confidence: float, is_stated: bool
+    found: _Plan, power: float, confidence: float, is_stated: bool
 ) -> Interval:
     what = "noise, if normal" if is_stated else "effect, its direction as observed"
     return Interval(
@@ -450,29 +438,15 @@ def _interval(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Question:
-    """What is asked of a pilot.
-
-    Parameters
-    ----------
-    design : Design
-        The pilot.
-    effect : str
-    pooled : bool
-        Whether all algorithms have the same noise.
-    asked : Asked
-    tail : float
-        What the interval leaves out at each end.
-    tried : list of int, optional
-        Numbers of lines to try.
-    """
+class _Question:
+    """What is asked of a pilot."""
 
     design: Design
     effect: str
-    pooled: bool
+    pooled: bool  # whether all algorithms have the same noise
     asked: Asked
-    tail: float
-    tried: list[int] | None
+    tail: float  # what the interval leaves out at each end
+    tried: list[int] | None  # numbers of lines to try
 
     def source(self, middles: Floats, *, pooled: bool) -> Population:
         """Return where lines with these mean lines would come from."""
@@ -486,7 +460,9 @@ class Question:
         return float(max(math.ceil(lines - 1e-9), self.asked.least))
 
 
-def for_stated(question: Question, middles: Floats, rng: np.random.Generator) -> Found:
+def _for_stated(
+    question: _Question, middles: Floats, rng: np.random.Generator
+) -> _Plan:
     """Return how many lines a stated effect takes: of the pilot only noise is judged."""
     asked, scale = question.asked, (1.0, 1.0)
     own = question.source(middles, pooled=False)
@@ -504,9 +480,9 @@ def for_stated(question: Question, middles: Floats, rng: np.random.Generator) ->
     return _found(question, curve, ends, now, scale)
 
 
-def for_observed(
-    question: Question, middles: Floats, rng: np.random.Generator
-) -> Found:
+def _for_observed(
+    question: _Question, middles: Floats, rng: np.random.Generator
+) -> _Plan:
     """Return how many lines the effect takes that a pilot shows, less what is chance."""
     asked, tail = question.asked, question.tail
     own = question.source(middles, pooled=False)
@@ -530,17 +506,17 @@ def for_observed(
 
 
 def _found(
-    question: Question,
+    question: _Question,
     curve: Curve | None,
     ends: list[float],
     now: tuple[float, float],
     scales: tuple[float, float],
-) -> Found:
+) -> _Plan:
     lines = math.inf if curve is None else question.whole(curve.lines)
     low, high = (question.whole(end) for end in ends)
     if math.isinf(lines):
         curve = None
-    return Found(lines, min(low, lines), max(high, lines), curve, *now, scales)
+    return _Plan(lines, min(low, lines), max(high, lines), curve, *now, scales)
 
 
 def _noise_factors(freedom: float, tail: float) -> tuple[float, float]:

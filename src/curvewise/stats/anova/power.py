@@ -347,50 +347,27 @@ _TWO_SIDED = 1.96  # standard errors, for 95 %
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """Power at several numbers of lines.
-
-    Parameters
-    ----------
-    sizes : ndarray of int, shape (size,)
-    powers, errors : ndarray, shape (size,)
-        Power, never falling, and its Monte Carlo error.
-    lower, upper : ndarray, shape (size,)
-        Between which chance leaves it, with 95 % confidence.
-    lines, error : float
-        Where it reaches what was asked for, not rounded, and the Monte Carlo error of that.
-    simulated : bool
-    """
+    """Power at several numbers of lines."""
 
     sizes: NDArray[np.int64]
-    powers: Floats
-    errors: Floats
-    lower: Floats
+    powers: Floats  # never falling
+    errors: Floats  # Monte Carlo errors of powers
+    lower: Floats  # what chance leaves open, with 95 % confidence
     upper: Floats
-    lines: float
-    error: float
+    lines: float  # where power reaches what was asked for, not rounded
+    error: float  # Monte Carlo error of that
     simulated: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
-    """What power is to be reached, by which test.
-
-    Parameters
-    ----------
-    power : float
-    levels : tuple of float
-        Of the test of each effect; 0 where it is not asked for.
-    guarded : bool
-        Whether noise may be unequal.
-    least : int
-        Lines below which no result is significant.
-    simulations : int
-    """
+    """What power is to be reached, by which test."""
 
     power: float
+    # Of the test of each effect; 0 where it is not asked for.
     levels: tuple[float, float]
-    guarded: bool
-    least: int
+    guarded: bool  # whether noise may be unequal
+    least: int  # lines below which no result is significant
     simulations: int
 
 

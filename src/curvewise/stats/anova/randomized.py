@@ -233,19 +233,10 @@ _PEAK = "largest of Welch's F over the steps, of lines less their own means"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """How lines are to be tested, see `randomized_anova`.
+    """How lines are to be tested, see `randomized_anova`."""
 
-    Parameters
-    ----------
-    draws, most : int
-        How many at first, and how many at most.
-    exact : bool or None
-    level : float
-    null, noise, interaction : str
-    """
-
-    draws: int
-    most: int
+    draws: int  # at first
+    most: int  # draws at most
     exact: bool | None
     level: float
     null: Null = "separate"
@@ -290,20 +281,11 @@ def tests_of(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BothP:
-    """The p values of "algorithm" and "interaction", in this order.
-
-    Parameters
-    ----------
-    shuffle_p : tuple of float
-    flip_p : tuple of float, or None
-        None where there were no flips.
-    smallest_p : float
-        Below which neither could be.
-    """
+    """The p values of "algorithm" and "interaction", in this order."""
 
     shuffle_p: tuple[float, float]
-    flip_p: tuple[float, float] | None
-    smallest_p: float
+    flip_p: tuple[float, float] | None  # None where there were no flips
+    smallest_p: float  # below which neither could be
 
     @property
     def p(self) -> tuple[float, float]:

@@ -261,21 +261,11 @@ _BATCH = 1 << 20  # numbers held at a time
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
-    """The runs of all tasks, sorted together; every task weighs the same.
+    """The runs of all tasks, sorted together; every task weighs the same."""
 
-    Parameters
-    ----------
-    scores : ndarray, shape (score,)
-        In ascending order.
-    task : ndarray, shape (score,)
-        To which task each belongs.
-    runs : ndarray, shape (task,)
-        How many there are of each.
-    """
-
-    scores: Floats
-    task: NDArray[np.int64]
-    runs: NDArray[np.int64]
+    scores: Floats  # in ascending order
+    task: NDArray[np.int64]  # to which task each score belongs
+    runs: NDArray[np.int64]  # how many there are of each task
 
     @classmethod
     def of(cls, scores: Scores) -> "Pool":
