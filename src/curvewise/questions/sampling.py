@@ -2,16 +2,19 @@
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
+from curvewise.answer import Provenance
 from curvewise.errors import CurvewiseError, CurvewiseWarning, listed
 from curvewise.metrics import NOT_SCORES, Floats, Metric
+from curvewise.review.check import gate
+from curvewise.review.finding import Concern
 from curvewise.text import Cell
-from curvewise.trials import Trials, doors
+from curvewise.trials import Trials, doors, must_be_trials
 from curvewise.trials.columns import Bools, Ints
 from curvewise.trials.design import Design
 from curvewise.trials.doors import At, Failed, scored, tasks_measured
@@ -22,6 +25,47 @@ AT_WORDS = {"last": "last step", "mean": "mean over the steps", "best": "best st
 def score_title(metric: Metric, at: Cell) -> str:
     """Return what scores are: values of which metric, at which step."""
     return f"{metric}, {AT_WORDS.get(str(at), f'at step {at}')}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inquiry:
+    """Trials that are asked about one of their metrics, and what tempers the answer."""
+
+    trials: Trials
+    metric: Metric
+    cautions: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        trials: Trials,
+        metric: str | None,
+        question: Concern,
+        *,
+        anyway: bool,
+        is_directed: bool = True,
+        by_task: bool = False,
+        is_averaged: bool = True,
+    ) -> "Inquiry":
+        """Return what is asked; raise where there is nothing to answer it from.
+
+        `is_averaged` says whether an answer takes the mean of each cluster of runs.
+        """
+        must_be_trials(trials)
+        if len(trials) == 0:
+            raise CurvewiseError("There are no trials to judge. Check what was read.")
+        name = metric_of(trials, metric, is_directed=is_directed, by_task=by_task)
+        cautions = gate(trials, question, metric=name, anyway=anyway)
+        of_clusters = cluster_cautions(trials) if is_averaged else ()
+        return cls(trials, trials.metric(name), (*cautions, *of_clusters))
+
+    def provenance(
+        self, method: str, settings: Mapping[str, Cell], seed: int | None = None
+    ) -> Provenance:
+        """Return where the answer came from."""
+        return Provenance.of(
+            self.trials, method, settings, seed, cautions=self.cautions
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

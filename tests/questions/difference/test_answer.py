@@ -459,7 +459,7 @@ def test_bad_input_is_named(by_task, options, words):
 
 
 def test_no_trials_and_no_answer_are_refused():
-    with pytest.raises(CurvewiseError, match="There are no trials to compare"):
+    with pytest.raises(CurvewiseError, match="There are no trials to judge"):
         cw.difference(Trials([]))
     with pytest.raises(CurvewiseError, match="Trials were asked for, and list came"):
         cw.difference([1, 2])

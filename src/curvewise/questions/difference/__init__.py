@@ -15,9 +15,9 @@ from curvewise.questions.difference import headline as headlines
 from curvewise.questions.difference import text as tables
 from curvewise.questions.difference import text as words
 from curvewise.questions.difference.fit import (
-    Asked,
     LinePair,
     LineTask,
+    LineTests,
     grid_setting,
     how_to_fill,
     line_task,
@@ -25,17 +25,15 @@ from curvewise.questions.difference.fit import (
 )
 from curvewise.questions.difference.text import line_notes
 from curvewise.questions.sampling import (
-    cluster_cautions,
+    Inquiry,
     failed_score,
-    metric_of,
     plain_setting,
 )
 from curvewise.questions.sentences import titled
-from curvewise.review.check import gate
 from curvewise.stats.anova import Noise, Null, OverTasks, over_tasks
 from curvewise.stats.validation import checked_level, is_number
 from curvewise.text import Cell, Piece, Table
-from curvewise.trials import Trials, must_be_trials
+from curvewise.trials import Trials
 from curvewise.trials.doors import Failed, Fill, Lines
 
 __all__ = [
@@ -324,23 +322,25 @@ def difference(
     >>> answer.pair("slow", "fast").where.stretches
     ((5000.0, 85000.0),)
     """
-    must_be_trials(trials)
-    if len(trials) == 0:
-        raise CurvewiseError("There are no trials to compare. Check what was read.")
-    name = metric_of(trials, metric, is_directed=False)  # p values need none
-    meant = trials.metric(name)
     checked_level(level)
     _check_margin(margin)
     _check_windows(windows)
-    cautions = gate(trials, "difference", metric=name, anyway=anyway)
-    by_task = lines_by_task(trials, name, grid, fill, failed)
+    inquiry = Inquiry.of(
+        trials,
+        metric,
+        "difference",
+        anyway=anyway,
+        is_directed=False,  # p values need none
+    )
+    meant = inquiry.metric
+    by_task = lines_by_task(trials, meant.name, grid, fill, failed)
     several = {task: own for task, own in by_task.items() if len(own) > 1}
     if not several:
         raise CurvewiseError(
             f"These trials are of one algorithm, {listed(trials.algorithms)}. Pass those "
             f"of two or more that met the same task."
         )
-    asked = Asked(level, null, noise, windows, shuffles, exact)
+    asked = LineTests(level, null, noise, windows, shuffles, exact)
     source = np.random.SeedSequence(whole(seed, "seed", 0))
     *of_tasks, of_all = (
         np.random.default_rng(s) for s in source.spawn(len(several) + 1)
@@ -350,7 +350,7 @@ def difference(
         for (task, own), rng in zip(several.items(), of_tasks, strict=True)
     )
     settings: dict[str, Cell] = {
-        "metric": name,
+        "metric": meant.name,
         "grid": grid_setting(grid),
         "fill": how_to_fill(grid, fill),
         "windows": windows,
@@ -373,17 +373,13 @@ def difference(
         if meant.by_task and meant.direction is None
         else _overall(several, level, shuffles, exact, of_all),
         tuple(task for task in by_task if task not in several),
-        Provenance.of(
-            trials,
-            "difference",
-            settings,
-            seed,
-            cautions=(*cautions, *cluster_cautions(trials)),
-        ),
+        inquiry.provenance("difference", settings, seed),
     )
 
 
-def _found(task: str, lines: Lines, asked: Asked, rng: np.random.Generator) -> LineTask:
+def _found(
+    task: str, lines: Lines, asked: LineTests, rng: np.random.Generator
+) -> LineTask:
     try:
         return line_task(task, lines, asked, rng)
     except CurvewiseError as problem:

@@ -191,7 +191,7 @@ _MOST_FLIPS = 1_000_000
 _NO_BAND = f"no band: {_FOR_A_MEAN} lines or more have one"
 
 
-class Asked(NamedTuple):
+class LineTests(NamedTuple):
     """What to ask of the lines of every task."""
 
     level: float
@@ -319,7 +319,7 @@ class LineTask:
 
 
 def line_task(
-    task: str, lines: Lines, asked: Asked, rng: np.random.Generator
+    task: str, lines: Lines, asked: LineTests, rng: np.random.Generator
 ) -> LineTask:
     """Return what the lines of one task show."""
     few = [name for name, own in lines.items() if len(own) < 2]
@@ -364,7 +364,7 @@ def line_task(
 
 
 def _pairs(
-    lines: Lines, anova: RandomizedAnova, asked: Asked, rng: np.random.Generator
+    lines: Lines, anova: RandomizedAnova, asked: LineTests, rng: np.random.Generator
 ) -> tuple[LinePair, ...]:
     if len(lines) == 2 and anova.null == "separate":
         # The same question as that of the table: it must not get a second answer.
@@ -400,7 +400,7 @@ def _pair(
     pair: Pair,
     decisions: dict[str, Decision],
     lines: Lines,
-    asked: Asked,
+    asked: LineTests,
     sharing: int,
     seed: int,
 ) -> LinePair:
@@ -426,7 +426,7 @@ def _pair(
     return LinePair(pair.one, pair.other, pair, decisions, effects, band, where)
 
 
-def _flips(asked: Asked, sharing: int) -> int:
+def _flips(asked: LineTests, sharing: int) -> int:
     """Return how many flips can tell a level that so many questions share."""
     least = math.ceil(_AT_THE_EDGE * sharing / asked.level)
     if least > _MOST_FLIPS:
@@ -440,7 +440,7 @@ def _flips(asked: Asked, sharing: int) -> int:
 def _where(
     lines: Mapping[str, Floats],
     steps: Floats,
-    asked: Asked,
+    asked: LineTests,
     sharing: int,
     rng: np.random.Generator,
 ) -> Where | None:
@@ -457,7 +457,7 @@ def _where(
 
 
 def _mean(
-    own: Floats, steps: Floats, asked: Asked, rng: np.random.Generator
+    own: Floats, steps: Floats, asked: LineTests, rng: np.random.Generator
 ) -> CurveBand:
     if len(own) >= _FOR_A_MEAN:
         return mean_band(

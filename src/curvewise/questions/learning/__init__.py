@@ -41,16 +41,14 @@ from curvewise.questions.learning.fit import (
 from curvewise.questions.learning.forecasts import Forecasts, NextRuns, SizesNeeded
 from curvewise.questions.learning.text import notes_of
 from curvewise.questions.sampling import (
-    cluster_cautions,
+    Inquiry,
     failed_score,
-    metric_of,
     plain_setting,
 )
 from curvewise.questions.sentences import titled
-from curvewise.review.check import gate
 from curvewise.stats.validation import checked_confidence, is_number, one_of
 from curvewise.text import Cell, Piece, Table, joined, step
-from curvewise.trials import Trials, must_be_trials
+from curvewise.trials import Trials
 from curvewise.trials.doors import Failed
 
 __all__ = [
@@ -377,9 +375,6 @@ def learning(
     >>> bool(0.05 < answer.at(12_800).rows()[0]["error"] < 0.11)
     True
     """
-    must_be_trials(trials)
-    if len(trials) == 0:
-        raise CurvewiseError("There are no trials to judge. Check what was read.")
     one_of("method", method, ("calibrated", "paper"))
     checked_confidence(confidence)
     if size is not None and not (is_number(size) and size > 0):
@@ -388,18 +383,17 @@ def learning(
             argument="size",
             value=size,
         )
-    name = metric_of(trials, metric)
-    meant = trials.metric(name)
-    cautions = gate(trials, "learning", metric=name, anyway=anyway)
-    scale = error_scale(meant, lowest(trials, name))
-    by_task = measured_by_task(trials, name, scale, failed)
+    inquiry = Inquiry.of(trials, metric, "learning", anyway=anyway)
+    meant = inquiry.metric
+    scale = error_scale(meant, lowest(trials, meant.name))
+    by_task = measured_by_task(trials, meant.name, scale, failed)
     enough = [task for task, own in by_task.items() if has_curves(own)]
     found = tuple(
         curve_task(task, by_task[task], scale, size, method, confidence)
         for task in enough or by_task
     )
     settings: dict[str, Cell] = {
-        "metric": name,
+        "metric": meant.name,
         "size": size,
         "method": method,
         "failed": plain_setting(failed),
@@ -413,10 +407,5 @@ def learning(
         found,
         tuple(task for task in by_task if task not in enough),
         headlines.most_telling(found, scale.unit, confidence),
-        Provenance.of(
-            trials,
-            "learning",
-            settings,
-            cautions=(*cautions, *cluster_cautions(trials)),
-        ),
+        inquiry.provenance("learning", settings),
     )

@@ -42,23 +42,21 @@ from curvewise.questions.performance.text import (
     verdict_of,
 )
 from curvewise.questions.sampling import (
+    Inquiry,
     Sample,
-    cluster_cautions,
     failed_score,
-    metric_of,
     plain_setting,
     samples,
     score_title,
     unit_of,
 )
 from curvewise.questions.sentences import titled
-from curvewise.review.check import gate
 from curvewise.stats.bands import KINDS, Kind
 from curvewise.stats.comparison import dominance, quantile_shift, shared_confidence
 from curvewise.stats.interval import CurveBand, Interval
 from curvewise.stats.validation import checked_alpha, one_of
 from curvewise.text import Cell, Piece, Table, percent
-from curvewise.trials import Trials, must_be_trials
+from curvewise.trials import Trials
 from curvewise.trials.doors import At, Failed
 
 __all__ = [
@@ -377,17 +375,13 @@ def performance(
     >>> answer.tasks
     ('rings', 'waves')
     """
-    must_be_trials(trials)
-    if len(trials) == 0:
-        raise CurvewiseError("There are no trials to judge. Check what was read.")
-    name = metric_of(trials, metric, by_task=True)
     checked_alpha(alpha)
     one_of("band", band, KINDS)
-    meant = trials.metric(name)
+    inquiry = Inquiry.of(trials, metric, "performance", anyway=anyway, by_task=True)
+    meant = inquiry.metric
     _check_threshold(threshold, meant)
-    cautions = gate(trials, "performance", metric=name, anyway=anyway)
     rng = np.random.default_rng(whole(seed, "seed", 0))
-    by_task = samples(trials, name, at, failed)
+    by_task = samples(trials, meant.name, at, failed)
     if over_tasks is None:
         over_tasks = meant.is_bounded and meant.direction is not None
     elif over_tasks:
@@ -412,7 +406,7 @@ def performance(
     )
     used = any(d.is_bootstrapped for d in found)
     settings: dict[str, Cell] = {
-        "metric": name,
+        "metric": meant.name,
         "alpha": alpha,
         "threshold": threshold,
         "at": plain_setting(at),
@@ -430,13 +424,7 @@ def performance(
         found,
         contrasts(by_task, meant, alpha=alpha, confidence=confidence, kind=band),
         overall(found, confidence) if over_tasks else (),
-        Provenance.of(
-            trials,
-            "performance",
-            settings,
-            seed if used else None,
-            cautions=(*cautions, *cluster_cautions(trials)),
-        ),
+        inquiry.provenance("performance", settings, seed if used else None),
     )
 
 

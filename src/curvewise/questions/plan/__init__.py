@@ -20,14 +20,12 @@ from curvewise.questions.plan.score_plan import (
     support_of,
 )
 from curvewise.questions.sampling import (
-    cluster_cautions,
+    Inquiry,
     failed_score,
-    metric_of,
     plain_setting,
     samples,
     unit_of,
 )
-from curvewise.review.check import gate
 from curvewise.stats.anova.planning import Effect
 from curvewise.stats.bands import KINDS, Kind
 from curvewise.stats.comparison import shared_confidence
@@ -42,7 +40,7 @@ from curvewise.stats.planning import (
 )
 from curvewise.stats.validation import checked_confidence, one_of
 from curvewise.text import Cell
-from curvewise.trials import Trials, must_be_trials
+from curvewise.trials import Trials
 from curvewise.trials.doors import At, Failed, Fill
 
 __all__ = [
@@ -165,15 +163,11 @@ def trials(
         return ScorePlan(
             half_width, functional, meant, level, band, (cell,), "", source
         )
-    must_be_trials(pilot)
-    if len(pilot) == 0:
-        raise CurvewiseError("The pilot has no trials. Check what was read.")
-    name = metric_of(pilot, metric)
-    meant = pilot.metric(name)
-    cautions = gate(pilot, "plan", metric=name, anyway=anyway)
+    inquiry = Inquiry.of(pilot, metric, "plan", anyway=anyway)
+    meant = inquiry.metric
     found = [
         (task, algorithm, own)
-        for task, each in samples(pilot, name, at, failed).items()
+        for task, each in samples(pilot, meant.name, at, failed).items()
         for algorithm, own in each.items()
     ]
     each = shared_confidence(level, len(found)) if family else level
@@ -191,7 +185,7 @@ def trials(
         for task, algorithm, own in found
     )
     settings |= {
-        "metric": name,
+        "metric": meant.name,
         "at": plain_setting(at),
         "failed": plain_setting(failed),
     }
@@ -203,12 +197,7 @@ def trials(
         band,
         cells,
         failed_score(meant, failed),
-        Provenance.of(
-            pilot,
-            "plan",
-            settings,
-            cautions=(*cautions, *cluster_cautions(pilot)),
-        ),
+        inquiry.provenance("plan", settings),
         unit_of(pilot),
     )
 

@@ -13,15 +13,13 @@ from curvewise.errors import CurvewiseError, listed, whole
 from curvewise.metrics import Floats, Metric
 from curvewise.questions.difference.fit import grid_setting, how_to_fill, lines_by_task
 from curvewise.questions.sampling import (
-    cluster_cautions,
+    Inquiry,
     failed_score,
-    metric_of,
     plain_setting,
 )
-from curvewise.review.check import gate
 from curvewise.stats.anova.planning import Effect, LinesForPower, lines_for_power
 from curvewise.text import Cell, Piece, Table, count, percent, plain, shown
-from curvewise.trials import Trials, must_be_trials
+from curvewise.trials import Trials
 from curvewise.trials.doors import Failed, Fill
 
 _EFFECTS = {
@@ -327,15 +325,11 @@ def lines_plan(
     anyway: bool,
 ) -> LinesPlan:
     """Return the answer of `curvewise.plan.lines`."""
-    must_be_trials(pilot)
-    if len(pilot) == 0:
-        raise CurvewiseError("The pilot has no trials. Check what was read.")
-    name = metric_of(pilot, metric)
-    meant = pilot.metric(name)
     # What a pilot's curves are good for is what `difference` asks of them.
-    cautions = gate(pilot, "difference", metric=name, anyway=anyway)
+    inquiry = Inquiry.of(pilot, metric, "difference", anyway=anyway)
+    meant = inquiry.metric
     rng = np.random.default_rng(whole(seed, "seed", 0))
-    by_task = lines_by_task(pilot, name, grid, fill, failed)
+    by_task = lines_by_task(pilot, meant.name, grid, fill, failed)
     several = {task: own for task, own in by_task.items() if len(own) > 1}
     if not several:
         raise CurvewiseError(
@@ -354,7 +348,7 @@ def lines_plan(
             rng=rng,
         )
     settings: dict[str, Cell] = {
-        "metric": name,
+        "metric": meant.name,
         "power": power,
         "level": level,
         "effect": effect,
@@ -377,13 +371,7 @@ def lines_plan(
         tuple(dict.fromkeys(found.rule for found in several.values())),
         sum(sum(found.failed.values()) for found in several.values()),
         failed_score(meant, failed),
-        Provenance.of(
-            pilot,
-            "plan",
-            settings,
-            seed,
-            cautions=(*cautions, *cluster_cautions(pilot)),
-        ),
+        inquiry.provenance("plan", settings, seed),
     )
 
 

@@ -19,20 +19,18 @@ from curvewise.questions.robustness.fit import (
 )
 from curvewise.questions.robustness.text import paired_note, verdict_of
 from curvewise.questions.sampling import (
-    cluster_cautions,
+    Inquiry,
     failed_score,
-    metric_of,
     plain_setting,
     samples,
     score_title,
 )
 from curvewise.questions.sentences import signed_cell, titled
-from curvewise.review.check import gate
 from curvewise.stats.bands import Kind
 from curvewise.stats.comparison import shared_confidence
 from curvewise.stats.validation import checked_alpha, checked_confidence
 from curvewise.text import Cell, Piece, Table, count, percent
-from curvewise.trials import Trials, must_be_trials
+from curvewise.trials import Trials
 from curvewise.trials.doors import At, Failed
 
 __all__ = [
@@ -225,19 +223,15 @@ def robustness(
     >>> answer.gaps[0].paired, answer.rows()[0]["gain_lower"] > 0
     (True, True)
     """
-    must_be_trials(trials)
-    if len(trials) == 0:
-        raise CurvewiseError("There are no trials to judge. Check what was read.")
-    name = metric_of(trials, metric)
-    meant = trials.metric(name)
     checked_alpha(alpha)
     checked_confidence(confidence)
     _check_margin(margin)
-    cautions = gate(trials, "robustness", metric=name, anyway=anyway)
+    inquiry = Inquiry.of(trials, metric, "robustness", anyway=anyway)
+    meant = inquiry.metric
     found = tuned_pairs(trials.algorithms, pairs)
     by_task = samples(
         trials.where(algorithm={*found, *found.values()}) if found else trials,
-        *(name, at, failed),
+        *(meant.name, at, failed),
     )
     cells = [
         (task, one, tuned)
@@ -269,7 +263,7 @@ def robustness(
     ]
     used = {n for g in gaps for n in (g.algorithm, g.tuned)}
     settings: dict[str, Cell] = {
-        "metric": name,
+        "metric": meant.name,
         "pairs": ", ".join(f"{a}={b}" for a, b in found.items()),
         "alpha": alpha,
         "margin": margin,
@@ -286,12 +280,7 @@ def robustness(
         failed_score(meant, failed),
         gaps,
         (*(n for n in trials.algorithms if n not in used), *half),
-        Provenance.of(
-            trials,
-            "robustness",
-            settings,
-            cautions=(*cautions, *cluster_cautions(trials)),
-        ),
+        inquiry.provenance("robustness", settings),
     )
 
 

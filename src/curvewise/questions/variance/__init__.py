@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from curvewise.answer import Provenance
-from curvewise.errors import CurvewiseError, whole
+from curvewise.errors import whole
 from curvewise.metrics import Metric
 from curvewise.questions.base import Column, Columns, TaskTable, of_task, table_of
 from curvewise.questions.sampling import (
+    Inquiry,
     failed_score,
-    metric_of,
     plain_setting,
     samples,
     score_title,
@@ -27,10 +27,9 @@ from curvewise.questions.variance.fit import (
     decomposition,
 )
 from curvewise.questions.variance.text import share_cell, span_cell, verdict_of
-from curvewise.review.check import gate
 from curvewise.stats.validation import checked_confidence, one_of
 from curvewise.text import Cell, Piece, Table, count
-from curvewise.trials import Trials, must_be_trials
+from curvewise.trials import Trials
 from curvewise.trials.doors import At, Failed
 
 __all__ = [
@@ -205,24 +204,27 @@ def variance_shares(
     >>> [row["source"] for row in answer.rows()]
     ['hyperparameters', 'seed', 'interaction']
     """
-    must_be_trials(trials)
-    if len(trials) == 0:
-        raise CurvewiseError("There are no trials to judge. Check what was read.")
     one_of("interactions", interactions, ("together", "each"))
     checked_confidence(confidence)
-    name = metric_of(trials, metric, is_directed=False)
-    meant = trials.metric(name)
-    cautions = gate(trials, "variance", metric=name, anyway=anyway)
+    inquiry = Inquiry.of(
+        trials,
+        metric,
+        "variance",
+        anyway=anyway,
+        is_directed=False,
+        is_averaged=False,
+    )
+    meant = inquiry.metric
     rng = np.random.default_rng(whole(seed, "seed", 0))
     found = []
     for task, own in samples(
-        trials, name, at, failed, crossed=True, averaged=False
+        trials, meant.name, at, failed, crossed=True, averaged=False
     ).items():
         for algorithm, sample in own.items():
             cell = crossing(trials, task, algorithm, sample, factors)
             found.append(decomposition(cell, interactions, confidence, rng))
     settings: dict[str, Cell] = {
-        "metric": name,
+        "metric": meant.name,
         "factors": None if factors is None else ", ".join(factors),
         "interactions": interactions,
         "at": plain_setting(at),
@@ -234,5 +236,5 @@ def variance_shares(
         confidence,
         failed_score(meant, failed),
         tuple(found),
-        Provenance.of(trials, "variance_shares", settings, seed, cautions=cautions),
+        inquiry.provenance("variance_shares", settings, seed),
     )
