@@ -8,7 +8,7 @@ from support import assert_at_most
 
 import curvewise as cw
 from curvewise import Metric, Trial, Trials
-from curvewise.questions.performance.headline import leads
+from curvewise.questions.performance.text import leads
 from curvewise.questions.robustness.text import kind_of
 from curvewise.questions.sentences import some
 from curvewise.text import short_names

@@ -30,7 +30,6 @@ from curvewise.questions.confusion.fit import (
     has_curves,
     settings_of,
 )
-from curvewise.questions.confusion.text import label
 from curvewise.questions.learning.fit import asked_sizes, point_of
 from curvewise.questions.sampling import plain_setting
 from curvewise.questions.sentences import number_cell, size_cell, titled
@@ -101,7 +100,7 @@ class CountForecasts(TaskTable):
         return (
             Column("task"),
             Column("algorithm", "algorithm"),
-            Column("metric", "metric", show=label),
+            Column("metric", "metric", show=text.label),
             Column("size", "examples", show=step),
             Column(
                 "times", "times the data", lambda one: one.size / one.largest, size_cell
@@ -127,7 +126,7 @@ class CountForecasts(TaskTable):
 
     def headline(self) -> str:
         """Return what was asked."""
-        names = joined([label(name) for name in self.asked.metrics])
+        names = joined([text.label(name) for name in self.asked.metrics])
         return f"{names} with other amounts of data"
 
 

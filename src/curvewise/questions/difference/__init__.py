@@ -12,8 +12,7 @@ from curvewise.errors import CurvewiseError, is_whole, listed, whole
 from curvewise.metrics import Metric
 from curvewise.questions.base import TaskAnswer, of_task, pair_of
 from curvewise.questions.difference import headline as headlines
-from curvewise.questions.difference import text as tables
-from curvewise.questions.difference import text as words
+from curvewise.questions.difference import text
 from curvewise.questions.difference.fit import (
     LinePair,
     LineTask,
@@ -23,7 +22,6 @@ from curvewise.questions.difference.fit import (
     line_task,
     lines_by_task,
 )
-from curvewise.questions.difference.text import line_notes
 from curvewise.questions.sampling import (
     Inquiry,
     failed_score,
@@ -95,7 +93,7 @@ class Difference(TaskAnswer):
         ``p_upper`` say what the number of draws leaves open in it. ``p_parametric`` is the
         textbook's, which takes the steps of a line for independent.
         """
-        return [row for one in self.found for row in tables.anova_rows(one)]
+        return [row for one in self.found for row in text.anova_rows(one)]
 
     def pair_rows(self) -> list[dict[str, Cell]]:
         """Return one row per task and pair of algorithms.
@@ -106,7 +104,7 @@ class Difference(TaskAnswer):
         task; ``first_different`` and ``last_different`` bound where they differ.
         """
         return [
-            tables.pair_row(one.task, pair) for one in self.found for pair in one.pairs
+            text.pair_row(one.task, pair) for one in self.found for pair in one.pairs
         ]
 
     def window_rows(self) -> list[dict[str, Cell]]:
@@ -115,7 +113,7 @@ class Difference(TaskAnswer):
             row
             for one in self.found
             for pair in one.pairs
-            for row in tables.window_rows(one.task, pair, len(one.pairs))
+            for row in text.window_rows(one.task, pair, len(one.pairs))
         ]
 
     def curve_rows(self) -> list[dict[str, Cell]]:
@@ -124,20 +122,20 @@ class Difference(TaskAnswer):
             row
             for one in self.found
             for pair in one.pairs
-            for row in tables.curve_rows(one.task, pair)
+            for row in text.curve_rows(one.task, pair)
         ]
 
     def line_rows(self) -> list[dict[str, Cell]]:
         """Return one row per task and algorithm: its lines, and how they were aligned."""
-        return [row for one in self.found for row in tables.line_rows(one)]
+        return [row for one in self.found for row in text.line_rows(one)]
 
     def task_rows(self) -> list[dict[str, Cell]]:
         """Return one row per pair and task: z is the difference without a scale."""
-        return tables.task_rows(self.overall)
+        return text.task_rows(self.overall)
 
     def overall_rows(self) -> list[dict[str, Cell]]:
         """Return one row per pair of algorithms, all tasks together; p adjusted."""
-        return tables.overall_rows(self.overall)
+        return text.overall_rows(self.overall)
 
     def _tables(self) -> dict[str, list[dict[str, Cell]]]:
         return {
@@ -152,23 +150,23 @@ class Difference(TaskAnswer):
         }
 
     def _verdict_rows(self) -> list[dict[str, Cell]]:
-        told = [(task, text) for task in self.tasks for text in self.verdicts(task)]
-        overall = [("", text) for text in self.overall_verdicts()]
-        return [{"task": t or None, "verdict": text} for t, text in told + overall]
+        by_task = [(task, line) for task in self.tasks for line in self.verdicts(task)]
+        overall = [("", line) for line in self.overall_verdicts()]
+        return [{"task": t or None, "verdict": line} for t, line in by_task + overall]
 
     # --- for people ----------------------------------------------------------------------
 
     def table(self, task: str) -> list[dict[str, Cell]]:
         """Return the analysis of variance of one task, as it is printed."""
-        return tables.anova_table(self.of(task))
+        return text.anova_table(self.of(task))
 
     def pair_table(self, task: str) -> list[dict[str, Cell]]:
         """Return the pairs of one task with headings for people."""
-        return tables.pair_table(self.of(task), self.metric.on(task))
+        return text.pair_table(self.of(task), self.metric.on(task))
 
     def overall_table(self) -> list[dict[str, Cell]]:
         """Return the pairs over all tasks with headings for people."""
-        return tables.overall_table(self.overall)
+        return text.overall_table(self.overall)
 
     def headline(self) -> str:
         """Return in one sentence whose curves are better, and how sure that is."""
@@ -186,21 +184,21 @@ class Difference(TaskAnswer):
         """Return the same, a paragraph for all algorithms and one for each pair."""
         own = self.of(task)
         return [
-            words.overall_verdict(own),
-            *words.pair_verdicts(own.pairs, self.metric.on(task), self.margin),
+            text.overall_verdict(own),
+            *text.pair_verdicts(own.pairs, self.metric.on(task), self.margin),
         ]
 
     def overall_verdicts(self) -> list[str]:
         """Return in words what holds over all tasks, one sentence for each pair."""
-        adjusted = tables.adjusted_p(self.overall)
+        adjusted = text.adjusted_p(self.overall)
         return [
-            words.tasks_verdict(one, p, self.level, self.metric)
+            text.tasks_verdict(one, p, self.level, self.metric)
             for one, p in zip(self.overall, adjusted, strict=True)
         ]
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the tables."""
-        return line_notes(
+        return text.line_notes(
             self.found,
             self.metric,
             self.level,
@@ -213,7 +211,7 @@ class Difference(TaskAnswer):
         return f"{self.metric}, whole curves"
 
     def _heading(self, task: str) -> str:
-        return f"{titled(task)}: {words.lines_in_words(self.of(task))}"
+        return f"{titled(task)}: {text.lines_in_words(self.of(task))}"
 
     def _records(self) -> Sequence[LineTask]:
         return self.found

@@ -15,9 +15,7 @@ from curvewise.questions.base import (
     of_task,
     pair_of,
 )
-from curvewise.questions.learning import text as headlines
-from curvewise.questions.learning import text as tables
-from curvewise.questions.learning import text as words
+from curvewise.questions.learning import text
 from curvewise.questions.learning.fit import (
     Advice,
     CurveFit,
@@ -39,7 +37,6 @@ from curvewise.questions.learning.fit import (
     predicted,
 )
 from curvewise.questions.learning.forecasts import Forecasts, NextRuns, SizesNeeded
-from curvewise.questions.learning.text import notes_of
 from curvewise.questions.sampling import (
     Inquiry,
     failed_score,
@@ -143,7 +140,7 @@ class Learning(TaskAnswer):
             for one in self.found
             for told in predicted(one, sizes, self.confidence)
         )
-        concerns = [text for one in self.found for text in words.concern_lines(one)]
+        concerns = [line for one in self.found for line in text.concern_lines(one)]
         return Forecasts(
             *(self.scale.label, self.confidence, found, tuple(concerns)),
             self.provenance.asked(
@@ -223,7 +220,7 @@ class Learning(TaskAnswer):
         the reference ``size``, each with its interval in ``_lower`` and ``_upper``.
         """
         return [
-            tables.fit_row(one.task, fit, self.confidence)
+            text.fit_row(one.task, fit, self.confidence)
             for one in self.found
             for fit in one.fits
         ]
@@ -234,7 +231,7 @@ class Learning(TaskAnswer):
         The intervals of the differences hold for all pairs of the task at once.
         """
         return [
-            tables.pair_row(one.task, one.size, pair)
+            text.pair_row(one.task, one.size, pair)
             for one in self.found
             for pair in one.pairs
         ]
@@ -245,15 +242,15 @@ class Learning(TaskAnswer):
             row
             for one in self.found
             for fit in one.fits
-            for row in tables.size_rows(one.task, fit, self.confidence)
+            for row in text.size_rows(one.task, fit, self.confidence)
         ]
 
     def _tables(self) -> dict[str, list[dict[str, Cell]]]:
-        verdicts = [(t, text) for t in self.tasks for text in self.verdicts(t)]
+        verdicts = [(t, verdict) for t in self.tasks for verdict in self.verdicts(t)]
         return {
             "pairs": self.pair_rows(),
             "sizes": self.size_rows(),
-            "verdicts": [{"task": t, "verdict": text} for t, text in verdicts],
+            "verdicts": [{"task": t, "verdict": verdict} for t, verdict in verdicts],
             "notes": [{"note": note} for note in self.notes()],
         }
 
@@ -261,42 +258,42 @@ class Learning(TaskAnswer):
 
     def table(self, task: str) -> list[dict[str, Cell]]:
         """Return the curves of one task with headings for people."""
-        return tables.fit_table(self.of(task), self.confidence)
+        return text.fit_table(self.of(task), self.confidence)
 
     def pair_table(self, task: str) -> list[dict[str, Cell]]:
         """Return the pairs of one task with headings for people."""
-        return tables.pair_table(self.of(task))
+        return text.pair_table(self.of(task))
 
     def beyond_table(self, task: str) -> list[dict[str, Cell]]:
         """Return what more data would buy on one task."""
-        return tables.beyond_table(self.of(task), self.confidence)
+        return text.beyond_table(self.of(task), self.confidence)
 
     def headline(self) -> str:
         """Return in one sentence whose error is lowest, and what more data would buy."""
-        return headlines.headline(self)
+        return text.headline(self)
 
     def would_change(self) -> str:
         """Return what would change that: which run would tell most, what it rests on."""
-        return headlines.would_change(self)
+        return text.would_change(self)
 
     def verdicts(self, task: str) -> list[str]:
         """Return in words what more data would buy, and which algorithm is better."""
         own = self.of(task)
         return [
-            *(words.fit_verdict(own, fit, self.confidence) for fit in own.fits),
-            *(words.pair_verdict(own, pair) for pair in own.pairs),
+            *(text.fit_verdict(own, fit, self.confidence) for fit in own.fits),
+            *(text.pair_verdict(own, pair) for pair in own.pairs),
         ]
 
     def concerns(self, task: str) -> list[str]:
         """Return what may be wrong with the curves of a task."""
-        return words.concern_lines(self.of(task))
+        return text.concern_lines(self.of(task))
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the tables."""
-        return notes_of(self)
+        return text.notes_of(self)
 
     def _title(self) -> str:
-        return tables.tables_heading(self.scale.label, self.confidence)
+        return text.tables_heading(self.scale.label, self.confidence)
 
     def _records(self) -> Sequence[CurveTask]:
         return self.found
@@ -406,6 +403,6 @@ def learning(
         failed_score(meant, failed),
         found,
         tuple(task for task in by_task if task not in enough),
-        headlines.most_telling(found, scale.unit, confidence),
+        text.most_telling(found, scale.unit, confidence),
         inquiry.provenance("learning", settings),
     )

@@ -20,7 +20,7 @@ from curvewise.questions.base import (
     rows_of,
     table_of,
 )
-from curvewise.questions.performance import headline as words
+from curvewise.questions.performance import text
 from curvewise.questions.performance.fit import (
     Contrast,
     Distribution,
@@ -30,16 +30,6 @@ from curvewise.questions.performance.fit import (
     distribution_of,
     overall,
     profiles,
-)
-from curvewise.questions.performance.headline import lead_table
-from curvewise.questions.performance.text import (
-    best_table,
-    contrast_columns,
-    notes_of,
-    overall_columns,
-    sentences,
-    tuning_table,
-    verdict_of,
 )
 from curvewise.questions.sampling import (
     Inquiry,
@@ -217,15 +207,15 @@ class Performance(TaskTable):
 
     def best_table(self, task: str) -> list[dict[str, Cell]]:
         """Return the mean of the best shares of the trials, for several shares."""
-        return best_table(self.of(task))
+        return text.best_table(self.of(task))
 
     def tuning_table(self, task: str) -> list[dict[str, Cell]]:
         """Return how good the best of k trials is on average, for several k."""
-        return tuning_table(self.of(task))
+        return text.tuning_table(self.of(task))
 
     def contrast_rows(self) -> list[dict[str, Cell]]:
         """Return one row per task and pair of algorithms, for programs."""
-        return rows_of(contrast_columns(self.alpha), self.contrasts)
+        return rows_of(text.contrast_columns(self.alpha), self.contrasts)
 
     def contrast_table(self, task: str) -> list[dict[str, Cell]]:
         """Return the pairs of one task with headings for people.
@@ -233,7 +223,7 @@ class Performance(TaskTable):
         Of many pairs those of the leader, who has the best mean over the best
         ``1 - alpha`` of its trials; `contrast_rows` has all.
         """
-        return table_of(contrast_columns(self.alpha), self._told(task))
+        return table_of(text.contrast_columns(self.alpha), self._told(task))
 
     def _told(self, task: str) -> list[Contrast]:
         """Return the pairs of a task that are worth a line each."""
@@ -246,15 +236,15 @@ class Performance(TaskTable):
 
     def overall_table(self) -> list[dict[str, Cell]]:
         """Return the algorithms over all tasks with headings for people."""
-        return table_of(overall_columns(self.overall), self.overall)
+        return table_of(text.overall_columns(self.overall), self.overall)
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the tables."""
-        return notes_of(self)
+        return text.notes_of(self)
 
     def lead_table(self) -> list[dict[str, Cell]]:
         """Return who is in front on each task, and from how many others that is sure."""
-        return lead_table(self)
+        return text.lead_table(self)
 
     def headline(self) -> str:
         """Return in one sentence, over all tasks, who is in front and how sure that is.
@@ -269,16 +259,16 @@ half of its trials: 0.923, between 0.893 and 0.960 with 95 % confidence), but ca
 told apart yet from forest, though forest has the better mean over all trials, which is \
 not tested.
         """
-        return words.headline(self)
+        return text.headline(self)
 
     def would_change(self) -> str:
         """Return what would change that: more trials, another score of failed ones."""
-        return words.would_change(self)
+        return text.would_change(self)
 
     def verdict(self, task: str) -> str:
         """Return in words who is ahead on a task, and how sure that is."""
         told = self._told(task)
-        return verdict_of(self.of(task), told, self.alpha, self.confidence)
+        return text.verdict_of(self.of(task), told, self.alpha, self.confidence)
 
     def where(self, task: str) -> list[str]:
         """Return in words at which quantiles one algorithm is better than another.
@@ -291,10 +281,10 @@ not tested.
         both = 1 - 2 * (1 - self.confidence) / len(self.distributions)
         own = {d.algorithm: d for d in self.of(task)}
         pairs = [(own[c.one], own[c.other]) for c in self._told(task)]
-        return sentences([compared(one, other, both) for one, other in pairs])
+        return text.sentences([compared(one, other, both) for one, other in pairs])
 
     def _tables(self) -> dict[str, list[dict[str, Cell]]]:
-        overall = rows_of(overall_columns(self.overall), self.overall)
+        overall = rows_of(text.overall_columns(self.overall), self.overall)
         return {"pairs": self.contrast_rows(), "overall": overall}
 
     def _title(self) -> str:

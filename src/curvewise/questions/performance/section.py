@@ -31,7 +31,7 @@ from curvewise.questions.performance.charts import (
     quantile_chart,
     tuning_chart,
 )
-from curvewise.questions.performance.headline import headline
+from curvewise.questions.performance.text import headline
 from curvewise.questions.sampling import crossed_factors, samples, unit_of
 from curvewise.questions.section import (
     ANDERSON,

@@ -8,7 +8,7 @@ from curvewise.answer import Provenance
 from curvewise.errors import CurvewiseError, listed
 from curvewise.metrics import Metric
 from curvewise.questions.base import Column, Columns, TaskTable, of_task
-from curvewise.questions.robustness import text as words
+from curvewise.questions.robustness import text
 from curvewise.questions.robustness.fit import (
     Gain,
     Gap,
@@ -17,7 +17,6 @@ from curvewise.questions.robustness.fit import (
     no_pairs,
     tuned_pairs,
 )
-from curvewise.questions.robustness.text import paired_note, verdict_of
 from curvewise.questions.sampling import (
     Inquiry,
     failed_score,
@@ -68,7 +67,7 @@ class Robustness(TaskTable):
         return of_task(self.gaps, task)
 
     def _columns(self) -> Columns:
-        words: dict[Statistic, str] = {
+        labels: dict[Statistic, str] = {
             "mean": "mean",
             "median": "median",
             "cvar_best": f"best {percent(1 - self.alpha)}",
@@ -80,7 +79,7 @@ class Robustness(TaskTable):
             Column("algorithm"),
             Column("tuned_algorithm", "", lambda gap, _: gap.tuned),
             Column("", "algorithm", _name_once),
-            Column("statistic", "of trials", show=words.__getitem__),
+            Column("statistic", "of trials", show=labels.__getitem__),
             Column("trials"),
             Column("tuned_trials"),
             Column("failed"),
@@ -112,7 +111,7 @@ class Robustness(TaskTable):
             f"statistic hold at once{all_of_them if n > 1 else ''}. The first is for many "
             f"trials, what is called guaranteed for any number, any distribution and any "
             f"dependence. Quantiles count from the worst trials to the best.",
-            paired_note(self.gaps),
+            text.paired_note(self.gaps),
         ]
         if few := [g for g in self.gaps if any(one.is_few for one in g.gains)]:
             notes.append(
@@ -132,11 +131,11 @@ class Robustness(TaskTable):
 
     def headline(self) -> str:
         """Return in one sentence whom tuning helps, by how much, and how sure that is."""
-        return words.headline(self)
+        return text.headline(self)
 
     def would_change(self) -> str:
         """Return what would change that."""
-        return words.would_change(self)
+        return text.would_change(self)
 
     def verdict(self, task: str) -> str:
         """Return in words which algorithms profit from tuning on a task, and how much."""
@@ -144,7 +143,7 @@ class Robustness(TaskTable):
 
     def _verdicts(self, task: str) -> list[str]:
         own = sorted(self.of(task), key=lambda g: -g.gain("mean").interval.value)
-        return [verdict_of(g, self.margin) for g in own]
+        return [text.verdict_of(g, self.margin) for g in own]
 
     def _title(self) -> str:
         return score_title(self.metric, self.provenance.settings["at"])

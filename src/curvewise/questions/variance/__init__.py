@@ -17,7 +17,7 @@ from curvewise.questions.sampling import (
     score_title,
 )
 from curvewise.questions.sentences import titled
-from curvewise.questions.variance import text as words
+from curvewise.questions.variance import text
 from curvewise.questions.variance.fit import (
     INTERACTION,
     Decomposition,
@@ -26,7 +26,6 @@ from curvewise.questions.variance.fit import (
     crossing,
     decomposition,
 )
-from curvewise.questions.variance.text import share_cell, span_cell, verdict_of
 from curvewise.stats.validation import checked_confidence, one_of
 from curvewise.text import Cell, Piece, Table, count
 from curvewise.trials import Trials
@@ -69,8 +68,8 @@ class VarianceShares(TaskTable):
             Column("variance"),
             Column("", "sd", lambda _, share: share.sd),
             Column("share", "", lambda _, share: share.interval),
-            Column("", "share", lambda _, share: share_cell(share.interval.value)),
-            Column("", level, lambda _, share: span_cell(share.interval)),
+            Column("", "share", lambda _, share: text.share_cell(share.interval.value)),
+            Column("", level, lambda _, share: text.span_cell(share.interval)),
             Column(
                 "monte_carlo_error",
                 value=lambda _, share: share.interval.monte_carlo_error,
@@ -118,18 +117,18 @@ class VarianceShares(TaskTable):
 
     def headline(self) -> str:
         """Return in one sentence what makes scores vary most, and how sure that is."""
-        return words.headline(self)
+        return text.headline(self)
 
     def would_change(self) -> str:
         """Return what would change that: more draws of what was drawn least often."""
-        return words.would_change(self)
+        return text.would_change(self)
 
     def verdict(self, task: str) -> str:
         """Return in words what makes the scores of each algorithm vary on a task."""
         return " ".join(self._verdicts(task))
 
     def _verdicts(self, task: str) -> list[str]:
-        return [f"{d.algorithm}: {verdict_of(d)}" for d in self.of(task)]
+        return [f"{d.algorithm}: {text.verdict_of(d)}" for d in self.of(task)]
 
     def _title(self) -> str:
         return score_title(self.metric, self.provenance.settings["at"])

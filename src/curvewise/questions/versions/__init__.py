@@ -16,7 +16,7 @@ from curvewise.questions.sampling import (
     samples,
     unit_of,
 )
-from curvewise.questions.versions import text as words
+from curvewise.questions.versions import text
 from curvewise.questions.versions.fit import (
     BASE,
     NEW,
@@ -117,19 +117,19 @@ class Versions(Answer):
         ``more_of_new`` say how many more trials would tell: 0 where it is told, empty for
         more than 1,000 or where nobody knows.
         """
-        return rows_of(words.columns(self), self.changes)
+        return rows_of(text.columns(self), self.changes)
 
     def table(self) -> list[dict[str, Cell]]:
         """Return the changes with headings for people."""
-        return table_of(words.columns(self), self.changes)
+        return table_of(text.columns(self), self.changes)
 
     def headline(self) -> str:
         """Return the verdict in one line, with how sure it is."""
-        return words.headline(self)
+        return text.headline(self)
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the verdict."""
-        return [*words.notes(self), *filter(None, [self.metric.assumption])]
+        return [*text.notes(self), *filter(None, [self.metric.assumption])]
 
     def _below(self) -> tuple[str, ...]:
         """Return what stands below the answer's tables, wherever they are pasted."""
@@ -137,7 +137,7 @@ class Versions(Answer):
 
     def comment(self) -> str:
         """Return verdict, table and method as Markdown for a pull request."""
-        return words.comment(self)
+        return text.comment(self)
 
     def to_json(self) -> str:
         """Return verdict, rows, notes and provenance as JSON; not finite becomes null."""
