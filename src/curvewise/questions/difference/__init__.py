@@ -27,8 +27,9 @@ from curvewise.questions.sampling import (
     failed_score,
     plain_setting,
 )
-from curvewise.questions.sentences import titled
+from curvewise.questions.sentences import signed_cell, titled
 from curvewise.stats.anova import Noise, Null, OverTasks, over_tasks
+from curvewise.stats.interval import Interval
 from curvewise.stats.validation import checked_level, is_number
 from curvewise.text import Cell, Piece, Table
 from curvewise.trials import Trials
@@ -93,7 +94,21 @@ class Difference(TaskAnswer):
         ``p_upper`` say what the number of draws leaves open in it. ``p_parametric`` is the
         textbook's, which takes the steps of a line for independent.
         """
-        return [row for one in self.found for row in text.anova_rows(one)]
+        out: list[dict[str, Cell]] = []
+        for one in self.found:
+            for row in one.anova.rows():
+                effect = str(row["effect"])
+                test = one.anova.tests.get(effect)
+                ends = one.anova.p_interval(effect) if test else None
+                out.append({
+                    "task": one.task,
+                    **row,
+                    "p_lower": ends.lower if ends else None,
+                    "p_upper": ends.upper if ends else None,
+                    "statistic": test.statistic if test else None,
+                    "decision": one.anova.decision(effect) if test else None,
+                })  # fmt: skip
+        return out
 
     def pair_rows(self) -> list[dict[str, Cell]]:
         """Return one row per task and pair of algorithms.
@@ -103,39 +118,125 @@ class Difference(TaskAnswer):
         the task at once. ``height_p`` and ``shape_p`` are adjusted for all pairs of the
         task; ``first_different`` and ``last_different`` bound where they differ.
         """
-        return [
-            text.pair_row(one.task, pair) for one in self.found for pair in one.pairs
-        ]
+        out: list[dict[str, Cell]] = []
+        for one, pair in self._pairs():
+            row: dict[str, Cell] = {
+                "task": one.task,
+                "one": pair.one,
+                "other": pair.other,
+            }
+            for name in ("difference", "standardised", "higher"):
+                size: Interval = getattr(pair.effects, name)
+                row |= {name: size.value, f"{name}_lower": size.lower}
+                row[f"{name}_upper"] = size.upper
+            for name, effect in (("height", "algorithm"), ("shape", "interaction")):
+                row[f"{name}_p"] = pair.tested.adjusted_p(effect)
+                row[f"{name}_p_alone"] = pair.tested.p(effect)
+                row[f"{name}_decision"] = pair.decisions[effect]
+            where = pair.where
+            row["first_different"] = None if where is None else where.first_different
+            row["last_different"] = None if where is None else where.last_different
+            out.append(row)
+        return out
+
+    def _pairs(self) -> Iterator[tuple[LineTask, LinePair]]:
+        return ((one, pair) for one in self.found for pair in one.pairs)
 
     def window_rows(self) -> list[dict[str, Cell]]:
-        """Return one row per task, pair of algorithms and tested step or window."""
-        return [
-            row
-            for one in self.found
-            for pair in one.pairs
-            for row in text.window_rows(one.task, pair, len(one.pairs))
-        ]
+        """Return one row per task, pair of algorithms and tested step or window.
+
+        Its p is adjusted for all steps, and for all pairs of the task.
+        """
+        out: list[dict[str, Cell]] = []
+        for one, pair in self._pairs():
+            where, above = pair.where, pair.above()
+            if where is None or pair.band is None:
+                continue
+            for i, first in enumerate(where.first):
+                p = min(float(where.p[i]) * len(one.pairs), 1.0)
+                who = (name for name, start, end in above if start <= first <= end)
+                row: dict[str, Cell] = {
+                    "task": one.task,
+                    "one": pair.one,
+                    "other": pair.other,
+                    "from": float(first),
+                    "to": float(where.last[i]),
+                    "statistic": float(where.statistic[i]),
+                    "p": p,
+                    "different": bool(where.different[i]),
+                    "above": next(who, None),
+                    "hangs_on_one_line": bool(where.hangs_on_one_line[:, i].any()),
+                }
+                out.append(row)
+        return out
 
     def curve_rows(self) -> list[dict[str, Cell]]:
         """Return one row per task, pair and step: the difference and its band."""
         return [
-            row
-            for one in self.found
-            for pair in one.pairs
-            for row in text.curve_rows(one.task, pair)
+            {
+                "task": one.task,
+                "one": pair.one,
+                "other": pair.other,
+                "step": float(at),
+                "difference": float(value),
+                "difference_lower": float(lower),
+                "difference_upper": float(upper),
+            }
+            for one, pair in self._pairs()
+            if (band := pair.band) is not None
+            for at, value, lower, upper in zip(
+                band.at, band.value, band.lower, band.upper, strict=True
+            )
         ]
 
     def line_rows(self) -> list[dict[str, Cell]]:
         """Return one row per task and algorithm: its lines, and how they were aligned."""
-        return [row for one in self.found for row in text.line_rows(one)]
+        return [
+            {
+                "task": one.task,
+                "algorithm": name,
+                "lines": len(own),
+                "failed": one.lines.failed[name],
+                "steps": len(one.lines.steps),
+                "rule": one.lines.rule,
+            }
+            for one in self.found
+            for name, own in one.lines.items()
+        ]
 
     def task_rows(self) -> list[dict[str, Cell]]:
         """Return one row per pair and task: z is the difference without a scale."""
-        return text.task_rows(self.overall)
+        return [
+            {
+                "one": one.algorithms[0],
+                "other": one.algorithms[1],
+                "task": task,
+                "difference": float(difference),
+                "z": float(z),
+            }
+            for one in self.overall
+            for task, difference, z in zip(
+                one.tasks, one.difference, one.z, strict=True
+            )
+        ]
 
     def overall_rows(self) -> list[dict[str, Cell]]:
         """Return one row per pair of algorithms, all tasks together; p adjusted."""
-        return text.overall_rows(self.overall)
+        return [
+            {
+                "one": one.algorithms[0],
+                "other": one.algorithms[1],
+                "tasks": len(one.tasks),
+                "whole_p": ahead,
+                "somewhere_p": differ,
+                "reversal_p": each_ahead,
+            }
+            for one, (ahead, differ, each_ahead) in self._overall_p()
+        ]
+
+    def _overall_p(self) -> Iterator[tuple[OverTasks, tuple[float, float, float]]]:
+        """Return each pair over all tasks with its three adjusted p values."""
+        return zip(self.overall, text.adjusted_p(self.overall), strict=True)
 
     def _tables(self) -> dict[str, list[dict[str, Cell]]]:
         return {
@@ -158,15 +259,48 @@ class Difference(TaskAnswer):
 
     def table(self, task: str) -> list[dict[str, Cell]]:
         """Return the analysis of variance of one task, as it is printed."""
-        return text.anova_table(self.of(task))
+        out: list[dict[str, Cell]] = []
+        for row in self.of(task).anova.rows():
+            effect, f, p = str(row["effect"]), row["f"], row["p"]
+            is_effect = f is not None
+            out.append({
+                "source": effect.capitalize() if is_effect else effect,
+                "df": row["df"],
+                "SS": row["ss"],
+                "MS": row["ms"],
+                "F": f"{f:.2f}" if is_effect else None,
+                "p": text.shown_p(p) if p is not None else "-" if is_effect else "",
+            })  # fmt: skip
+        return out
 
     def pair_table(self, task: str) -> list[dict[str, Cell]]:
         """Return the pairs of one task with headings for people."""
-        return text.pair_table(self.of(task), self.metric.on(task))
+        metric = self.metric.on(task)
+        ahead = f"{text.lead_word(metric)} at steps"
+        return [
+            {
+                "pair": f"{pair.one} - {pair.other}",
+                "difference": signed_cell(pair.effects.difference),
+                "in sd": signed_cell(pair.effects.standardised),
+                "height p": text.shown_p(pair.tested.adjusted_p("algorithm")),
+                "shape p": text.shown_p(pair.tested.adjusted_p("interaction")),
+                ahead: text.steps_cell(pair, metric),
+            }
+            for pair in self.of(task).pairs
+        ]
 
     def overall_table(self) -> list[dict[str, Cell]]:
         """Return the pairs over all tasks with headings for people."""
-        return text.overall_table(self.overall)
+        out: list[dict[str, Cell]] = []
+        for one, (ahead, differ, each_ahead) in self._overall_p():
+            z_of = zip(one.tasks, one.z, strict=True)
+            row: dict[str, Cell] = {"pair": " - ".join(one.algorithms)}
+            row |= {f"z, {task}": f"{z:.2f}" for task, z in z_of}
+            row["ahead on the whole, p"] = text.shown_p(ahead)
+            row["differ somewhere, p"] = text.shown_p(differ)
+            row["each ahead somewhere, p"] = text.shown_p(each_ahead)
+            out.append(row)
+        return out
 
     def headline(self) -> str:
         """Return in one sentence whose curves are better, and how sure that is."""
@@ -190,10 +324,9 @@ class Difference(TaskAnswer):
 
     def overall_verdicts(self) -> list[str]:
         """Return in words what holds over all tasks, one sentence for each pair."""
-        adjusted = text.adjusted_p(self.overall)
         return [
             text.tasks_verdict(one, p, self.level, self.metric)
-            for one, p in zip(self.overall, adjusted, strict=True)
+            for one, p in self._overall_p()
         ]
 
     def notes(self) -> list[str]:
