@@ -26,6 +26,7 @@ from typing import Any
 from unittest.mock import patch
 
 import answers
+import contests
 import drawn_figures
 import matplotlib.pyplot as plt
 import numpy as np
@@ -62,8 +63,9 @@ def _evaluated(code: str) -> Any:
     worst = {"metric": "accuracy", "failed": "worst"}
     coin = cw.Task("coin", lambda rng: rng.random())
     guess = cw.Algorithm("guess", {"p": [0.3, 0.5]}, lambda params, data, rng: None)
-    known = {"cw": cw, "studies": studies, "worst": worst, "coin": coin, "guess": guess}
-    return eval(code, {**known, "record": Record(0), **trials})
+    known = {"cw": cw, "worst": worst, "coin": coin, "guess": guess}
+    known |= {"contests": contests, "studies": studies, "record": Record(0)}
+    return eval(code, known | trials)
 
 
 # --- answers -----------------------------------------------------------------------------
@@ -128,6 +130,11 @@ def shown_refusals() -> Shown:
         except cw.CurvewiseError as problem:
             texts[name] = f"{type(problem).__name__}: {problem}\nfixes: {problem.fixes}"
     return Shown(texts)
+
+
+def shown_headlines() -> Shown:
+    answers_to = ((name, ask()) for name, ask in expressions("headlines"))
+    return Shown({n: f"{a.headline()}\n{a.would_change()}" for n, a in answers_to})
 
 
 # --- pages and figures -------------------------------------------------------------------
@@ -349,6 +356,7 @@ def _cases() -> Iterator[Case]:
         yield case(f"examples/read-{name}", shown_example, name)
     yield case("examples/demo", shown_demo)
     yield case("refusals", shown_refusals, has_numbers=False)
+    yield case("headlines", shown_headlines, has_numbers=False)
     for name, page in PAGES.items():  # what is drawn there has seven digits
         yield case(f"pages/{name}", shown_page, page, relative=1e-6)
     for name, draw in drawn_figures.FIGURES.items():

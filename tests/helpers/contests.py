@@ -1,0 +1,182 @@
+"""Algorithms that meet on tasks, some ahead of others: what sentences are said of."""
+
+import numpy as np
+
+from curvewise import Metric, Trial, Trials
+
+CLEAR = {"a": 0.95, "b": 0.6, "c": 0.2}
+TURNED = {"a": 0.5, "b": 0.9, "c": 0.6}
+TIE = {"a": 0.8, "b": 0.8, "c": 0.8}
+RETURN, LOSS = Metric("return", "higher"), Metric("loss", "lower")
+STEPS = np.linspace(0, 1, 8)
+SIZES = np.array([40, 80, 160, 320])
+LONG = [f"a network that has a long name and ends with version {i}" for i in (1, 2)]
+
+
+# --- scores ------------------------------------------------------------------------------
+
+
+def trials_of(scores, metrics=(), name="accuracy"):
+    """Return trials from {(task, algorithm): scores}; a score of None is a failure."""
+    return Trials(
+        (
+            Trial(task, algorithm, i, {name: z})
+            if z is not None
+            else Trial(task, algorithm, i, {}, status="failed", error="boom")
+            for (task, algorithm), own in scores.items()
+            for i, z in enumerate(own)
+        ),
+        metrics=metrics,
+    )
+
+
+def drawn(means, tasks=("t",), n=60, seed=0, spread=0.03):
+    """Return scores of algorithms with these means; a dict of means is one per task."""
+    rng = np.random.default_rng(seed)
+    return {
+        (task, name): np.clip(rng.normal(mean, spread, n), 0, 1).tolist()
+        for task in tasks
+        for name, mean in means.get(task, means).items()
+    }
+
+
+def scored(means, tasks=("t",), n=60, *, name="accuracy", metrics=()):
+    """Return trials of algorithms with these means."""
+    return trials_of(drawn(means, tasks, n), metrics, name)
+
+
+def many_tasks():
+    """Return four tasks that a wins, three that b wins, and five that nobody wins."""
+    means = {f"t{i}": CLEAR for i in range(4)}
+    means |= {f"t{i}": TURNED for i in range(4, 7)}
+    means |= {f"t{i}": TIE for i in range(7, 12)}
+    return scored(means, tasks=list(means), n=150)
+
+
+def failing():
+    """Return an algorithm that is better than another where it does not fail."""
+    scores = drawn({"a": 0.9, "b": 0.8}, n=100)
+    scores["t", "a"] = [z if i % 4 else None for i, z in enumerate(scores["t", "a"])]
+    return trials_of(scores)
+
+
+def losses(n):
+    """Return losses, which have no bound."""
+    return scored({"a": 0.2, "b": 0.8}, n=n, metrics=[LOSS], name="loss")
+
+
+def long_names():
+    """Return algorithms whose names are alike but for their ends."""
+    means = dict(zip(LONG, (0.9, 0.5), strict=True))
+    return scored(means, tasks=["x" * 10_000])
+
+
+def tuned(gain, tasks=("t",), n=150, seed=0):
+    """Return algorithms and the same ones tuned, which gain so much."""
+    rng = np.random.default_rng(seed)
+    scores = {}
+    for task in tasks:
+        for name, more in gain.items():
+            data = rng.uniform(0.5, 0.7, n)
+            scores[task, name] = (data + 0.02 * rng.random(n)).tolist()
+            scores[task, f"{name} tuned"] = (
+                data + more + 0.02 * rng.random(n)
+            ).tolist()
+    return trials_of(scores)
+
+
+def crossed(scale, levels=(20, 8), seed=0):
+    """Return crossed trials in which hyperparameters make so much of the spread."""
+    rng = np.random.default_rng(seed)
+    params, seeds = scale * rng.normal(size=levels[0]), rng.normal(size=levels[1])
+    return Trials(
+        (
+            Trial(
+                "t", "net", i * levels[1] + j,
+                {"loss": p + s + 0.1 * rng.normal()},
+                labels={"params": i, "seed": j},
+            )
+            for i, p in enumerate(params)
+            for j, s in enumerate(seeds)
+        ),
+        metrics=[LOSS],
+    )  # fmt: skip
+
+
+# --- curves ------------------------------------------------------------------------------
+
+
+def lines_of(effects, *, n=8, seed=0, metric=RETURN, noise=1.0):
+    """Return runs from {(task, algorithm): mean curve}, a number for a level one."""
+    rng = np.random.default_rng(seed)
+    return Trials(
+        (
+            Trial(task, name, i, {metric.name: mean + noise * _noise(rng)})
+            for (task, name), mean in effects.items()
+            for i in range(n)
+        ),
+        metrics=[metric],
+    )
+
+
+def _noise(rng):
+    return rng.normal() + 0.3 * rng.normal(size=len(STEPS)).cumsum()
+
+
+def on_four_tasks(heights):
+    """Return runs of algorithms with these heights on each of four tasks."""
+    return lines_of(
+        {(task, name): height for task in "stuv" for name, height in heights.items()}
+    )
+
+
+def shapes():
+    """Return curves that cross in the middle, of the same height."""
+    return lines_of({("t", "a"): 6 * (STEPS - 0.5), ("t", "b"): -6 * (STEPS - 0.5)})
+
+
+def turning():
+    """Return curves of which now the one, now the other is ahead, task by task."""
+    effects = {}
+    for i, task in enumerate("stuv"):
+        effects[task, "a"], effects[task, "b"] = 5 if i % 2 else -5, 0
+    return lines_of(effects)
+
+
+def without_common_pairs():
+    """Return two tasks that no pair of algorithms has in common."""
+    return lines_of({("s", "a"): 0, ("s", "b"): 20, ("t", "c"): 0, ("t", "d"): 0})
+
+
+def broken():
+    """Return runs of two algorithms, and one more that failed."""
+    trials = lines_of({("t", "a"): 0, ("t", "b"): 3})
+    failed = [Trial("t", "a", 99, {}, status="failed", error="boom")]
+    return trials + Trials(failed, metrics=[RETURN])
+
+
+def errors_of(floors, *, tasks=("t",), n=6, seed=0):
+    """Return errors that fall towards each algorithm's floor."""
+    rng = np.random.default_rng(seed)
+    curve = 1.2 * SIZES**-0.5
+    return Trials(
+        Trial(
+            task,
+            name,
+            i,
+            {"error": np.clip(floor + curve + 0.01 * rng.normal(size=4), 0, 1)},
+            steps=SIZES,
+        )
+        for task in tasks
+        for name, floor in floors.items()
+        for i in range(n)
+    )
+
+
+def on_tasks(trials, tasks="stuv"):
+    """Return the same counts on several tasks."""
+    return Trials(
+        Trial(task, one.algorithm, one.number, {}, steps=one.steps, counts=one.counts)
+        for task in tasks
+        for one in trials
+    )
