@@ -1,5 +1,7 @@
 """Algorithms that meet on tasks, some ahead of others: what sentences are said of."""
 
+import math
+
 import numpy as np
 
 from curvewise import Metric, Trial, Trials
@@ -8,6 +10,7 @@ CLEAR = {"a": 0.95, "b": 0.6, "c": 0.2}
 TURNED = {"a": 0.5, "b": 0.9, "c": 0.6}
 TIE = {"a": 0.8, "b": 0.8, "c": 0.8}
 RETURN, LOSS = Metric("return", "higher"), Metric("loss", "lower")
+ACCURACY = Metric("accuracy", "higher", (0, 1))
 STEPS = np.linspace(0, 1, 8)
 SIZES = np.array([40, 80, 160, 320])
 LONG = [f"a network that has a long name and ends with version {i}" for i in (1, 2)]
@@ -101,6 +104,67 @@ def crossed(scale, levels=(20, 8), seed=0):
         ),
         metrics=[LOSS],
     )  # fmt: skip
+
+
+# --- versions ----------------------------------------------------------------------------
+
+
+def version(scores, metric=RETURN, algorithm="ppo", task="Hopper", first=0):
+    """Return one algorithm's trials, one score each."""
+    return Trials(
+        [
+            Trial(task, algorithm, first + i, {metric.name: float(z)})
+            for i, z in enumerate(scores)
+        ],
+        metrics=[metric],
+    )
+
+
+def noisy(mean, n=12, sd=1.0, seed=0):
+    """Return scores of exactly this mean and about this spread, without skewness."""
+    z = np.random.default_rng(seed).normal(size=n // 2)
+    return mean + sd * np.r_[z, -z]
+
+
+def several(names, tasks, shift=0.0, n=10, seed=0):
+    """Return a version of several algorithms on several tasks."""
+    rng = np.random.default_rng(seed)
+    return Trials(
+        [
+            Trial(t, a, i, {"return": 50 + shift + rng.normal()})
+            for t in tasks
+            for a in names
+            for i in range(n)
+        ],
+        metrics=[RETURN],
+    )
+
+
+def diverging(failed, n=12, metric=ACCURACY, good=0.9):
+    """Return a version of which so many trials failed."""
+    return Trials(
+        [
+            Trial(
+                *("moons", "svm", i),
+                {metric.name: math.nan if i < failed else good + 0.001 * (i % 3)},
+                status="failed" if i < failed else "ok",
+                error="diverged" if i < failed else "",
+            )
+            for i in range(n)
+        ],
+        metrics=[metric],
+    )
+
+
+def ending(last):
+    """Return curves that end at a step."""
+    return Trials(
+        [
+            Trial("Hopper", "ppo", i, {"return": [i, i + 1.0]}, steps=[1, last])
+            for i in range(5)
+        ],
+        metrics=[RETURN],
+    )
 
 
 # --- curves ------------------------------------------------------------------------------

@@ -137,6 +137,10 @@ def shown_headlines() -> Shown:
     return Shown({n: f"{a.headline()}\n{a.would_change()}" for n, a in answers_to})
 
 
+def shown_prints() -> Shown:
+    return Shown({name: str(ask()) for name, ask in expressions("printed")})
+
+
 # --- pages and figures -------------------------------------------------------------------
 
 PAGES: dict[str, Callable[[], dict[str, Any]]] = {
@@ -357,6 +361,7 @@ def _cases() -> Iterator[Case]:
     yield case("examples/demo", shown_demo)
     yield case("refusals", shown_refusals, has_numbers=False)
     yield case("headlines", shown_headlines, has_numbers=False)
+    yield case("printed", shown_prints, has_numbers=False)
     for name, page in PAGES.items():  # what is drawn there has seven digits
         yield case(f"pages/{name}", shown_page, page, relative=1e-6)
     for name, draw in drawn_figures.FIGURES.items():

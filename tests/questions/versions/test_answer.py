@@ -5,13 +5,23 @@ import math
 
 import numpy as np
 import pytest
+from contests import (
+    ACCURACY,
+    LOSS,
+    RETURN,
+    diverging,
+    ending,
+    noisy,
+    several,
+    version,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from support import assert_at_most, assert_rate
 
 import curvewise as cw
-from curvewise import CurvewiseError, Metric, Trial, Trials, compare_versions
+from curvewise import CurvewiseError, Metric, Trials, compare_versions
 from curvewise.questions.versions.fit import (
     Margin,
     Names,
@@ -20,27 +30,6 @@ from curvewise.questions.versions.fit import (
     changes_of,
     margin_of,
 )
-
-LOSS = Metric("loss", "lower")
-RETURN = Metric("return", "higher")
-ACCURACY = Metric("accuracy", "higher", (0, 1))
-
-
-def version(scores, metric=RETURN, algorithm="ppo", task="Hopper", first=0):
-    """Return one algorithm's trials, one score each."""
-    return Trials(
-        [
-            Trial(task, algorithm, first + i, {metric.name: float(z)})
-            for i, z in enumerate(scores)
-        ],
-        metrics=[metric],
-    )
-
-
-def noisy(mean, n=12, sd=1.0, seed=0):
-    """Return scores of exactly this mean and about this spread, without skewness."""
-    z = np.random.default_rng(seed).normal(size=n // 2)
-    return mean + sd * np.r_[z, -z]
 
 
 def verdict(base, new, **more):
@@ -93,35 +82,11 @@ def test_a_difference_may_be_sure_and_within_the_margin():
     worse, better = (version(noisy(50 + d, seed=1)) for d in (-1.5, 3))
     answer = compare_versions(base, worse, margin=5, paired=False)
     assert (answer.verdict, answer.changes[0].than_before) == ("no worse", "worse")
-    assert "surely worse than before, within the margin" in answer.headline()
     answer = compare_versions(base, better, margin=5, paired=False)
     assert answer.changes[0].than_before == "better"
-    assert "surely better than before" in answer.headline()
     same = compare_versions(base, version(noisy(50, seed=1)), margin=5, paired=False)
     assert same.changes[0].than_before == "open"
     assert "than before" not in same.headline()
-
-
-def test_the_line_says_all_that_matters():
-    answer = compare_versions(
-        version(noisy(400, 10, 20)),
-        version(noisy(403, 10, 20, seed=1)),
-        margin="5%",
-        paired=False,
-    )
-    low, high = answer.changes[0].interval.lower, answer.changes[0].interval.upper
-    assert answer.headline() == (
-        f"no worse: ppo on Hopper: gain in return +3.00 ({low:+.2f} to {high:+.1f}), "
-        f"margin 20 (5 % of base), 95 % one-sided; 10 and 10 trials, none failed"
-    )
-    assert str(answer).splitlines()[0] == answer.headline()
-
-
-def test_where_lower_is_better_the_line_says_which_way_is_up():
-    base, new = version(noisy(5.0), LOSS), version(noisy(9.0, seed=1), LOSS)
-    answer = compare_versions(base, new, margin=1)
-    assert "loss (+ is better) -4.00" in answer.headline()
-    assert "its sign turned" in " ".join(answer.notes())
 
 
 # --- the margin ---------------------------------------------------------------------------
@@ -131,14 +96,12 @@ def test_a_margin_that_nobody_stated_is_said_to_be_the_default():
     rates = version(0.9 + 0.001 * noisy(0), ACCURACY)
     answer = compare_versions(rates, rates)
     assert answer.changes[0].margin == pytest.approx(0.01)
-    assert "margin 0.01 (1 % of the range, the default)" in answer.headline()
+    assert answer.margin.is_default
     returns = version(noisy(-300))
     answer = compare_versions(returns, returns)
     assert answer.changes[0].margin == pytest.approx(15)
-    assert "margin 15 (5 % of base, the default)" in answer.headline()
-    assert "Nobody stated a margin" in " ".join(answer.notes())
-    stated = compare_versions(returns, returns, margin=15)
-    assert "default" not in str(stated)
+    assert answer.margin.is_default
+    assert not compare_versions(returns, returns, margin=15).margin.is_default
 
 
 @pytest.mark.parametrize(
@@ -164,13 +127,6 @@ def test_the_uncertainty_of_the_base_counts_in_a_share():
     (row,) = compare_versions(version(base), version(new), **asked).rows()
     found = stats.ttest_ind(new, 0.8 * base, equal_var=False).confidence_interval(0.9)
     assert (row["room_lower"], row["room_upper"]) == pytest.approx((found[0], found[1]))
-
-
-def test_a_share_of_next_to_nothing_is_said_to_be_no_margin():
-    answer = compare_versions(version(noisy(0.01)), version(noisy(0, seed=1)))
-    assert "so close to 0 that a share of it is next to no margin" in str(answer)
-    fine = compare_versions(version(noisy(10)), version(noisy(10, seed=1)))
-    assert "next to no margin" not in str(fine)
 
 
 @pytest.mark.parametrize(
@@ -200,19 +156,6 @@ def test_percent_are_read(text, share):
 # --- who is compared with whom ------------------------------------------------------------
 
 
-def several(names, tasks, shift=0.0, n=10, seed=0):
-    rng = np.random.default_rng(seed)
-    return Trials(
-        [
-            Trial(t, a, i, {"return": 50 + shift + rng.normal()})
-            for t in tasks
-            for a in names
-            for i in range(n)
-        ],
-        metrics=[RETURN],
-    )
-
-
 def test_what_only_one_version_has_is_said():
     base = several(["ppo", "sac", "td3"], ["Hopper", "Ant"])
     new = several(["ppo", "sac", "dqn"], ["Hopper", "Walker"], seed=1)
@@ -223,10 +166,6 @@ def test_what_only_one_version_has_is_said():
     ]
     assert answer.removed == ("algorithm 'td3'", "task 'Ant'")
     assert answer.added == ("algorithm 'dqn'", "task 'Walker'")
-    text = str(answer)
-    assert "In BASE only, not compared: algorithm 'td3' and task 'Ant'." in text
-    assert "In NEW only, not compared: algorithm 'dqn' and task 'Walker'." in text
-    assert "NEW lacks it: algorithm 'td3' and task 'Ant'" in answer.headline()
     whole = compare_versions(base, base)
     assert whole.removed == whole.added == ()
 
@@ -246,7 +185,6 @@ def test_two_single_algorithms_of_different_names_are_compared():
     new = several(["agent-v2"], ["Hopper", "Ant"], shift=-9, seed=1)
     answer = compare_versions(base, new)
     assert answer.verdict == "worse"
-    assert "agent-v2 for agent-v1 on Hopper" in answer.headline()
     assert answer.rows()[0]["new_algorithm"] == "agent-v2"
     assert answer.removed == answer.added == ()
 
@@ -271,19 +209,11 @@ def test_no_worse_takes_all_and_worse_takes_one():
             several(["sac"], ["Hopper", "Ant"], shift=-9, seed=2),
         ]
     )
-    assert compare_versions(base, fine, margin=2).headline() == (
-        "no worse: all 4 comparisons are within the margin of 2, 95 % one-sided"
-    )
+    assert compare_versions(base, fine, margin=2).verdict == "no worse"
     answer = compare_versions(base, bad, margin=2)
     assert answer.verdict == "worse"
     assert [c.verdict for c in answer.of("worse")] == ["worse", "worse"]
-    assert "2 of 4 comparisons: sac on Hopper and sac on Ant (2 no worse)" in str(
-        answer
-    )
-    open_ = compare_versions(base, fine, margin=0.2)
-    assert open_.verdict == "cannot tell"
-    assert "comparisons open, none is worse" in open_.headline()
-    assert "more trials of each would tell if they are equally good" in open_.headline()
+    assert compare_versions(base, fine, margin=0.2).verdict == "cannot tell"
 
 
 # --- pairs --------------------------------------------------------------------------------
@@ -302,7 +232,6 @@ def test_equal_numbers_are_pairs_and_sharpen():
         < 0.2 * apart.changes[0].interval.half_width
     )
     assert "12 pairs" in by_seed.headline()
-    assert "compared as independent ones" in str(apart)
 
 
 def test_other_numbers_are_no_pairs_unless_asked_for():
@@ -312,7 +241,6 @@ def test_other_numbers_are_no_pairs_unless_asked_for():
     answer = compare_versions(base, new, paired=True)
     assert answer.changes[0].paired
     assert (answer.changes[0].base.trials, answer.rows()[0]["left_out"]) == (8, 8)
-    assert "8 trials without a partner left out" in str(answer)
     with pytest.raises(CurvewiseError, match=r"there are no pairs\. Leave paired= out"):
         compare_versions(base, version(noisy(50), first=99), paired=True)
     with pytest.raises(CurvewiseError, match="paired is 'yes'"):
@@ -355,12 +283,7 @@ def test_it_says_how_many_more_would_tell():
     (change,) = answer.changes
     assert answer.verdict == "cannot tell"
     assert 10 < change.more_if_equal < change.more_of_new
-    assert (
-        f"about {change.more_if_equal} more trials of each would tell if they are "
-        in (answer.headline())
-    )
     assert f"or {change.more_of_new} of NEW alone" in answer.headline()
-    assert "a second look: state looks=2" in str(answer)
 
 
 def test_too_many_are_more_than_a_thousand():
@@ -368,7 +291,6 @@ def test_too_many_are_more_than_a_thousand():
         version(noisy(50)), version(noisy(49.999, seed=1)), margin=0.001
     )
     assert answer.changes[0].more_if_equal is None
-    assert "more than 1,000 more trials of each would tell" in answer.headline()
     assert answer.table()[0]["more trials"] == "> 1,000"
 
 
@@ -377,7 +299,7 @@ def test_without_a_margin_equals_are_never_told():
         version(noisy(50)), version(noisy(49.9, seed=1)), margin=0
     )
     assert answer.verdict == "cannot tell"
-    assert "with a margin of 0, equals are never told" in answer.headline()
+    assert answer.changes[0].more_if_equal is None
 
 
 def test_a_verdict_needs_no_more_trials():
@@ -465,7 +387,6 @@ def test_looks_share_the_level():
     once, twice = (compare_versions(base, new, margin=2, looks=k) for k in (1, 2))
     assert twice.each == pytest.approx(0.975)
     assert twice.changes[0].interval.lower < once.changes[0].interval.lower
-    assert "are shared between 2 looks" in str(twice)
     with pytest.raises(CurvewiseError, match="looks is 0"):
         compare_versions(base, new, looks=0)
 
@@ -485,17 +406,15 @@ def test_the_same_trials_are_never_worse(scores, margin, paired, metric):
     answer = compare_versions(one, one, margin=margin, paired=paired)
     assert answer.verdict in ("no worse", "cannot tell")
     assert answer.changes[0].interval.value == 0
-    assert "BASE and NEW hold the same trials" in str(answer)
+    assert answer.is_same
 
 
 def test_the_same_scores_in_pairs_are_exactly_the_same():
     base = version(noisy(50))
     answer = compare_versions(base, version(noisy(50), algorithm="ppo"))
     assert answer.verdict == "no worse"
-    assert "all scores are the same as before" in answer.headline()
-    other = compare_versions(base, version(noisy(50, seed=1)))
-    assert "the same" not in other.headline()
-    assert "hold the same trials" not in str(other)
+    assert answer.is_same
+    assert not compare_versions(base, version(noisy(50, seed=1))).is_same
 
 
 @pytest.mark.parametrize(
@@ -505,15 +424,13 @@ def test_scores_that_do_not_vary_are_compared_as_they_are(new, told):
     base, now = version([0.9] * 3, ACCURACY), version([new] * 3, ACCURACY)
     answer = compare_versions(base, now, margin=0.01)
     assert answer.verdict == told
-    assert "exact: it does not vary" in answer.headline()
-    assert "taken as exact" in str(answer)
+    assert answer.changes[0].difference.is_exact
 
 
 def test_one_trial_cannot_tell_and_says_what_would():
     answer = compare_versions(version([50.0]), version([40.0, 41.0]))
     assert answer.verdict == "cannot tell"
-    assert "one trial says nothing of how trials differ" in answer.headline()
-    assert "run 5 trials of each version or more" in answer.headline()
+    assert answer.changes[0].is_one_trial
     assert answer.rows()[0]["more_if_equal"] is None
     assert json.loads(answer.to_json())["rows"][0]["gain_lower"] is None
 
@@ -521,41 +438,27 @@ def test_one_trial_cannot_tell_and_says_what_would():
 # --- failures -----------------------------------------------------------------------------
 
 
-def failing(failed, n=12, metric=ACCURACY, good=0.9):
-    return Trials(
-        [
-            Trial(
-                *("moons", "svm", i),
-                {metric.name: math.nan if i < failed else good + 0.001 * (i % 3)},
-                status="failed" if i < failed else "ok",
-                error="diverged" if i < failed else "",
-            )
-            for i in range(n)
-        ],
-        metrics=[metric],
-    )
-
-
 def test_failures_have_to_be_scored():
     with pytest.raises(
         CurvewiseError, match=r"'new: svm', 0\): diverged.*failed='worst'"
     ):
-        compare_versions(failing(0), failing(3))
+        compare_versions(diverging(0), diverging(3))
 
 
 def test_more_failures_are_a_regression():
-    answer = compare_versions(failing(0), failing(6), failed="worst")
+    answer = compare_versions(diverging(0), diverging(6), failed="worst")
     assert answer.verdict == "worse"
-    assert "12 pairs, 0 and 6 failed" in answer.headline()
-    assert "6 failed trials counted with score 0." in str(answer)
+    (row,) = answer.rows()
+    assert (row["paired"], row["failed"], row["new_failed"]) == (True, 0, 6)
     assert (
-        compare_versions(failing(6), failing(0), failed="worst").verdict == "no worse"
+        compare_versions(diverging(6), diverging(0), failed="worst").verdict
+        == "no worse"
     )
 
 
 def test_the_worst_score_is_that_of_both_versions():
     """All fail, and the metric has no bound: as bad as the worst trial of the base."""
-    base, new = failing(0, metric=RETURN, good=-7), failing(12, metric=RETURN)
+    base, new = diverging(0, metric=RETURN, good=-7), diverging(12, metric=RETURN)
     answer = compare_versions(base, new, failed="worst", margin=0.0001)
     assert answer.changes[0].new.mean == -7
     assert answer.changes[0].new.failed == 12
@@ -596,19 +499,9 @@ def test_trials_must_come_and_be_there():
 
 
 def test_curves_that_end_at_other_steps_are_said():
-    def curves(last):
-        return Trials(
-            [
-                Trial("Hopper", "ppo", i, {"return": [i, i + 1.0]}, steps=[1, last])
-                for i in range(5)
-            ],
-            metrics=[RETURN],
-        )
-
-    answer = compare_versions(curves(1000), curves(2000))
-    assert "Hopper: step 1,000 and 2,000" in str(answer)
-    assert "different steps" not in str(compare_versions(curves(10), curves(10)))
-    assert "different steps" not in str(compare_versions(curves(10), curves(20), at=1))
+    assert len(compare_versions(ending(1000), ending(2000)).ends) == 1
+    assert compare_versions(ending(10), ending(10)).ends == ()
+    assert compare_versions(ending(10), ending(20), at=1).ends == ()
 
 
 # --- what is printed ----------------------------------------------------------------------
