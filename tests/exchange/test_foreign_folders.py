@@ -5,6 +5,7 @@ import socket
 
 import pytest
 from click.testing import CliRunner
+from folder_runs import asked, omitted
 
 import curvewise as cw
 from curvewise import CurvewiseError, CurvewiseWarning
@@ -58,9 +59,9 @@ def test_a_link_that_leads_nowhere_is_told(logs):
     (logs / "ppo-s2" / "monitor.csv").symlink_to("gone.csv")
     (logs / "ppo-s3").mkdir()
     (logs / "ppo-s3" / "monitor.csv").symlink_to("monitor.csv")
-    with pytest.warns(CurvewiseWarning, match="Left out: 2 files that cannot be read"):
-        trials = cw.read(logs, roles=ROLES)
-    assert "3 runs, 2 files left out;" in trials.origin
+    with pytest.warns(CurvewiseWarning):
+        assert len(cw.read(logs, roles=ROLES)) == 3
+    assert [one[:2] for one in omitted(logs)] == [(2, "file")]
 
 
 # --- what is no file ---------------------------------------------------------------------
@@ -77,15 +78,13 @@ def test_sockets_are_no_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # addresses of sockets are short
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind("monitor.csv")
-        with pytest.raises(CurvewiseError, match="it has no files"):
-            cw.read(tmp_path)
+        assert asked(tmp_path).argument == "source"
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.db", "run-x.wandb"])
 def test_a_pipe_is_refused(tmp_path, name):
     os.mkfifo(tmp_path / name)
-    with pytest.raises(CurvewiseError, match=r"a pipe or a device.*Save what comes"):
-        cw.read(tmp_path / name)
+    assert asked(tmp_path / name).value == tmp_path / name
 
 
 # --- names -------------------------------------------------------------------------------
@@ -117,7 +116,7 @@ def test_deep_folders(tmp_path):
 
 
 def test_a_path_that_no_system_has_is_refused(tmp_path):
-    with pytest.raises(CurvewiseError, match="cannot be looked at: File name too long"):
+    with pytest.raises(CurvewiseError, match="File name too long"):
         cw.read(tmp_path / ("x" * 300 + ".csv"))
 
 
@@ -140,10 +139,9 @@ def closed(monkeypatch):
 @pytest.mark.usefixtures("closed")
 def test_a_closed_folder_is_counted(logs):
     (logs / "closed").mkdir()
-    words = r"Left out: 1 folder without permission to look in \(such as 'closed'\)"
-    with pytest.warns(CurvewiseWarning, match=words):
-        trials = cw.read(logs, roles=ROLES)
-    assert "3 runs, 1 folder left out;" in trials.origin
+    with pytest.warns(CurvewiseWarning):
+        assert len(cw.read(logs, roles=ROLES)) == 3
+    assert omitted(logs) == [(1, "folder", ("closed",))]
 
 
 @pytest.mark.usefixtures("closed")
@@ -158,7 +156,7 @@ def test_what_vanishes_meanwhile_is_told(logs, monkeypatch):
     seen = seen_at(logs)
     (logs / "ppo-s1" / "monitor.csv").unlink()
     monkeypatch.setattr("curvewise.exchange.tools.seen_at", lambda _: seen)
-    with pytest.warns(CurvewiseWarning, match="Left out: 1 file.*No such file"):
+    with pytest.warns(CurvewiseWarning, match="No such file"):
         assert len(cw.read(logs, roles=ROLES)) == 2
 
 
@@ -174,7 +172,7 @@ def test_of_a_large_file_of_another_kind_only_the_head_is_read(logs, name):
         with pytest.raises(CurvewiseError, match="begins with"):
             cw.read(logs, tool=tool)
         return
-    with pytest.warns(CurvewiseWarning, match="Left out: 1 file that cannot be read"):
+    with pytest.warns(CurvewiseWarning, match="1 file"):
         trials = cw.read(logs, roles={"algorithm": "ppo"}, tool=tool)
     assert len(trials) == 3
 
@@ -186,7 +184,7 @@ def test_what_does_not_fit_into_memory_is_said(tmp_path, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr("pyarrow.csv.read_csv", full)
-    with pytest.raises(CurvewiseError, match=r"14 bytes, which do not fit into memory"):
+    with pytest.raises(CurvewiseError, match=r"14 bytes"):
         cw.read(tmp_path / "x.csv")
 
 
@@ -206,7 +204,7 @@ def test_a_hundred_thousand_files_are_looked_through(tmp_path):
 
 def test_a_line_without_end_is_damage(logs):
     (logs / "ppo-s1" / "monitor.csv").write_text(HEADER + '"' + "x" * 200_000)
-    with pytest.warns(CurvewiseWarning, match="Left out: 1 file.*no table of text"):
+    with pytest.warns(CurvewiseWarning, match="1 file"):
         assert len(cw.read(logs, roles=ROLES)) == 2
 
 
@@ -234,8 +232,7 @@ def test_labels_are_joined_by_the_name_of_the_run(logs):
     other = {"algorithm": ["p", "p", "d"], "id": ["ppo-s0", "ppo-s1", "dqn-s0"]}
     assert cw.read(logs, runs=other) == cw.read(logs, runs=labels | {"id": other["id"]})
     other["id"] = ["x", "y", "z"]
-    with pytest.raises(CurvewiseError, match=r"names no run.*'algorithm', 'id' holds"):
-        cw.read(logs, runs=other)
+    assert asked(logs, runs=other).argument == "runs"
 
 
 def test_the_folder_that_one_is_in_has_a_name(logs, monkeypatch):
@@ -243,7 +240,7 @@ def test_the_folder_that_one_is_in_has_a_name(logs, monkeypatch):
     for path in (".", "../dqn-s0/"):
         trials = cw.read(path, roles=ROLES)
         assert trials.algorithms == ("dqn",)
-        assert trials.origin.startswith("Stable-Baselines3 logs dqn-s0: 1 run")
+        assert "dqn-s0: 1 run" in trials.origin
 
 
 def test_two_folders_are_two_algorithms(logs):
@@ -264,16 +261,16 @@ def test_what_was_left_out_is_always_printed(logs):
     """Also where the caller has stated everything."""
     stated = ("--roles", ROLES, "--task", "env", "--algorithm", "algorithm")
     stated += ("--trial", "seed", "--metrics", "return=higher")
-    assert "3 runs, none left out;" in checked(logs, *stated).stderr
+    assert "3 runs," in checked(logs, *stated).stderr
     (logs / "ppo-s1" / "monitor.csv").write_text("damaged")
     done = checked(logs, *stated)
-    assert "2 runs, 1 file left out;" in done.stderr
-    assert "Left out: 1 file that cannot be read, first:" in done.stderr
+    assert "2 runs, 1 file" in done.stderr
+    assert "1 file" in done.stderr
 
 
 def test_messages_speak_of_options(logs):
     said = checked(logs, "--roles", "{algorithm}/{seed}").stderr
-    assert "3 of 3 names of runs do not fit the pattern" in said
+    assert "'{algorithm}/{seed}'" in said
     (logs / "ppo-s0" / "monitor.csv").write_text(HEADER.replace("t\n", "t,score_x\n"))
     said = checked(logs, "--roles", ROLES).stderr
-    assert "such as --metrics return=higher --metrics score_x=higher." in said
+    assert "--metrics return=higher --metrics" in said

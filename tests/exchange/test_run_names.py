@@ -1,5 +1,6 @@
 """Roles from the names of runs: a pattern, a function, what all share."""
 
+import re
 import time
 from dataclasses import replace
 
@@ -29,6 +30,13 @@ def made(runs, roles=None, **stated):
     return trials_of(runs, roles=roles, unit=None, **(NOTHING | stated))
 
 
+def refused(function, *args, **stated):
+    """Return the error that a function raises."""
+    with pytest.raises(CurvewiseError) as raised:
+        function(*args, **stated)
+    return raised.value
+
+
 @pytest.mark.parametrize(
     ("pattern", "name", "said"),
     [
@@ -55,24 +63,26 @@ def test_digits_become_numbers_unless_two_names_would_become_one():
 
 
 def test_a_name_that_does_not_fit_is_shown():
-    with pytest.raises(CurvewiseError, match=r"1 of 2 names .* such as 'b'\. Change"):
-        roles_of(["a-1", "b"], "{algorithm}-{seed}")
+    refusal = refused(roles_of, ["a-1", "b"], "{algorithm}-{seed}")
+    assert (refusal.argument, refusal.value) == ("roles", "{algorithm}-{seed}")
+    assert "such as 'b'." in str(refusal)
 
 
 @pytest.mark.parametrize(
-    ("roles", "words"),
+    ("roles", "cause"),
     [
-        ("ppo", "names no role"),
-        ("{a}-{a}", "names a role twice"),
-        (7, "Pass a pattern such as"),
-        (lambda name: name, "returned 'ppo-Hopper-s0' .* Return a dict"),
-        (lambda name: 1 / 0, "raised ZeroDivisionError .* Return None"),
+        ("ppo", type(None)),
+        ("{a}-{a}", type(None)),
+        (7, type(None)),
+        (lambda name: name, type(None)),
+        (lambda name: 1 / 0, ZeroDivisionError),
     ],
     ids=["none", "twice", "number", "text", "raises"],
 )
-def test_what_is_no_pattern(roles, words):
-    with pytest.raises(CurvewiseError, match=words):
-        roles_of(NAMES, roles)
+def test_what_is_no_pattern(roles, cause):
+    refusal = refused(roles_of, NAMES, roles)
+    assert (refusal.argument, refusal.value) == ("roles", roles)
+    assert isinstance(refusal.__cause__, cause)
 
 
 def test_a_function_may_leave_runs_out_and_they_are_counted():
@@ -85,10 +95,8 @@ def test_a_function_may_leave_runs_out_and_they_are_counted():
     trials, _, runs = made(runs_of(), roles)
     assert [t.key for t in trials] == [("Hopper", "ppo", 0), ("Hopper", "sac", 0)]
     assert [t.metrics["return"][-1] for t in trials] == [2.0, 4.0]
-    assert str(runs.left_out[0]) == (
-        "2 runs for which roles= returned None (such as 'ppo-Hopper-s1', 'sac-Hopper-s1')"
-    )
-    assert "2 runs, 2 left out" in trials.origin
+    (left,) = runs.left_out
+    assert (left.n, left.examples) == (2, ("ppo-Hopper-s1", "sac-Hopper-s1"))
 
 
 def test_what_all_runs_share():
@@ -100,14 +108,10 @@ def test_what_all_runs_share():
 
 def test_silent_runs_are_a_question_that_shows_what_was_found():
     runs = runs_of(**{"params.lr": [0.1, 0.2, 0.3, 0.3], "status": ["FINISHED"] * 4})
-    with pytest.raises(CurvewiseError) as raised:
-        made(runs)
-    text = str(raised.value)
-    assert "MLflow store x.db holds 4 runs and does not say" in text
-    assert "run (4 values: 'ppo-Hopper-s0', 'ppo-Hopper-s1', 'sac-Hopper-s0'" in text
-    assert "params.lr (3 values: '0.1', '0.2', '0.3')" in text
-    assert "roles='{algorithm}-{task}-s{seed}'" in text
-    assert "status" not in text
+    refusal = refused(made, runs)
+    shown = re.findall(r"(\S+) \((\d) values", str(refusal))
+    assert shown == [("run", "4"), ("params.lr", "3")]
+    assert {"roles": "{algorithm}-{task}-s{seed}"} in refusal.text.fixes
 
 
 @pytest.mark.parametrize(
@@ -125,17 +129,13 @@ def test_usual_labels_are_found_behind_their_prefix(column):
 
 def test_seeds_that_do_not_tell_runs_apart_are_a_question():
     runs = runs_of(model=list("aaaa"), seed=[1, 1, 2, 2])
-    with pytest.raises(
-        CurvewiseError, match=r"'seed' should.* up to 2 runs.*trial='run'"
-    ):
-        made(runs)
+    assert refused(made, runs).fixes[-1] == {"trial": "run"}
     trials, _, _ = made(runs, trial="run")
     assert len(trials) == 4
     trials, _, _ = made(runs_of(model=list("aaaa"), seed=[42] * 4))
     assert [t.number for t in trials] == [0, 1, 2, 3]  # one seed for all tells nothing
     twice = runs_of(["x", "x", "y", "z"], model=list("aaaa"))
-    with pytest.raises(CurvewiseError, match=r"'run' should, and has the same value"):
-        made(twice, trial="run")
+    assert refused(made, twice, trial="run").fixes[-1] == {"trial": "row"}
 
 
 def test_what_the_tool_says_counts_where_no_label_does():
@@ -149,16 +149,13 @@ def test_what_the_tool_says_counts_where_no_label_does():
 
 def test_stated_labels_must_be_there_and_have_one_role():
     runs = runs_of(model=list("aabb"))
-    with pytest.raises(CurvewiseError, match=r"no label 'modle'. Did you mean 'model'"):
-        made(runs, algorithm="modle")
-    with pytest.raises(CurvewiseError, match=r"'model' was given two roles"):
-        made(runs, algorithm="model", task="model")
-    with pytest.raises(
-        CurvewiseError, match=r"no metric 'retrun'. Did you mean 'return'"
-    ):
-        made(runs, algorithm="model", metrics=["retrun"])
-    with pytest.raises(CurvewiseError, match="metrics is empty"):
-        made(runs, algorithm="model", metrics=[])
+    refusal = refused(made, runs, algorithm="modle")
+    assert (refusal.argument, refusal.value) == ("label", "modle")
+    assert refused(made, runs, algorithm="model", task="model").value == "model"
+    refusal = refused(made, runs, algorithm="model", metrics=["retrun"])
+    assert (refusal.argument, refusal.value) == ("metric", "retrun")
+    refusal = refused(made, runs, algorithm="model", metrics=[])
+    assert (refusal.argument, refusal.value) == ("metrics", [])
 
 
 def test_runs_without_a_score_fail_and_are_kept():
@@ -168,13 +165,9 @@ def test_runs_without_a_score_fail_and_are_kept():
     curves = joined_scalars([(0, "acc", np.zeros(1), np.ones(1))])
     trials, _, _ = made(Runs("x", table, curves))
     assert [t.status for t in trials] == ["ok", "failed"]
-    with pytest.raises(CurvewiseError, match=r"x holds no scores in 2 runs"):
-        made(Runs("x", table, joined_scalars([])))
+    assert refused(made, Runs("x", table, joined_scalars([]))).value == "x"
     none = Runs("x", table.slice(0, 0), curves, left_out=[LeftOut(3, "deleted")])
-    with pytest.raises(
-        CurvewiseError, match=r"no run that can be used. Left out: 3 runs"
-    ):
-        made(none)
+    assert "3 runs deleted" in str(refused(made, none))
 
 
 def test_of_two_scores_at_one_step_the_last_counts_and_it_is_said():
@@ -196,7 +189,7 @@ def test_runs_that_go_on_are_kept_as_cancelled_and_said():
     words = ["FINISHED", "RUNNING", "SCHEDULED", "KILLED"]
     trials, _, runs = made(runs_of(model=list("aaaa"), status=words))
     assert [t.status for t in trials] == ["ok", "cancelled", "cancelled", "crashed"]
-    assert "2 runs of 4 had not ended ('ppo-Hopper-s1')" in runs.remarks[0]
+    assert "('ppo-Hopper-s1')" in runs.remarks[0]
 
 
 def test_a_table_of_names_of_runs_takes_roles_too(capsys):
@@ -204,13 +197,13 @@ def test_a_table_of_names_of_runs_takes_roles_too(capsys):
     trials = cw.read(table, roles="{algorithm}-{task}-s{seed}")
     assert trials.algorithms == ("ppo", "sac")
     assert [t.metrics["return"].tolist() for t in trials][1] == [1.0, 5.0]
-    with pytest.warns(CurvewiseWarning, match=r"Left out: 3 runs for which"):
+    with pytest.warns(CurvewiseWarning, match="3 runs"):
         one = cw.read(
             table, roles=lambda name: {"algorithm": "x"} if name == NAMES[0] else None
         )
     assert len(one) == 1
-    with pytest.raises(CurvewiseError, match=r"no column of them.*Call one 'run'"):
-        cw.read({"acc": [0.5]}, roles="{algorithm}")
+    refusal = refused(cw.read, {"acc": [0.5]}, roles="{algorithm}")
+    assert (refusal.argument, refusal.value) == ("roles", "{algorithm}")
     assert cw.read({"acc": [0.5]}, roles={"algorithm": "a"}).algorithms == ("a",)
 
 
@@ -268,9 +261,9 @@ def test_what_was_left_out_is_counted_by_kind():
     runs = runs_of(model=list("aabb"))
     out = [LeftOut(2, "deleted"), LeftOut(1, "cut", what="file"), LeftOut(3, "empty")]
     trials, _, _ = made(replace(runs, left_out=out))
-    assert "4 runs, 5 and 1 file left out;" in trials.origin
+    assert "5 and 1 file" in trials.origin
     trials, _, _ = made(runs)
-    assert "4 runs, none left out;" in trials.origin
+    assert "none left out" in trials.origin
 
 
 def test_many_names_take_no_time():
@@ -288,5 +281,4 @@ def test_many_names_take_no_time():
 def test_patterns_are_no_regular_expressions():
     _, columns = roles_of(["a.b(c)+[d]^$|\\1"], "{algorithm}(c)+[{task}]^$|\\{seed}")
     assert columns == {"algorithm": ["a.b"], "task": ["d"], "seed": [1]}
-    with pytest.raises(CurvewiseError, match="1 of 1 names of runs do not fit"):
-        roles_of(["abc"], ".*{algorithm}")
+    assert refused(roles_of, ["abc"], ".*{algorithm}").argument == "roles"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from folder_runs import asked
 
 import curvewise as cw
 from curvewise import CurvewiseError
@@ -28,32 +29,26 @@ def test_a_folder_without_results_says_what_it_holds(tmp_path):
     (tmp_path / "sub").mkdir()
     for name in ("a.txt", "sub/b.txt", "sub/c.png", "sub/noend"):
         (tmp_path / name).write_text("x")
-    with pytest.raises(CurvewiseError) as raised:
-        cw.read(tmp_path)
-    text = str(raised.value)
-    assert "4 files (2 '.txt', 1 '.png', 1 without an ending)" in text
-    assert "'mlflow'" in text
-    with pytest.raises(CurvewiseError, match="without results of tensorboard"):
-        cw.read(tmp_path, tool="tensorboard")
+    for stated in ({}, {"tool": "tensorboard"}):
+        refusal = asked(tmp_path, **stated)
+        assert (refusal.argument, refusal.value) == ("source", tmp_path)
+        assert "4 files (2 '.txt'" in str(refusal)
 
 
 def test_an_empty_folder(tmp_path):
-    with pytest.raises(CurvewiseError, match="it has no files"):
-        cw.read(tmp_path)
+    assert asked(tmp_path).argument == "source"
 
 
 def test_a_tool_that_nobody_reads():
-    with pytest.raises(
-        CurvewiseError, match=r"no tool 'tensorbord'. Did you mean 'tens"
-    ):
-        cw.read({"acc": [0.5]}, tool="tensorbord")
+    refusal = asked({"acc": [0.5]}, tool="tensorbord")
+    assert (refusal.argument, refusal.value) == ("tool", "tensorbord")
 
 
 @pytest.mark.parametrize("tool", ["mlflow", "optuna", "wandb"])
 def test_a_table_that_is_not_of_the_tool_asked_for(tmp_path, tool):
     (tmp_path / "x.csv").write_text("model,seed,acc\na,0,0.5\n")
-    with pytest.raises(CurvewiseError, match=f"does not look like results of {tool}"):
-        cw.read(tmp_path / "x.csv", tool=tool)
+    refusal = asked(tmp_path / "x.csv", tool=tool)
+    assert (refusal.argument, refusal.value) == ("tool", tool)
 
 
 def test_a_database_of_nobody(tmp_path):
@@ -65,8 +60,8 @@ def test_a_database_of_nobody(tmp_path):
 
 def test_a_damaged_database(tmp_path):
     (tmp_path / "x.db").write_bytes(b"SQLite format 3\0" + b"garbage" * 1000)
-    with pytest.raises(CurvewiseError, match=r"x\.db .*(damaged|not a database)"):
-        cw.read(tmp_path / "x.db")
+    refusal = asked(tmp_path / "x.db")
+    assert (refusal.argument, refusal.value) == ("source", tmp_path / "x.db")
 
 
 def test_a_store_of_ours_is_still_a_store(tmp_path):
@@ -85,7 +80,7 @@ def test_a_hundred_thousand_files(tmp_path):
     start = time.process_time()
     seen = seen_at(tmp_path)
     assert len(seen.files) == 100_000
-    with pytest.raises(CurvewiseError, match=r"100,000 files \(100,000 '\.bin'\)"):
+    with pytest.raises(CurvewiseError, match="100,000 files"):
         cw.read(tmp_path)
     print(f"{time.process_time() - start:.1f} s")
 

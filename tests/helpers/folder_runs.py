@@ -6,6 +6,8 @@ import pytest
 
 import curvewise as cw
 from curvewise import CurvewiseError, CurvewiseWarning
+from curvewise.exchange.read import found_in
+from curvewise.exchange.runs import Asked
 
 
 def quietly(source, **stated):
@@ -21,6 +23,12 @@ def asked(source, **stated):
     with pytest.raises(CurvewiseError) as problem:
         quietly(source, **stated)
     return problem.value
+
+
+def omitted(source, **stated):
+    """Return how many things of which kind were left out of a source, and examples."""
+    left_out = found_in(source, Asked(**stated), None).left_out
+    return [(one.n, one.what, one.examples) for one in left_out]
 
 
 def typed(source):

@@ -522,6 +522,8 @@ def found_in(source: object, asked: Asked, tool: str | None) -> Runs | Sheet:
                 f"{name} does not look like results of {tool}. Leave out ",
                 Keyword("tool"),
                 f", or pass what {tool} wrote.",
+                argument="tool",
+                value=tool,
             )
         found = found or Sheet(name, table, {"known": meanings_beside(source)})
     return found

@@ -91,6 +91,8 @@ def rows_with_roles(table: pa.Table, roles: NamedRoles, name: str) -> pa.Table:
             Keyword("roles"),
             f" looks at names of runs, and {name} has no column of them; it has "
             f"{listed(table.column_names)}. Call one 'run'.",
+            argument="roles",
+            value=roles,
         )
     cells = (
         pa.array([""] * table.num_rows)
@@ -123,7 +125,9 @@ def _by_pattern(runs: Sequence[str], pattern: str) -> list[dict[str, Any]]:
             f"{len(strangers)} of {len(runs)} names of runs do not fit the pattern "
             f"'{shortened(pattern)}', such as {listed(strangers, most=3)}. Change the "
             f"pattern. In Python, a function of names of runs may return None for one to "
-            f"leave out."
+            f"leave out.",
+            argument="roles",
+            value=pattern,
         )
     return [_joined(match.groupdict()) for match in matches if match]
 
@@ -153,13 +157,17 @@ def _compiled(pattern: str, *, digits: bool) -> re.Pattern[str]:
     if not fields:
         raise CurvewiseError(
             f"The pattern '{shortened(pattern)}' names no role. Write it as names of runs "
-            f"look, with roles in braces: '{{algorithm}}-{{task}}-s{{seed}}'."
+            f"look, with roles in braces: '{{algorithm}}-{{task}}-s{{seed}}'.",
+            argument="roles",
+            value=pattern,
         )
     others = [field for field in fields if field not in _JOINED]
     if len(set(others)) < len(others):
         raise CurvewiseError(
             f"The pattern '{shortened(pattern)}' names a role twice. Name each once, and "
-            f"write * for what may be anything."
+            f"write * for what may be anything.",
+            argument="roles",
+            value=pattern,
         )
     parts.append(re.escape(pattern[end:]))
     return re.compile("".join(parts), re.DOTALL)
@@ -176,6 +184,8 @@ def _called(
             Keyword("roles"),
             f" raised {type(problem).__name__} for run '{shortened(run)}': "
             f"{shortened(problem)}. Return None for a run to leave out.",
+            argument="roles",
+            value=roles,
         ) from problem
     if answer is None or isinstance(answer, Mapping):
         return None if answer is None else dict(answer)
@@ -184,6 +194,8 @@ def _called(
         Keyword("roles"),
         f" returned {shortened(repr(answer))} for run '{shortened(run)}'. Return a "
         "dict such as {'algorithm': 'ppo', 'seed': 3}.",
+        argument="roles",
+        value=roles,
     )
 
 

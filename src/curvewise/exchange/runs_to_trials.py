@@ -75,7 +75,9 @@ def trials_of(
     if n == 0:
         raise CurvewiseError(
             f"{runs.source} holds no run that can be used. "
-            f"{summary_of(runs.left_out) or 'It is empty: has it begun?'}"
+            f"{summary_of(runs.left_out) or 'It is empty: has it begun?'}",
+            argument="source",
+            value=runs.source,
         )
     assigned = assign_runs(runs, unit=unit, **stated)
     assigned = in_tasks(assigned, runs.table, stated["metrics"])
@@ -158,6 +160,8 @@ def _called_run(labels: pa.Table, runs: Runs, name: str) -> pa.Table:
         "the one with the names 'run', or pass ",
         {"on": Verbatim("<a label that both have>")},
         ".",
+        argument="runs",
+        value=name,
     )
 
 
@@ -356,7 +360,9 @@ def assign_runs(
         if column not in table.column_names:
             raise unknown("label", column, table.column_names)
     if twice := [c for c in stated if stated.count(c) > 1]:
-        raise CurvewiseError(f"Label '{twice[0]}' was given two roles. Name it once.")
+        raise CurvewiseError(
+            f"Label '{twice[0]}' was given two roles. Name it once.", value=twice[0]
+        )
     left = [c for c in table.column_names if c not in _OURS and not _is_empty(table, c)]
     free = [c for c in left if c not in stated]
     if runs.closed:
@@ -410,7 +416,9 @@ def _metrics(
         if not logged:
             raise CurvewiseError(
                 f"{runs.source} holds no scores in {count(runs.table.num_rows, 'run')}. "
-                f"Pass a source whose runs have logged numbers."
+                f"Pass a source whose runs have logged numbers.",
+                argument="source",
+                value=runs.source,
             )
         return {name: known.get(name) or find(name) for name in logged}
     wanted: dict[str, Metric | None] = {}
@@ -422,7 +430,11 @@ def _metrics(
         is_stated = isinstance(metrics, Mapping) and meant is not None
         wanted[name] = meant if is_stated else known.get(name) or meant
     if not wanted:
-        raise CurvewiseError("metrics is empty. Name at least one metric.")
+        raise CurvewiseError(
+            "metrics is empty. Name at least one metric.",
+            argument="metrics",
+            value=metrics,
+        )
     return wanted
 
 

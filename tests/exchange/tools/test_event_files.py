@@ -119,7 +119,7 @@ def test_no_bit_can_flip_unnoticed(small):
         path.write_bytes(damaged)
         ours, one, stop = heard(path)
         assert set(ours) <= set(written)
-        assert one.broken == 1 or "is damaged from byte" in stop
+        assert one.broken == 1 or "damaged" in stop
         # The frame of the record is whole: those after it can be read.
         if one.broken:
             assert len(ours) >= len(written) - 1
@@ -169,7 +169,7 @@ def test_a_length_beyond_the_file_is_not_believed(tmp_path):
     path.write_bytes(ef.framed(ef.version()) + length + ef.masked(length) + b"abc")
     _, one, stop = heard(path)
     assert one.events == 1
-    assert stop.startswith("ends inside a record")
+    assert stop.startswith("ends inside")
 
 
 def test_whole_records_that_are_no_events_are_counted(tmp_path):

@@ -3,14 +3,16 @@
 import gzip
 import json
 import math
+import re
 import time
 
 import numpy as np
 import pytest
-from folder_runs import asked, quietly, who
+from folder_runs import asked, omitted, quietly, who
 
 import curvewise as cw
 from curvewise import CurvewiseError
+from curvewise.errors import Keyword
 
 CURVE = "epoch,acc,loss\n0,.5,.5\n1,.6,.4\n2,.7,.3\n"
 FOUR = [(a, s) for a in ("x", "y") for s in (0, 1)]
@@ -95,7 +97,7 @@ def test_a_metric_that_stops_in_one_run_has_failed_there(tmp_path):
     )
     trials, said = quietly(source)
     assert math.isnan(trials[1].metrics["loss"][-1])
-    assert any("'loss' stops before 1 run of 3" in text for text in said)
+    assert any(re.search(r"'loss'.* 1 run of 3", text) for text in said)
     source = folder(tmp_path / "all", {f"seed_{s}/m.csv": dead for s in range(3)})
     assert not quietly(source)[1]
 
@@ -105,8 +107,7 @@ def test_an_empty_folder_beside_runs_is_mentioned(tmp_path):
         tmp_path, {f"{a}/seed_{s}/progress.csv": CURVE for a, s in FOUR[:3]}
     )
     (source / "y" / "seed_1").mkdir()
-    _, said = quietly(source, roles="{algorithm}/seed_{seed}")
-    assert any("1 folder without scores" in t and "y/seed_1" in t for t in said)
+    assert omitted(source) == [(1, "folder", ("y/seed_1",))]
 
 
 # --- who ran -----------------------------------------------------------------------------
@@ -363,7 +364,7 @@ def test_folds_as_keys_are_runs_and_numbers_are_asked_about(tmp_path):
         tmp_path / "b",
         {f"{a}.json": {str(k): {"acc": 0.5} for k in (0, 1)} for a in "xy"},
     )
-    assert "steps of one run, runs or classes" in str(asked(source))
+    assert [one for one in asked(source).text.parts if one == Keyword("step", "row")]
 
 
 def test_a_list_of_seeds_makes_runs(tmp_path):
@@ -427,7 +428,7 @@ def test_a_resumed_log_counts_its_last_pass(tmp_path):
     again = CURVE + "epoch,acc,loss\n1,.9,.1\n2,.95,.05\n"
     trials, said = quietly(folder(tmp_path, {f"seed_{s}/m.csv": again for s in (0, 1)}))
     assert list(trials[0].metrics["acc"]) == [0.5, 0.9, 0.95]
-    assert any("the last pass counts" in text for text in said)
+    assert any("last pass" in text for text in said)
     plain = CURVE + "1,.9,.1\n2,.95,.05\n"
     trials, _ = quietly(
         folder(tmp_path / "b", {f"seed_{s}/m.csv": plain for s in (0, 1)})
@@ -448,7 +449,7 @@ def test_a_last_line_that_was_cut_is_left_out(tmp_path, cut):
     )
     trials, said = quietly(source)
     assert [len(t.steps) for t in trials] == [3, 3]
-    assert any("last line is cut" in text for text in said)
+    assert any("is cut" in text for text in said)
 
 
 def test_packed_tables_are_read(tmp_path):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from folder_runs import asked, omitted
 from mlflow_stores import (
     ASSETS,
     KINDS,
@@ -89,17 +90,14 @@ def test_params_are_of_one_kind_and_versions_stay_texts(version, kind, tmp_path)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_is_left_out_is_counted(version, kind, tmp_path):
-    trials, said = quietly(store(version, kind, tmp_path))
-    for part in (
-        "1 run deleted in MLflow (such as 'mistake')",
-        "2 runs of experiments that were deleted in MLflow",
-        "2 runs that are parents of other runs (such as 'search-rings', 'search-spirals')",
-        "1 metric about the machine, read only where metrics= names it (such as 'system/c",
-        "1 run of 16 had not ended ('net-3'): kept as cancelled",
-        "1 score came before a run went back",
-    ):
-        assert part in said
-    assert "16 runs, 5 and 1 metric left out; task=experiment" in trials.origin
+    path = store(version, kind, tmp_path)
+    _, said = quietly(path)
+    assert "1 run of 16 had not ended ('net-3')" in said
+    *deleted, parents, machine = omitted(path)
+    assert sorted((n, what) for n, what, _ in deleted) == [(1, "run"), (2, "run")]
+    assert (1, "run", ("mistake",)) in deleted
+    assert parents == (2, "run", ("search-rings", "search-spirals"))
+    assert machine[:2] == (1, "metric")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -129,8 +127,8 @@ def test_only_the_metrics_asked_for_are_read(tmp_path):
         2,
         4,
     ]
-    with pytest.raises(CurvewiseError, match="There is no metric 'accu'"):
-        quietly(database("3.17.2", tmp_path), metrics=["accu"])
+    refusal = asked(database("3.17.2", tmp_path), metrics=["accu"])
+    assert (refusal.argument, refusal.value) == ("metric", "accu")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -142,8 +140,8 @@ def test_steps_by_the_clock(kind, tmp_path):
     assert one.steps.tolist() == [
         10 + 13
     ]  # the fourteenth score, one second after another
-    with pytest.raises(CurvewiseError, match=r"MLflow counts by 'step', 'seconds'"):
-        quietly(store("3.17.2", kind, tmp_path), step="epoch")
+    refusal = asked(store("3.17.2", kind, tmp_path), step="epoch")
+    assert (refusal.argument, refusal.value) == ("step", "epoch")
 
 
 # --- where a store is --------------------------------------------------------------------
@@ -165,7 +163,7 @@ def test_a_folder_with_the_database_in_it(tmp_path):
     assert len(trials) == 16
     files("3.17.2", tmp_path)
     trials, said = quietly(tmp_path)
-    assert "mlflow.db lies there too, and was not read" in said
+    assert "mlflow.db" in said
     assert "MLflow store" in trials.origin
 
 
@@ -265,10 +263,7 @@ def test_names_of_runs_that_repeat_do_not_tell_them_apart(tmp_path):
     path = database("3.17.2", tmp_path)
     with changed(path) as db:
         db.execute("UPDATE tags SET value = 'same' WHERE key = 'mlflow.runName'")
-    with pytest.raises(
-        CurvewiseError, match=r"'run' should, and has the same value in up"
-    ):
-        quietly(path, trial="run")
+    assert {"trial": "row"} in asked(path, trial="run").fixes
     trials, _ = quietly(path, trial="run_uuid")
     assert len(trials) == 16
     assert {t.labels["run"] for t in trials} == {"same"}
@@ -278,10 +273,7 @@ def test_seeds_that_repeat_are_asked_about(tmp_path):
     path = database("3.17.2", tmp_path)
     with changed(path) as db:
         db.execute("UPDATE params SET value = '1' WHERE key = 'seed' AND value = '2'")
-    with pytest.raises(
-        CurvewiseError, match=r"'params\.seed' should, and has the same value"
-    ):
-        quietly(path)
+    assert asked(path).fixes[-1] == {"trial": "run"}
 
 
 def test_a_parent_with_scores_is_no_run_either(tmp_path):
@@ -296,10 +288,10 @@ def test_a_parent_with_scores_is_no_run_either(tmp_path):
             "VALUES ('acc', 0.5, 1, ?, 0, 0)",
             (parent,),
         )
-    trials, said = quietly(path)
+    trials, _ = quietly(path)
     assert set(trials.algorithms) == {"net", "tree"}
     assert len(trials) == 16
-    assert "2 runs that are parents of other runs" in said
+    assert omitted(path)[-2][:2] == (2, "run")
 
 
 def test_candidates_of_a_search_are_runs_and_the_search_is_none(tmp_path):
@@ -317,7 +309,7 @@ def test_candidates_of_a_search_are_runs_and_the_search_is_none(tmp_path):
     assert "best_cv_score" not in runs.scalars.names
     (left,) = runs.left_out
     assert (left.n, set(left.examples)) == (2, {"search-0", "search-1"})
-    with pytest.warns(CurvewiseWarning, match="parents of other runs"):
+    with pytest.warns(CurvewiseWarning):
         trials = cw.read(
             path, algorithm="params.max_depth", metrics={"mean_test_score": "higher"}
         )
@@ -346,16 +338,16 @@ def test_curves_logged_without_a_step_are_pointed_at(tmp_path):
     with changed(path) as db:
         db.execute("UPDATE metrics SET step = 0 WHERE key = 'acc'")
     _, said = quietly(path)
-    assert "13 curves such as 'acc' were logged without a step" in said
+    assert "13 curves such as 'acc'" in said
     assert "step='seconds'" in said
-    assert "without a step" not in quietly(database("3.17.2", tmp_path))[1]
+    assert "step='seconds'" not in quietly(database("3.17.2", tmp_path))[1]
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_search_runs_returned(version, ending):
     source = ASSETS / version / f"search_runs.{ending}"
-    trials, said = quietly(source)
+    trials, _ = quietly(source)
     known = expected(version)
     assert len(trials) == len(known) == 16
     for trial in trials:
@@ -369,7 +361,6 @@ def test_what_search_runs_returned(version, ending):
             # Pandas has one word for NaN and for nothing.
             if not name.startswith("system/") and not math.isnan(value):
                 assert same(trial.metrics[name][-1], value)
-    assert "2 runs that are parents of other runs" in said
     assert trials.tasks == ("1", "2")  # experiments have only numbers here
 
 
@@ -393,8 +384,8 @@ def test_frames_in_memory(tmp_path):
 def test_a_table_that_only_looks_alike_is_left_to_others():
     table = {"run_id": ["u", "v"], "metrics.acc": [0.5, 0.6], "params.lr": [1, 2]}
     assert "MLflow" not in quietly(table)[0].origin
-    with pytest.raises(CurvewiseError, match="does not look like results of mlflow"):
-        quietly(table, tool="mlflow")
+    refusal = asked(table, tool="mlflow")
+    assert (refusal.argument, refusal.value) == ("tool", "mlflow")
 
 
 # --- answers -----------------------------------------------------------------------------

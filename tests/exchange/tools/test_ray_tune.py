@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from folder_runs import omitted
 from logged_curves import curves
 from ray_files import ASSETS, add_state, found, make, report, rows, same
 
@@ -55,10 +56,10 @@ def test_params_and_endings_are_those_that_ray_tells(version):
             assert (row["status"], row["error_text"]) == ("finished", "")
         else:
             assert row["status"] == "failed"
-            assert row["error_text"] == "RuntimeError: diverged with lr=9.0"
+            assert row["error_text"].startswith("RuntimeError: diverged")
     assert {row["status"] for row in rows(runs).values()} == {"finished", "failed"}
     (remark,) = runs.remarks
-    assert remark.endswith("of 2 reported values: 'is_best', 'note'.")
+    assert remark.endswith("'is_best', 'note'.")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -67,7 +68,7 @@ def test_an_experiment_becomes_trials(version):
     assert set(trials.algorithms) == {"0.1", "0.5", "9"}
     assert {t.status for t in trials if t.algorithm == "9"} == {"failed"}
     (failed,) = (t for t in trials if t.status == "failed")
-    assert failed.error == "RuntimeError: diverged with lr=9.0"
+    assert failed.error.startswith("RuntimeError: diverged")
     assert len(failed.steps) == 2
     assert trials.metrics["loss"].direction == "lower"
 
@@ -109,8 +110,9 @@ def test_steps_may_be_any_number_that_is_reported(clock):
 
 
 def test_a_clock_that_nobody_reports_is_refused():
-    with pytest.raises(cw.CurvewiseError, match="reports such a number"):
+    with pytest.raises(cw.CurvewiseError) as raised:
         found(ASSETS / VERSIONS[1], step="epoch")
+    assert (raised.value.argument, raised.value.value) == ("step", "epoch")
 
 
 def test_what_ray_adds_is_no_metric_unless_asked_for():
@@ -179,10 +181,9 @@ def test_trials_without_a_folder_are_left_out_with_the_reason(tmp_path):
         {"trial_id": "0a1b2_00001", "status": "PENDING"},
         {"relative_logdir": "net_0a1b2_00002_2", "status": "TERMINATED"},
     )
-    assert [str(one) for one in found(tmp_path).left_out] == [
-        "1 run that Ray never started (such as '0a1b2_00001')",
-        "1 run that Ray knows of, without results here (such as 'net_0a1b2_00002_2')",
-    ]
+    waiting, lost = omitted(tmp_path)
+    assert waiting == (1, "run", ("0a1b2_00001",))
+    assert lost == (1, "run", ("net_0a1b2_00002_2",))
 
 
 # --- damage ------------------------------------------------------------------------------
@@ -194,7 +195,7 @@ def test_lines_that_cannot_be_read_are_left_out_and_counted(tmp_path):
     make(tmp_path, reports=lines)
     runs = found(tmp_path)
     assert curves(runs)[runs.table["run"][0].as_py()]["acc"] == [(1, 0.1), (3, 0.3)]
-    assert runs.remarks[0].startswith("Left out: 3 lines of 1 run that cannot be read")
+    assert runs.remarks[0].startswith("Left out: 3 lines")
     whole = tmp_path / "whole"
     make(whole, reports=[report(1)])
     assert not found(whole).remarks
@@ -235,10 +236,9 @@ def test_runs_may_report_other_things_and_what_is_no_number(tmp_path):
     assert curves(runs)["a_00000_00000"]["note"] == [(2, 3)]
     assert same(curves(runs)["b_00000_00001"]["loss"], [(1, np.nan)])
     assert runs.table.column("params.lr").to_pylist() == ["1", "no"]
-    assert list(runs.remarks) == [
-        "Left out: 1 report without 'training_iteration'.",
-        "Left out: what is no number, of 2 reported values: 'deep/list', 'note'.",
-    ]
+    without_step, no_numbers = runs.remarks
+    assert without_step.startswith("Left out: 1 report")
+    assert no_numbers.endswith("'deep/list', 'note'.")
 
 
 def test_numbers_that_are_too_large_are_no_numbers(tmp_path):
@@ -260,8 +260,9 @@ def test_folders_without_results_of_ray_are_not_rays(tmp_path):
 
 def test_empty_results_are_said_to_be_so(tmp_path):
     make(tmp_path, reports=(), params=None, state="RUNNING")
-    with pytest.raises(cw.CurvewiseError, match="holds no scores in 1 run"):
+    with pytest.raises(cw.CurvewiseError) as raised:
         cw.read(tmp_path)
+    assert raised.value.argument == "source"
 
 
 def test_what_may_not_be_read_is_left_out_with_the_reason(tmp_path, monkeypatch):
@@ -278,7 +279,6 @@ def test_what_may_not_be_read_is_left_out_with_the_reason(tmp_path, monkeypatch)
     seen = seen_at(tmp_path)
     seen = Seen(seen.path, True, files=seen.files, unreadable=("secret",))
     runs = ray_tune.read_path(seen, Asked())
-    assert [str(one) for one in runs.left_out] == [
-        "1 run whose files cannot be opened (such as 'net_0a1b2_00001')",
-        "1 folder without permission to look in (such as 'secret')",
-    ]
+    closed, secret = runs.left_out
+    assert (closed.n, closed.what, closed.examples) == (1, "run", ("net_0a1b2_00001",))
+    assert (secret.n, secret.what, secret.examples) == (1, "folder", ("secret",))

@@ -19,7 +19,7 @@ def test_failed_trials_that_were_run_again_do_not_count_twice(tmp_path):
     runs = found(tmp_path)
     assert set(rows(runs)) == {kept, new}
     (left,) = runs.left_out
-    assert str(left) == f"1 run that failed, and that Ray ran again (such as '{old}')"
+    assert (left.n, left.what, left.examples) == (1, "run", (old,))
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,7 @@ def test_a_trial_is_replaced_only_within_its_experiment(tmp_path):
 def test_params_that_change_on_the_way_are_said_to(tmp_path):
     lines = [report(i, config={"lr": 1 / i}) for i in (1, 2)]
     make(tmp_path, reports=lines, params={"lr": 0.5}, state="TERMINATED")
-    (remark,) = found(tmp_path).remarks
-    assert "1 run changed params on the way" in remark
-    assert "not independent" in remark
+    assert "not independent" in found(tmp_path).remarks[0]
     make(tmp_path / "other", reports=[report(i, config={"lr": 1}) for i in (1, 2)])
     assert found(tmp_path / "other").remarks == ()
 
@@ -87,7 +85,7 @@ def test_params_that_cannot_be_read_are_told_unless_reports_have_them(tmp_path):
     trial = make(tmp_path, reports=[report(1)])
     (trial / "params.json").write_text('{"lr": 0.')
     (remark,) = found(tmp_path).remarks
-    assert remark.startswith("The params of 1 run cannot be read and are empty")
+    assert f"'{trial.name}'" in remark
     line = json.dumps(report(1, config={"lr": 3}))
     (trial / "result.json").write_text(f"{line}\n")
     runs = found(tmp_path)
@@ -123,7 +121,7 @@ def test_a_line_of_a_table_that_is_being_written_is_left_out(tmp_path):
     table.write_text("training_iteration,acc\r\n1,0.5\r\n2,0.6")
     runs = found(tmp_path)
     assert curves(runs)[trial.name]["acc"] == [(1.0, 0.5)]
-    assert runs.remarks[0].startswith("Left out: 1 line of 1 run")
+    assert runs.remarks[0].startswith("Left out: 1 line")
     table.write_text("training_iteration,acc\r\n1,0.5\r\n2,0.66\r\n")
     assert curves(found(tmp_path))[trial.name]["acc"] == [(1.0, 0.5), (2.0, 0.66)]
 
@@ -135,7 +133,7 @@ def test_a_cell_without_an_end_costs_its_own_line_only(tmp_path):
     (trial / "progress.csv").write_text("\n".join(lines))
     runs = found(tmp_path)
     assert curves(runs)[trial.name]["acc"] == [(2.0, 0.6)]
-    assert runs.remarks[0].startswith("Left out: 1 line of 1 run")
+    assert runs.remarks[0].startswith("Left out: 1 line")
 
 
 @pytest.mark.parametrize(

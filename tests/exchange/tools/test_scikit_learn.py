@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from folder_runs import asked
 from sklearn.datasets import load_iris
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.metrics import confusion_matrix
@@ -226,10 +227,9 @@ def test_each_value_of_a_validation_curve_is_a_trial():
         test_scores=found[1],
     )
     assert [t.params for t in cw.read(display)] == [t.params for t in trials]
-    with pytest.raises(CurvewiseError, match=r"not what was varied.*params=\{'gamma'"):
-        cw.read(found)
-    with pytest.raises(CurvewiseError, match=r"scores of 3 values"):
-        cw.read(found, params={"gamma": [1, 2]})
+    for params in (None, {"gamma": [1, 2]}):
+        refusal = asked(found, params=params)
+        assert (refusal.argument, refusal.value) == ("params", params)
 
 
 def test_a_fold_that_was_never_scored_has_failed(curves):
@@ -260,7 +260,7 @@ def test_confusion_matrices_are_counts():
         assert trial.counts.tolist() == [found["tree"][i].tolist()]
     accuracies = [np.trace(m) / m.sum() for m in found["svm"]]
     np.testing.assert_allclose(trials.scores("accuracy")["svm"], accuracies)
-    with pytest.raises(CurvewiseError, match=r"Step 0 of 'svm' is no size"):
+    with pytest.raises(CurvewiseError, match=r"'svm'"):
         cw.confusion(trials, "f1")
 
 
@@ -355,12 +355,11 @@ def test_objects_that_do_not_fit_are_named(source, words):
 
 
 def test_a_step_that_there_is_not_is_refused(curves):
-    with pytest.raises(CurvewiseError) as raised:
-        cw.read(curves, step="epoch")
-    assert (raised.value.argument, raised.value.value) == ("step", "epoch")
+    refusal = asked(curves, step="epoch")
+    assert (refusal.argument, refusal.value) == ("step", "epoch")
     assert cw.read(curves, step="size")[0].steps[0] > 1
 
 
 def test_tool_refuses_what_is_not_its_own():
-    with pytest.raises(CurvewiseError, match=r"does not look like results of sklearn"):
-        cw.read({"model": ["a"], "acc": [0.5]}, tool="sklearn")
+    refusal = asked({"model": ["a"], "acc": [0.5]}, tool="sklearn")
+    assert (refusal.argument, refusal.value) == ("tool", "sklearn")

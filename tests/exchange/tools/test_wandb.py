@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from folder_runs import asked, omitted
 
 import curvewise as cw
 from curvewise import CurvewiseError, CurvewiseWarning
@@ -75,9 +76,8 @@ def test_local_runs_are_what_was_logged():
         }  # fmt: skip
         assert trial.labels["id"] == EXPECTED[run]["id"]
     assert list(trials.metrics) == ["train/loss", "eval/return"]
-    assert "'weights', 'note' hold text or media" in told(found)
-    assert "Left out: 1 run that cannot be read" in told(found)
-    assert "its run died too early" in told(found)
+    assert "'weights', 'note'" in told(found)
+    assert [one[:2] for one in omitted(ASSETS / "offline")] == [(1, "run")]
 
 
 def test_a_run_that_failed_keeps_what_it_logged(offline):
@@ -92,7 +92,7 @@ def test_a_run_that_failed_keeps_what_it_logged(offline):
 
 def test_files_of_an_old_version_are_read_too():
     expected = json.loads((ASSETS / "old/expected.json").read_text())
-    with pytest.warns(CurvewiseWarning, match=r"'weights', 'note' hold text or media"):
+    with pytest.warns(CurvewiseWarning, match=r"'weights', 'note'"):
         (trial,) = cw.read(ASSETS / "old")
     rows = expected["ppo-CartPole-s0"]["history"]
     assert trial.metrics["train/loss"].tolist() == [row["train/loss"] for row in rows]
@@ -102,7 +102,7 @@ def test_files_of_an_old_version_are_read_too():
 
 def test_one_file_is_one_run(offline):
     path = next(offline.rglob("run-k2bbbbbb.wandb"))
-    with pytest.warns(CurvewiseWarning, match=r"hold text or media"):
+    with pytest.warns(CurvewiseWarning, match=r"'note'"):
         (trial,) = cw.read(path)
     assert recorded(trial, "eval/return") == tuple(
         logged("ppo-CartPole-s1", "eval/return")
@@ -110,17 +110,18 @@ def test_one_file_is_one_run(offline):
 
 
 def test_steps_may_be_any_column(offline):
-    with pytest.warns(CurvewiseWarning, match=r"hold text or media"):
+    with pytest.warns(CurvewiseWarning, match=r"'note'"):
         trials = cw.read(offline, step="global_step")
     trial = run_of(trials, "dqn-CartPole-s1")
     assert recorded(trial, "eval/return") == tuple(
         logged("dqn-CartPole-s1", "eval/return", "global_step")
     )
-    with pytest.warns(CurvewiseWarning, match=r"hold text or media"):
+    with pytest.warns(CurvewiseWarning, match=r"'note'"):
         trials = cw.read(offline, step="_runtime")
     assert (np.diff(trials[0].steps) >= 0).all()
-    with pytest.raises(CurvewiseError, match=r"no column of numbers .*'global_step'"):
-        cw.read(offline, step="epoch")
+    refusal = asked(offline, step="epoch")
+    assert (refusal.argument, refusal.value) == ("step", "epoch")
+    assert "'global_step'" in str(refusal)
 
 
 def test_a_file_that_was_cut_is_read_up_to_there(offline):
@@ -128,8 +129,8 @@ def test_a_file_that_was_cut_is_read_up_to_there(offline):
     path.write_bytes(path.read_bytes()[:35_000])
     with pytest.warns(CurvewiseWarning) as found:
         trial = run_of(cw.read(offline), "ppo-CartPole-s1")
-    assert "run-k2bbbbbb.wandb is damaged or cut" in told(found)
-    assert "1 run of 5 had not ended" in told(found)
+    assert "run-k2bbbbbb.wandb" in told(found)
+    assert "1 run of 5" in told(found)
     steps, values = logged("ppo-CartPole-s1", "train/loss")
     n = len(trial.steps)
     assert 10 < n < len(steps)
@@ -157,17 +158,17 @@ def test_a_byte_that_was_changed_is_noticed(offline):
     path.write_bytes(data)
     with pytest.warns(CurvewiseWarning) as found:
         cw.read(offline)
-    assert "a wrong checksum at byte" in told(found)
+    assert "wrong checksum" in told(found)
 
 
 def test_what_only_looks_like_a_run_is_left_out(offline):
     path = next(offline.rglob("run-k1aaaaaa.wandb"))
     path.write_bytes(b"PK" + bytes(100))
-    with pytest.warns(CurvewiseWarning) as found:
+    with pytest.warns(CurvewiseWarning):
         assert len(cw.read(offline)) == 4
-    assert "Left out: 1 run that cannot be read" in told(found)
-    with pytest.raises(CurvewiseError, match=r"not with b':W&B' as files of W&B do"):
-        cw.read(path)
+    assert [one[:2] for one in omitted(offline)] == [(1, "run")]
+    refusal = asked(path)
+    assert (refusal.argument, refusal.value) == ("source", path)
 
 
 def test_a_run_that_was_resumed_is_one(offline, tmp_path):
@@ -211,16 +212,14 @@ def test_a_chart_over_another_axis():
         assert recorded(trial, "eval/return") == tuple(
             logged("dqn-CartPole-s0", "eval/return", clock)
         )
-    with pytest.raises(CurvewiseError, match=r"counts by 'Step'\. Leave it out"):
-        cw.read(EXPORTS / "chart.csv", roles=PATTERN, step="_runtime")
+    refusal = asked(EXPORTS / "chart.csv", roles=PATTERN, step="_runtime")
+    assert (refusal.argument, refusal.value) == ("step", "_runtime")
 
 
 def test_buckets_and_groups_in_a_chart_are_pointed_out():
-    with pytest.warns(
-        CurvewiseWarning, match=r"11 of 11 points stand for several step"
-    ):
+    with pytest.warns(CurvewiseWarning, match=r"11 of 11 points"):
         cw.read(EXPORTS / "chart-of-buckets.csv", roles=PATTERN)
-    with pytest.warns(CurvewiseWarning, match=r"2 curves of 2 look like groups"):
+    with pytest.warns(CurvewiseWarning, match=r"2 curves of 2"):
         trials = cw.read(EXPORTS / "chart-of-groups.csv", roles="algo: {algorithm}")
     assert trials.algorithms == ("ppo", "dqn")
 
@@ -249,7 +248,7 @@ def test_text_in_a_chart_is_told():
     frame = pd.DataFrame(
         {"Step": [0, 1], "a - loss": [1.0, 2.0], "a - img": ["x", "y"]}
     )
-    with pytest.warns(CurvewiseWarning, match=r"'a - img' hold no numbers"):
+    with pytest.warns(CurvewiseWarning, match=r"'a - img'"):
         trials = cw.read(frame)
     assert list(trials.metrics) == ["loss"]
 
@@ -269,9 +268,8 @@ def test_the_table_of_runs_has_a_trial_in_each_row():
         assert trial.params == {"lr": EXPECTED[run]["config"]["lr"]}
         assert trial.seconds == 100
     assert "Notes" not in trials[0].labels
-    with pytest.raises(CurvewiseError) as raised:
-        cw.read(EXPORTS / "runs.csv", step="global_step")
-    assert (raised.value.argument, raised.value.value) == ("step", "global_step")
+    refusal = asked(EXPORTS / "runs.csv", step="global_step")
+    assert (refusal.argument, refusal.value) == ("step", "global_step")
 
 
 def test_columns_that_were_moved_are_told_apart_by_their_names():
@@ -287,7 +285,7 @@ def test_columns_that_were_moved_are_told_apart_by_their_names():
 def test_a_run_that_goes_on_is_kept_as_far_as_it_got():
     frame = pd.read_csv(EXPORTS / "runs.csv")
     frame["State"] = ["running", "preempting", *frame["State"][2:]]
-    with pytest.warns(CurvewiseWarning, match=r"2 runs of 6 had not ended"):
+    with pytest.warns(CurvewiseWarning, match=r"2 runs of 6"):
         trials = cw.read(frame)
     assert [t.status for t in trials][:2] == ["cancelled"] * 2
 
@@ -333,9 +331,7 @@ def history(steps, **columns):
 def test_a_history_that_looks_sampled_is_pointed_out():
     rng = np.random.default_rng(0)
     steps = np.sort(rng.choice(9_000, 500, replace=False))
-    with pytest.warns(
-        CurvewiseWarning, match=r"looks sampled.*500 rows, 8,\d+ of 8,\d+"
-    ):
+    with pytest.warns(CurvewiseWarning, match=r"500 rows.* 8,\d+ of 8,\d+"):
         cw.read(history(steps))
     cw.read(history(np.arange(500)))  # all steps
     cw.read(history(np.arange(500) * 10))  # logged every tenth step
@@ -358,9 +354,7 @@ def test_files_in_a_folder_are_runs(tmp_path):
     trials = cw.read(tmp_path, roles=PATTERN)
     assert [t.key for t in trials] == [("Hop", "ppo", 0), ("Hop", "ppo", 1)]
     (tmp_path / "0007.parquet").write_bytes(b"PAR1 and then nothing")
-    with pytest.warns(
-        CurvewiseWarning, match=r"Left out: 1 run .*cannot be read as Parq"
-    ):
+    with pytest.warns(CurvewiseWarning, match="Parquet"):
         assert len(cw.read(tmp_path, roles=PATTERN)) == 2
 
 
@@ -377,9 +371,7 @@ def test_empty_cells_were_not_logged_and_nan_was(tmp_path):
 def test_scores_without_the_step_that_was_asked_for_are_counted(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("_step,_runtime,loss,epoch\n0,1,0.5,\n1,2,0.4,1\n2,3,0.3,2\n")
-    with pytest.warns(
-        CurvewiseWarning, match=r"Left out: 1 score logged where 'epoch'"
-    ):
+    with pytest.warns(CurvewiseWarning, match="1 score"):
         (trial,) = cw.read(path, step="epoch")
     assert trial.steps.tolist() == [1, 2]
 
@@ -391,19 +383,15 @@ def test_media_and_system_metrics_are_no_metrics(tmp_path):
     frame["system/cpu"] = 1.0
     path = tmp_path / "a.parquet"
     frame.to_parquet(path)
-    with pytest.warns(CurvewiseWarning, match=r"'img', 'note' hold text or media"):
+    with pytest.warns(CurvewiseWarning, match=r"'img', 'note'"):
         trials = cw.read(path)
     assert list(trials.metrics) == ["loss"]
 
 
 def test_histories_that_were_put_together_without_names_are_refused(tmp_path):
     two = pd.concat([history(range(5)), history(range(5))])
-    with pytest.raises(CurvewiseError, match=r"repeat a _step.*add one called 'run'"):
-        cw.read(two)
-    with pytest.raises(
-        CurvewiseError, match=r"'run' is the same in them: use the run's"
-    ):
-        cw.read(two.assign(run="a"))
+    for source in (two, two.assign(run="a")):
+        assert "5 of 10 rows" in str(asked(source))
     assert len(cw.read(two.assign(run=["a"] * 5 + ["b"] * 5, algo="x"))) == 2
 
 
@@ -416,8 +404,7 @@ def test_a_run_without_a_metric_has_failed(tmp_path):
 
 def test_a_folder_without_runs_is_refused(tmp_path):
     (tmp_path / "notes.md").write_text("hello")
-    with pytest.raises(CurvewiseError, match=r"without results of wandb"):
-        cw.read(tmp_path, tool="wandb")
+    assert asked(tmp_path, tool="wandb").argument == "source"
 
 
 # --- which way is better -----------------------------------------------------------------

@@ -82,7 +82,9 @@ def from_path(path: Path | list[Path], asked: Asked, tool: str | None) -> Found 
         raise CurvewiseError(
             f"{seen.path} is a folder without results{of_tool} that can be read: it has "
             f"{seen.summary()}. Pass a file of results, a folder that one of "
-            f"{listed(TOOLS[:6])} wrote, or one with a CSV or JSON file per run."
+            f"{listed(TOOLS[:6])} wrote, or one with a CSV or JSON file per run.",
+            argument="source",
+            value=seen.path,
         )
     if not fitting:
         return None
@@ -144,7 +146,9 @@ def several_paths(source: object) -> list[Path] | None:
     paths = sorted(glob(str(Path(source).expanduser()), recursive=True))  # noqa: PTH207
     if not paths:
         raise CurvewiseError(
-            f"There is no file that fits '{source}'. Check the pattern."
+            f"There is no file that fits '{source}'. Check the pattern.",
+            argument="source",
+            value=source,
         )
     return [Path(one) for one in paths]
 

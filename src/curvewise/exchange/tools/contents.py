@@ -67,7 +67,9 @@ class Seen:
 def unreadable(path: Path, problem: OSError) -> CurvewiseError:
     """Return the error for a file that cannot be opened or read."""
     return CurvewiseError(
-        f"{path} cannot be read: {problem.strerror}. Check it and its permissions."
+        f"{path} cannot be read: {problem.strerror}. Check it and its permissions.",
+        argument="source",
+        value=path,
     )
 
 
@@ -84,7 +86,9 @@ def seen_at(path: Path) -> Seen:
     if not path.is_file():  # reading a pipe would wait, and could not be done twice
         raise CurvewiseError(
             f"{path} is no file but a pipe or a device. Save what comes out of it as a "
-            f"file, and pass that."
+            f"file, and pass that.",
+            argument="source",
+            value=path,
         )
     try:
         with path.open("rb") as file:
@@ -101,7 +105,11 @@ def seen_among(paths: Sequence[Path]) -> Seen:
     """Return what lies at several paths, as if it were one folder without the rest."""
     for path in paths:
         if not path.exists():
-            raise CurvewiseError(f"There is no file {path}. Check the path.")
+            raise CurvewiseError(
+                f"There is no file {path}. Check the path.",
+                argument="source",
+                value=path,
+            )
     whole = _each_once(path.absolute() for path in paths)
     top = Path(os.path.commonpath([p if p.is_dir() else p.parent for p in whole]))
     if len(whole) == 1 and whole[0].is_dir():
@@ -251,7 +259,8 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
             yield database
     except (sqlite3.Error, UnicodeDecodeError) as problem:
         # SQLite quotes damaged texts in its own errors, which Python then cannot decode.
-        raise CurvewiseError(f"{path} {_said(problem)}") from problem
+        reason = f"{path} {_reason(problem)}"
+        raise CurvewiseError(reason, argument="source", value=path) from problem
 
 
 def _connected(path: Path) -> sqlite3.Connection:
@@ -274,7 +283,7 @@ def _tried(address: str) -> sqlite3.Connection:
     return sqlite3.connect(address, uri=True, timeout=_PATIENCE, isolation_level=None)
 
 
-def _said(problem: Exception) -> str:
+def _reason(problem: Exception) -> str:
     text = str(problem)
     if "locked" in text or "busy" in text:
         return (

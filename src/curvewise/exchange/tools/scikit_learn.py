@@ -284,12 +284,16 @@ def _asked_values(asked: Asked, n: int) -> tuple[str, list[Any]]:
             f"names {came}. Pass ",
             {"params": {"gamma": Verbatim("values")}},
             f" with the {n} values that it had.",
+            argument="params",
+            value=asked.params,
         )
     ((name, values),) = asked.params.items()
     if np.ndim(values) != 1 or len(values) != n:
         raise CurvewiseError(
             f"params gives {shortened(values)} for '{shortened(name)}', and there are "
-            f"scores of {n} values. Pass those that validation_curve was given."
+            f"scores of {n} values. Pass those that validation_curve was given.",
+            argument="params",
+            value=asked.params,
         )
     return str(name), list(values)
 

@@ -315,7 +315,9 @@ def _episodes_of(path: Path) -> _Episodes:
             )
         raise CurvewiseError(
             f"{path} is no monitor's file: its columns are {listed(names)}, without r, l "
-            f"and t. Pass files that stable_baselines3's Monitor wrote."
+            f"and t. Pass files that stable_baselines3's Monitor wrote.",
+            argument="source",
+            value=path,
         )
     whole, remarks = _whole(rows, names, path.name)
     columns, more = _columns(whole, names, path)
@@ -338,7 +340,9 @@ def _header(line: str, path: Path) -> dict[str, Any]:
     if not isinstance(header, dict):
         raise CurvewiseError(
             f"{path} begins with '{shortened(line)}', not with #{{\"t_start\": ...}} as "
-            f"files of a monitor do. It may be damaged or of another kind."
+            f"files of a monitor do. It may be damaged or of another kind.",
+            argument="source",
+            value=path,
         )
     return header
 
@@ -424,13 +428,18 @@ def _evaluations_of(path: Path) -> _Curves:
         raise CurvewiseError(
             f"{path} cannot be read: {shortened(problem, 200).rstrip('. ')}. The file may "
             f"be damaged or cut, or hold unequal numbers of episodes, which numpy can only "
-            f"pickle."
+            f"pickle.",
+            argument="source",
+            value=path,
         ) from problem
     for name, scores in found.items():
         if scores.ndim != 2 or len(scores) != len(timesteps) or timesteps.ndim != 1:
             raise CurvewiseError(
-                f"{path} holds {timesteps.shape} timesteps and {scores.shape} scores of "
-                f"'{name}'. An EvalCallback writes (evaluation,) and (evaluation, episode)."
+                f"{path} holds {timesteps.shape} timesteps and {scores.shape} scores "
+                f"of '{name}'. An EvalCallback writes (evaluation,) and "
+                f"(evaluation, episode).",
+                argument="source",
+                value=path,
             )
     episodes = found["eval_return"].shape[1]
     values = {name: scores.mean(axis=1) for name, scores in found.items()}
@@ -442,7 +451,9 @@ def _foreign(path: Path, names: Sequence[str]) -> CurvewiseError:
     has = f"the arrays {listed(names)}" if names else "one array without a name"
     return CurvewiseError(
         f"{path} holds {has}. An EvalCallback of Stable-Baselines3 writes 'timesteps' and "
-        f"'results'; pass other arrays as a dict of columns."
+        f"'results'; pass other arrays as a dict of columns.",
+        argument="source",
+        value=path,
     )
 
 
@@ -459,6 +470,8 @@ def _progress_of(path: Path, clock: str) -> _Curves:
             f"{listed(names)}. Pass one of them as ",
             {"step": ...},
             ".",
+            argument="step",
+            value=clock,
         )
     whole = [row for row in rows if len(row) == len(names)]
     remarks = []
@@ -467,7 +480,9 @@ def _progress_of(path: Path, clock: str) -> _Curves:
     columns, more = _columns(whole, names, path)
     if clock not in columns:
         raise CurvewiseError(
-            f"Column '{clock}' of {path} holds text and counts no steps."
+            f"Column '{clock}' of {path} holds text and counts no steps.",
+            argument="step",
+            value=clock,
         )
     at = columns.pop(clock)
     known = {n: np.isfinite(at) & ~np.isnan(v) for n, v in columns.items()}
@@ -489,5 +504,7 @@ def _opened(path: Path) -> Iterator[TextIO]:
         raise unreadable(path, problem) from problem
     except csv.Error as problem:
         raise CurvewiseError(
-            f"{path} is no table of text: {problem}. It may be damaged or of another kind."
+            f"{path} is no table of text: {problem}. It may be damaged or of another kind.",
+            argument="source",
+            value=path,
         ) from problem

@@ -677,6 +677,8 @@ def _nothing(seen: Seen, unread: Sequence[tuple[str, Exception]]) -> CurvewiseEr
             f"{seen.path} holds no scores that can be read: {shortened(file)}: ",
             _why(reason),
             fixes=getattr(reason, "fixes", ()),
+            argument=getattr(reason, "argument", None),
+            value=getattr(reason, "value", None),
         )
     return CurvewiseError(
         f"{seen.path} holds no scores: it has {seen.summary()}. Pass a folder with one "

@@ -279,7 +279,9 @@ def _read_database(path: Path) -> Kept:
             raise
         raise CurvewiseError(
             f"{path} is damaged: where Optuna keeps numbers, it holds something else "
-            f"({shortened(problem)}). Restore it from a copy."
+            f"({shortened(problem)}). Restore it from a copy.",
+            argument="source",
+            value=path,
         ) from problem
 
 

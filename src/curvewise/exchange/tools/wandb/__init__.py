@@ -191,7 +191,9 @@ def _of_file(path: Path) -> _Read:
     if not data:
         raise CurvewiseError(
             f"{path} begins with {mark!r}, not with {_MARK!r} as files of W&B do. It "
-            f"may be damaged or of another kind."
+            f"may be damaged or of another kind.",
+            argument="source",
+            value=path,
         )
     read = _Read()
     try:
