@@ -152,10 +152,10 @@ def function_text(function: Any) -> str:
     'Return the number of items in a container.'
     """
     if isinstance(function, functools.partial):
-        given = [repr(a) for a in function.args]
-        given += [f"{name}={value!r}" for name, value in function.keywords.items()]
-        kept = ", ".join(without_address(text) for text in given)
-        return f"{function_text(function.func)}\nwith {kept}"
+        arguments = [repr(a) for a in function.args]
+        arguments += [f"{name}={value!r}" for name, value in function.keywords.items()]
+        shown = ", ".join(without_address(text) for text in arguments)
+        return f"{function_text(function.func)}\nwith {shown}"
     doc = inspect.getdoc(function)
     if doc:
         return doc
@@ -281,8 +281,8 @@ class _Writer:
 
 def _function(function: Any, go: Go) -> str:
     parts = [source_of(function)]
-    for given in (_defaults(function), _used(function)):
-        parts += [f"{name} = {go(value)}" for name, value in sorted(given.items())]
+    for values in (_defaults(function), _used(function)):
+        parts += [f"{name} = {go(value)}" for name, value in sorted(values.items())]
     return "\n".join(parts)
 
 
@@ -312,12 +312,12 @@ def _used(function: Any) -> dict[str, Any]:
     )
     nonlocals = {name: _content(cell) for name, cell in closed}
     names, attributes = _names(function.__code__)
-    found = {n: v for n, v in function.__globals__.items() if n in names}
-    for name, value in list(found.items()):
+    used = {n: v for n, v in function.__globals__.items() if n in names}
+    for name, value in list(used.items()):
         if inspect.ismodule(value) and is_own(value):  # helpers.train()
             inside = {n: vars(value)[n] for n in attributes if n in vars(value)}
-            found |= {f"{name}.{n}": own for n, own in inside.items()}
-    beside = {name: value for name, value in found.items() if _matters(name, value)}
+            used |= {f"{name}.{n}": attribute for n, attribute in inside.items()}
+    beside = {name: value for name, value in used.items() if _matters(name, value)}
     return beside | nonlocals
 
 
@@ -407,12 +407,12 @@ def _estimator(value: Any, go: Go) -> str:
     except Exception:  # somebody else's code
         return _other(value, go)
     defaults = _defaults(type(value).__init__)
-    given = {
-        name: own
-        for name, own in params.items()
-        if name not in defaults or go(own) != go(defaults[name])
+    changed = {
+        name: setting
+        for name, setting in params.items()
+        if name not in defaults or go(setting) != go(defaults[name])
     }
-    return f"{_name(type(value))}({go(given)})"
+    return f"{_name(type(value))}({go(changed)})"
 
 
 def _other(value: Any, go: Go) -> str:

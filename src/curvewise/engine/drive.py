@@ -279,11 +279,11 @@ def _bytes(memory: Any) -> int | None:
         return None
     number: Any = memory
     if isinstance(memory, str):
-        found = re.fullmatch(r"\s*([\d.]+)\s*([KMGT]?B?)\s*", memory, re.IGNORECASE)
+        match = re.fullmatch(r"\s*([\d.]+)\s*([KMGT]?B?)\s*", memory, re.IGNORECASE)
         try:
-            unit = found[2].upper() if found else ""
+            unit = match[2].upper() if match else ""
             factor = _UNITS[unit if unit.endswith("B") or not unit else f"{unit}B"]
-            number = float(found[1]) * factor if found else None
+            number = float(match[1]) * factor if match else None
         except ValueError:
             number = None
     if not _is_real(number) or number < 1:
@@ -353,9 +353,9 @@ def drive(
                 _warn_of_unknown(meant)
                 meanings |= meant
             task, algorithm = cells[cell]
-            own = {name: meanings[name] for name in core.values}
+            metrics = {name: meanings[name] for name in core.values}
             names = [task], [algorithm]
-            columns = *names, own, core, details
+            columns = *names, metrics, core, details
             finished(Trials.from_columns(*columns, spaces=spaces, design=design))
     return not stop.asked
 

@@ -246,13 +246,13 @@ class Experiment:
 
     def task(self, name: str) -> Task:
         """Return the task of that name."""
-        found: Task = _named(self.tasks, name, "task")
-        return found
+        member: Task = _named(self.tasks, name, "task")
+        return member
 
     def algorithm(self, name: str) -> Algorithm:
         """Return the algorithm of that name."""
-        found: Algorithm = _named(self.algorithms, name, "algorithm")
-        return found
+        member: Algorithm = _named(self.algorithms, name, "algorithm")
+        return member
 
     def cells(self) -> Iterator[tuple[Task, Algorithm]]:
         """Yield every pair of task and algorithm."""
@@ -266,10 +266,10 @@ class Experiment:
         place = self._places(number)
         data = place.get("data")
         train, test = (place.get(role, data) for role in ("train", "test"))
-        given = place.get("params"), train, test, place.get("seed")
+        digits = place.get("params"), train, test, place.get("seed")
         chosen = [
-            own if digit is None else digit
-            for own, digit in zip(drawn, given, strict=True)
+            usual if digit is None else digit
+            for usual, digit in zip(drawn, digits, strict=True)
         ]
         # Lines differ also where their draw is frozen.
         chosen.append(number if train is None else train)
@@ -367,8 +367,8 @@ def check_arguments(run: Any, whose: str) -> None:
 
 def meanings(metrics: Any) -> tuple[Metric, ...]:
     """Return the metrics that were declared."""
-    given = (metrics,) if isinstance(metrics, Metric) else tuple(metrics)
-    for metric in given:
+    declared = (metrics,) if isinstance(metrics, Metric) else tuple(metrics)
+    for metric in declared:
         if not isinstance(metric, Metric):
             raise CurvewiseError(
                 f"metrics holds {metric!r}. Pass Metric objects, such as "
@@ -376,7 +376,7 @@ def meanings(metrics: Any) -> tuple[Metric, ...]:
                 argument="metrics",
                 value=metric,
             )
-    return given
+    return declared
 
 
 def check_callable(value: object, whose: str, what: str, form: str) -> None:
@@ -458,14 +458,14 @@ def number_of_trials(trials: object, cross: Mapping[str, int]) -> int:
 def varied(vary: Iterable[str]) -> tuple[str, ...]:
     """Return the roles that are drawn anew in each trial, in their order."""
     try:
-        asked = {vary} if isinstance(vary, str) else set(vary)
+        roles = {vary} if isinstance(vary, str) else set(vary)
     except TypeError:
         raise CurvewiseError(
             f"vary is {vary!r}. Pass a list of {VARIED}.", argument="vary", value=vary
         ) from None
-    for role in asked:
+    for role in roles:
         if role not in (*VARIED, "data"):
             raise unknown("role to vary", role, (*VARIED, "data"))
-    if "data" in asked:
-        asked |= {"train", "test"}
-    return tuple(role for role in VARIED if role in asked)
+    if "data" in roles:
+        roles |= {"train", "test"}
+    return tuple(role for role in VARIED if role in roles)

@@ -53,8 +53,8 @@ class Record:
     def add(self, item: object) -> None:
         """Write down one yield; a yield that cannot be kept raises and is left out."""
         try:
-            step, given = cast("tuple[Any, Any]", item)
-            pairs = given.items()
+            step, yielded = cast("tuple[Any, Any]", item)
+            pairs = yielded.items()
         except (TypeError, ValueError, AttributeError):
             raise CurvewiseError(
                 f"{type(item).__name__} {shortened(item)} was yielded. {_FORM}",
@@ -99,10 +99,10 @@ class Record:
         before = len(self.steps) - 1
         lists = {n: getattr(self, n) for n in _PARTS}
         try:
-            for name, kept in lists.items():
-                if (found := rest.get(name)) is not None:
-                    kept.append(_PARTS[name](found))
-                if len(kept) != (len(self.steps) if found is not None else 0):
+            for name, rows in lists.items():
+                if (value := rest.get(name)) is not None:
+                    rows.append(_PARTS[name](value))
+                if len(rows) != (len(self.steps) if value is not None else 0):
                     raise CurvewiseError(
                         f"'{name}' was yielded at some steps only. Yield it at each.",
                         argument=name,
@@ -110,13 +110,13 @@ class Record:
             self._refuse_other_shapes()
         except BaseException:
             self.steps.pop()
-            for kept in lists.values():
-                del kept[before:]
+            for rows in lists.values():
+                del rows[before:]
             raise
 
     def _refuse_other_shapes(self) -> None:
         same = [self.counts] if self.examples else [self.counts, self.correct]
-        pairs = [(kept[0].shape, kept[-1].shape) for kept in same if kept]
+        pairs = [(rows[0].shape, rows[-1].shape) for rows in same if rows]
         if self.examples:
             answers = self.correct[-1].shape if self.correct else None
             pairs.append((self.examples[-1].shape, answers))
@@ -367,8 +367,10 @@ def _merged(record: Record) -> tuple[Any, Any]:
     ids = np.unique(np.concatenate(record.examples))
     shape = len(record.steps), len(ids)
     correct = np.ma.masked_array(np.zeros(shape, bool), mask=True)
-    for row, answers, own in zip(correct, record.correct, record.examples, strict=True):
-        row[np.searchsorted(ids, own)] = answers
+    for row, answers, which in zip(
+        correct, record.correct, record.examples, strict=True
+    ):
+        row[np.searchsorted(ids, which)] = answers
     return correct, ids
 
 

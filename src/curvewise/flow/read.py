@@ -141,18 +141,18 @@ def read(
     if isinstance(source, str) and source.startswith("~"):
         source = Path(source).expanduser()
     if tool is None and store.is_store(source) and not _is_foreign(source):
-        told = stated.pop("metrics") if isinstance(metrics, Mapping) else None
-        given = [name for name, value in stated.items() if value is not None]
-        given = [name for name in given if name != "where"]
-        if given:
+        meanings = stated.pop("metrics") if isinstance(metrics, Mapping) else None
+        superfluous = [name for name, value in stated.items() if value is not None]
+        superfluous = [name for name in superfluous if name != "where"]
+        if superfluous:
             raise CurvewiseError(
                 f"{source} is a store, which knows its columns. Leave out ",
-                Keyword(given[0]),
+                Keyword(superfluous[0]),
                 ".",
             )
         trials = store.read(cast("str | Path", source))
-        if told is not None:
-            trials = trials.with_metrics(told)
+        if meanings is not None:
+            trials = trials.with_metrics(meanings)
         if where is not None:
             from curvewise.exchange.rows import chosen_trials
 

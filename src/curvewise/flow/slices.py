@@ -128,9 +128,9 @@ def quantile_slices(
         failed=failed,
     )
     task, algorithm = task or trials.tasks[0], algorithm or trials.algorithms[0]
-    own = trials.where(task=task, algorithm=algorithm)
+    search = trials.where(task=task, algorithm=algorithm)
     # Before hours of reruns, not after them.
-    gate(own, "performance", metric=metric_of(trials, metric), anyway=anyway)
+    gate(search, "performance", metric=metric_of(trials, metric), anyway=anyway)
     plan = _rerun_plan(experiment, task, algorithm, chosen, trials_each, seed)
     reruns = run(
         plan,
@@ -201,8 +201,8 @@ def _rerun_plan(
     seed: int | None = None,
 ) -> Experiment:
     """Return the experiment that runs chosen hyperparameters again."""
-    own = experiment.algorithm(algorithm)
-    if isinstance(own.space, Mapping) and not own.space:
+    searched = experiment.algorithm(algorithm)
+    if isinstance(searched.space, Mapping) and not searched.space:
         raise CurvewiseError(
             f"Algorithm '{algorithm}' has no hyperparameters that are drawn, so that all "
             f"slices would be the same. Pass the untuned one.",
@@ -219,7 +219,7 @@ def _rerun_plan(
             )
     return Experiment(
         experiment.task(task),
-        [_fixed(own, one) for one in chosen],
+        [_fixed(searched, one) for one in chosen],
         trials_each,
         _another_seed(experiment.seed) if seed is None else seed,
         # What was crossed, and the algorithm's own chance, are drawn anew in any case.

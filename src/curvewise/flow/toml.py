@@ -93,11 +93,11 @@ def from_text(text: str, path: Path, zoo: Zoo) -> Recipe:
 
 
 def _line(text: str, problem: tomllib.TOMLDecodeError) -> str:
-    found = re.search(r"line (\d+)", str(problem))
+    match = re.search(r"line (\d+)", str(problem))
     lines = text.splitlines()
-    if found is None or not 0 < int(found[1]) <= len(lines):
+    if match is None or not 0 < int(match[1]) <= len(lines):
         return ""
-    return f" The line is: {shortened(lines[int(found[1]) - 1], 80)}"
+    return f" The line is: {shortened(lines[int(match[1]) - 1], 80)}"
 
 
 # --------------------------------------------------------------------------------------
@@ -179,8 +179,8 @@ class _Reader:
             settings = dict(entry)
             if isinstance(settings.get("path"), str):  # of data, beside the file
                 settings["path"] = str(self._folder / settings["path"])
-            found: Task = self._from_zoo("task", settings, "sample")
-            return found
+            task: Task = self._from_zoo("task", settings, "sample")
+            return task
         self._must_say(entry, "sample", "task", TASK)
         sample, name = self._function(entry, "sample", Task)
         if isinstance(sample, Task):
@@ -210,8 +210,8 @@ class _Reader:
             settings = dict(entry)
             if "space" in settings:
                 settings["space"] = self._space(settings["space"])
-            found: Algorithm = self._from_zoo("algorithm", settings, "run")
-            return found
+            algorithm: Algorithm = self._from_zoo("algorithm", settings, "run")
+            return algorithm
         self._must_say(entry, "run", "algorithm", ALGORITHM)
         run, name = self._function(entry, "run", Algorithm)
         if isinstance(run, Algorithm):
@@ -276,11 +276,11 @@ class _Reader:
             return imported(given, self._folder)
 
     def _metrics(self, table: dict[str, Any]) -> Iterator[Metric]:
-        for name, given in table.items():
-            meaning = {"direction": given} if isinstance(given, str) else given
+        for name, entry in table.items():
+            meaning = {"direction": entry} if isinstance(entry, str) else entry
             if not isinstance(meaning, dict):
                 raise CurvewiseError(
-                    f"metrics, '{name}' is {shortened(repr(given))}. Write \"higher\" "
+                    f"metrics, '{name}' is {shortened(repr(entry))}. Write \"higher\" "
                     f'or "lower": which way is better.'
                 )
             with naming(f"metrics, '{name}'"):
@@ -346,7 +346,12 @@ def naming(where: str) -> Iterator[None]:
     try:
         yield
     except CurvewiseError as problem:
-        raise CurvewiseError(f"{where}: ", problem.message) from problem
+        raise CurvewiseError(
+            f"{where}: ",
+            problem.message,
+            argument=problem.argument,
+            value=problem.value,
+        ) from problem
 
 
 def check(table: Mapping[str, Any], kinds: Kinds) -> None:
@@ -608,14 +613,14 @@ def _no_module(name: str, folder: Path) -> CurvewiseError:
 
 def _refuse_another(top: str, folder: Path) -> None:
     """Raise if a module beside the file would be hidden by one that is in use."""
-    own = next((file for file in _files(top, folder) if file.exists()), None)
+    beside = next((file for file in _files(top, folder) if file.exists()), None)
     used = sys.modules.get(top)
-    if own is None or used is None:
+    if beside is None or used is None:
         return
     place = getattr(used, "__file__", None)
-    if place is None or not own.samefile(place):
+    if place is None or not beside.samefile(place):
         raise CurvewiseError(
-            f"{own} has the name of a module that is in use already "
+            f"{beside} has the name of a module that is in use already "
             f"({place or 'a part of Python'}). Give the file another name."
         )
 

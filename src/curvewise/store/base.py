@@ -135,8 +135,8 @@ class Driven(ABC):
 
         def rest() -> Ints:
             rows = self._cells(condition, *cell, self._began)
-            found = [self._db.parsed(numbers) for _, _, numbers in rows]
-            return wanted[~np.isin(wanted, found[0])] if found else wanted
+            finished = [self._db.parsed(numbers) for _, _, numbers in rows]
+            return wanted[~np.isin(wanted, finished[0])] if finished else wanted
 
         return self._do(rest)
 
@@ -283,7 +283,7 @@ class AnyStore(Driven):
             with reopened() as again:
                 return again._do(lambda: again._details(last, revision))
 
-        kept = self.notes()
+        notes = self.notes()
         return Trials.from_columns(
             known.tasks,
             known.algorithms,
@@ -293,11 +293,11 @@ class AnyStore(Driven):
             origin=str(self),
             spaces={
                 key.removeprefix(_SPACE): text
-                for key, text in kept.items()
+                for key, text in notes.items()
                 if key.startswith(_SPACE)
             },
-            about=about(kept, core),
-            design=design(kept),
+            about=about(notes, core),
+            design=design(notes),
         )
 
     def _read(self) -> tuple[Codes, int, int, Core]:
@@ -442,10 +442,10 @@ class AnyStore(Driven):
             self._db.execute("INSERT INTO curvewise VALUES (?, ?)", (key, str(value)))
 
     def _check_version(self) -> None:
-        found = self._fact("version")
-        if found != str(schema.VERSION):
+        version = self._fact("version")
+        if version != str(schema.VERSION):
             raise CurvewiseError(
-                f"{self} is a store of version {found or 'unknown'}; "
+                f"{self} is a store of version {version or 'unknown'}; "
                 f"this curvewise ({__version__}) knows version {schema.VERSION}. "
                 f"Open it with the curvewise that wrote it, or a newer one."
             )

@@ -101,16 +101,16 @@ def declare_metric(db: Database, metric: Metric, known: Codes) -> None:
         direction = metric.direction or "higher"
         meaning = (name, direction, *metric.range, metric.unit, metric.label)
         there = db.execute("SELECT 1 FROM metrics WHERE name = ?", (name,)).fetchone()
-        if there is None and (told := metric.beside()):
+        if there is None and (more := metric.beside()):
             note = "INSERT INTO curvewise VALUES (?, ?) ON CONFLICT (key) DO NOTHING"
-            db.execute(note, (_BESIDE + name, json.dumps(told)))
+            db.execute(note, (_BESIDE + name, json.dumps(more)))
         db.execute(
             "INSERT INTO metrics (name, direction, low, high, unit, label) "
             "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             meaning,
         )
-        found = db.execute(f"SELECT {_METRIC} FROM metrics WHERE name = ?", (name,))
-        code, *meant = found.fetchone()
+        row = db.execute(f"SELECT {_METRIC} FROM metrics WHERE name = ?", (name,))
+        code, *meant = row.fetchone()
         noted = _beside(db).get(name)
         known.metrics[name], known.metric_codes[name] = _metric(noted, *meant), code
     # Whoever opened the store first said it: a name alone does not contradict that.

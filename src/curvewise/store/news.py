@@ -207,8 +207,8 @@ def _mishaps(db: Database) -> list[tuple[str, int, Codes]]:
     ):
         line, place = first_line(text), (codes[0], codes[1], codes[2])
         first[line] = min(first.get(line, place), place)
-    found = [(line, many, first[line]) for line, many in top.items()]
-    return sorted(found, key=lambda one: (-one[1], one[2]))
+    mishaps = [(line, many, first[line]) for line, many in top.items()]
+    return sorted(mishaps, key=lambda one: (-one[1], one[2]))
 
 
 def first_line(error: str | bytes) -> str:

@@ -37,29 +37,29 @@ _NAMES = {"seed": "seed", "vary": "drawn anew in each trial", "cross": "crossed"
 
 def about(notes: Mapping[str, str], core: Core) -> dict[str, str]:
     """Return what is known of the experiment of these trials."""
-    told = dict(_streams(notes.get("streams", "")))
+    facts = dict(_streams(notes.get("streams", "")))
     if planned := _planned(notes):
-        told["planned"] = planned
+        facts["planned"] = planned
     if stopped := _stopped(notes, core):
-        told["stopped"] = stopped
+        facts["stopped"] = stopped
     if source := notes.get("source"):
-        told["experiment"] = source
+        facts["experiment"] = source
     if text := notes.get("source text"):
-        told["experiment file"] = without_passwords(text)
-    return told
+        facts["experiment file"] = without_passwords(text)
+    return facts
 
 
 def design(notes: Mapping[str, str]) -> Design:
     """Return what replicates what: as it was noted, or as the experiment ran it."""
     if _DESIGN in notes:
         return from_record(json.loads(notes[_DESIGN]))
-    told = dict(_streams(notes.get("streams", "")))
-    if "seed" not in told:
+    streams = dict(_streams(notes.get("streams", "")))
+    if "seed" not in streams:
         return Design()
-    vary = told.get(_NAMES["vary"], "").split(", ")
+    vary = streams.get(_NAMES["vary"], "").split(", ")
     has_params = any(text for key, text in notes.items() if key.startswith("space "))
-    cross = _ROLE.findall(told.get(_NAMES["cross"], ""))
-    return of_engine(told["seed"], vary, cross, has_params=has_params)
+    cross = _ROLE.findall(streams.get(_NAMES["cross"], ""))
+    return of_engine(streams["seed"], vary, cross, has_params=has_params)
 
 
 def noted(design: Design) -> dict[str, str]:

@@ -83,11 +83,11 @@ class PostgresStore(AnyStore):
         return self._has("curvewise")
 
     def _has(self, table: str) -> bool:
-        found = self._db.execute(
+        tables = self._db.execute(
             "SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename LIKE ?",
             (self._where.schema, table),
         )
-        return found.fetchone() is not None
+        return tables.fetchone() is not None
 
     def _make(self) -> None:
         encoding = self._db.execute("SHOW server_encoding").fetchone()[0]
@@ -130,8 +130,8 @@ class PostgresStore(AnyStore):
         alive = (
             f"SELECT 1 FROM drivers WHERE driver <> ? AND driver IN ({_LIVING_DRIVERS})"
         )
-        found = self._do(lambda: self._db.execute(alive, (self._driver,)).fetchone())
-        return found is not None
+        driver = self._do(lambda: self._db.execute(alive, (self._driver,)).fetchone())
+        return driver is not None
 
     def is_driven(self) -> bool | None:
         """Return whether any process is driving this store."""

@@ -184,11 +184,11 @@ def experiment(
     drawn = _spaces(spaces or {}, estimators)
     algorithms = [
         Algorithm(
-            own,
-            drawn.get(own, {}),
+            estimator_name,
+            drawn.get(estimator_name, {}),
             growing(Clone(estimator, labels), validate=validate, examples=examples),
         )
-        for own, estimator in estimators.items()
+        for estimator_name, estimator in estimators.items()
     ]
     return Experiment([task], algorithms, trials, seed, vary=vary)
 

@@ -92,10 +92,10 @@ class Until:
         named = self.for_trials(trials)
         named.refuse_alone(len(trials.algorithms))
         cells = [(t, a) for t in trials.tasks for a in trials.algorithms]
-        found = named.samples(trials, cells)
-        if len(found) < len(cells):
+        scores = named.samples(trials, cells)
+        if len(scores) < len(cells):
             return False
-        return named.look(found, trials.metric(named.name), named.budget()).is_enough
+        return named.look(scores, trials.metric(named.name), named.budget()).is_enough
 
     @property
     def name(self) -> str:
@@ -193,9 +193,11 @@ class Until:
     def samples(self, trials: Trials, cells: Iterable[Cell]) -> dict[Cell, Sample]:
         """Return the scores of those cells that have any, in this order."""
         # Crossed designs are refused before they are run.
-        found = samples(trials, self.name, self.at, self.failed, crossed=True)
-        own = {(task, a): s for task, each in found.items() for a, s in each.items()}
-        return {cell: own[cell] for cell in cells if cell in own}
+        by_task = samples(trials, self.name, self.at, self.failed, crossed=True)
+        by_cell = {
+            (task, a): s for task, each in by_task.items() for a, s in each.items()
+        }
+        return {cell: by_cell[cell] for cell in cells if cell in by_cell}
 
     def look(self, found: Samples, metric: Metric, budget: Budget) -> Look:
         """Return what these scores tell."""
@@ -309,10 +311,10 @@ def until(
     True
     """
     if isinstance(what, str) and (" " in what.strip() or what not in QUESTIONS):
-        given = (share, half_width, of, margin, metric, band)
+        beside = (share, half_width, of, margin, metric, band)
         usual = ("last", "raise", "upper", 0.95, "guaranteed")
         is_bare = (at, failed, tail, confidence, method) == usual
-        if not is_bare or any(value is not None for value in given):
+        if not is_bare or any(value is not None for value in beside):
             raise CurvewiseError(
                 f"until is {what!r}, and more beside it. Say all of it in the text, or "
                 f"pass one of {', '.join(QUESTIONS)} first.",
@@ -421,22 +423,22 @@ def parsed(text: str) -> "Until":
         raise _mistake(text, f"{problem}".lower()) from None
     reader = _Words(text, words)
     what = reader.what()
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     if what == "ranking":
         if reader.next_is("cvar", "mean", "quantile"):
-            given["of"] = reader.take()
-            given |= reader.share()
+            arguments["of"] = reader.take()
+            arguments |= reader.share()
         if reader.next_is("within"):
             reader.take()
-            given["margin"] = reader.number("within")
+            arguments["margin"] = reader.number("within")
     else:
-        given |= reader.share()
+        arguments |= reader.share()
         if not reader.next_is("+-"):
             raise _mistake(text, "it does not say '+-' and how well")
         reader.take()
-        given["half_width"] = reader.number("+-")
-    given |= reader.options()
-    return until(what, **given)
+        arguments["half_width"] = reader.number("+-")
+    arguments |= reader.options()
+    return until(what, **arguments)
 
 
 class _Words:
@@ -476,7 +478,7 @@ class _Words:
 
     def options(self) -> dict[str, Any]:
         """Return the pairs of words that are left."""
-        found: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         while self._words:
             key = self.take()
             if key not in _WORDS:
@@ -484,12 +486,12 @@ class _Words:
             if not self._words:
                 raise _mistake(self._text, f"nothing follows {key!r}")
             name = "metric" if key == "of" else key
-            if name in found:
+            if name in options:
                 raise _mistake(self._text, f"it says {key!r} twice")
             word = self._words.pop(0)
             number = _number(word) if key in ("at", "failed", "confidence") else None
-            found[name] = word if number is None else number
-        return found
+            options[name] = word if number is None else number
+        return options
 
 
 def _number(word: str) -> float | None:
@@ -526,7 +528,7 @@ def written(asked: "Until") -> str:
         "band": None,
         "method": "guaranteed",
     }
-    own = {
+    chosen = {
         "of": asked.metric,
         "at": asked.at,
         "failed": asked.failed,
@@ -535,7 +537,7 @@ def written(asked: "Until") -> str:
         "band": asked.band,
         "method": asked.method,
     }
-    for key, value in own.items():
+    for key, value in chosen.items():
         if value != usual[key]:
             text = value if isinstance(value, str) else f"{value:g}"
             words += [key, shlex.quote(text)]

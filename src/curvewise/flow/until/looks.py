@@ -56,14 +56,14 @@ class Question:
 
     def interval(self, scores: Floats, confidence: float) -> Interval:
         """Return the interval of one cell, in the metric's own direction."""
-        found = self.functional.interval(
+        interval = self.functional.interval(
             self.sign * scores,
             confidence=confidence,
             support=self.support,
             kind=self.band_for(len(scores), confidence),
             method=self.method,
         )
-        return found if self.sign > 0 else flipped(found)
+        return interval if self.sign > 0 else flipped(interval)
 
     def gap(self, one: Sample, other: Sample, confidence: float) -> Interval:
         """Return the asymptotic interval of a difference, paired by number."""
@@ -71,7 +71,7 @@ class Question:
         f = self.functional
         if round(len(a) * f.mass, 9) < ENOUGH:  # 1 - .9 is a little less than .1
             return _nothing_known(f"{len(a)} pairs are too few")
-        found = difference(
+        interval = difference(
             a,
             b,
             of=f.of,
@@ -81,7 +81,7 @@ class Question:
             paired=True,
             support=self.support,
         )
-        return found if self.sign > 0 else flipped(found)
+        return interval if self.sign > 0 else flipped(interval)
 
 
 def _paired(one: Sample, other: Sample) -> tuple[Floats, Floats]:

@@ -236,8 +236,10 @@ def numbered_below(trials: Trials, cells: Sequence[Cell], size: int) -> Trials:
             wanted[tasks[task], algorithms[algorithm]] = True
     if not len(trials):
         return trials
-    own = wanted[core.task, core.algorithm] & (core.number >= 0) & (core.number < size)
-    return trials if own.all() else trials.take(np.flatnonzero(own))
+    is_wanted = (
+        wanted[core.task, core.algorithm] & (core.number >= 0) & (core.number < size)
+    )
+    return trials if is_wanted.all() else trials.take(np.flatnonzero(is_wanted))
 
 
 def rounded_down(n: int) -> int:
@@ -282,12 +284,12 @@ def noted_before(
 def _key(named: Until, before: int) -> str:
     """Return under which name a store notes what is asked, and in which plan."""
     # What is known, not how well: the intervals do not depend on when they are enough.
-    asked = [
+    words = [
         *(str(named.functional), named.name, str(named.at), str(named.failed)),
         *(repr(named.confidence), str(named.band), named.method),
         *(["pairs"] if named.is_ranking and named.method == "asymptotic" else []),
     ]
-    return f"until {', '.join(asked)}; plan {before}"
+    return f"until {', '.join(words)}; plan {before}"
 
 
 # --- What a run until something is known has reached -----------------------------------
@@ -399,8 +401,8 @@ class Reached(Answer):
 
     @property
     def _band(self) -> Kind:
-        asked = self.until.question(self.metric)
-        return asked.band_for(self.size, self.look.confidence)
+        question = self.until.question(self.metric)
+        return question.band_for(self.size, self.look.confidence)
 
     @property
     def _by_rank(self) -> bool:
@@ -461,12 +463,12 @@ def _reached(
     budget = named.budget(len(sizes), before or 0)
     taken = None
     for number, size in enumerate(sizes, 1):
-        own = numbered_below(whole, cells, size)
-        if len(own) < size * len(cells):
+        part = numbered_below(whole, cells, size)
+        if len(part) < size * len(cells):
             break
-        found = named.samples(own, cells)
-        look = named.look(found, metric, budget)
-        taken = number, size, own, found, look
+        scores = named.samples(part, cells)
+        look = named.look(scores, metric, budget)
+        taken = number, size, part, scores, look
         if look.is_enough:
             break
     if taken is None:
@@ -476,11 +478,11 @@ def _reached(
             argument="trials",
             value=sizes[0],
         )
-    number, size, own, found, look = taken
+    number, size, part, scores, look = taken
     needed = None
     if not look.is_enough:
         later = named.budget(len(sizes), (before or 0) + 1)
-        needed = needed_trials(named.question(metric), look, found, later)
+        needed = needed_trials(named.question(metric), look, scores, later)
     settings: dict[str, TableCell] = {
         "until": str(named),
         "trials": experiment.trials,
@@ -496,7 +498,7 @@ def _reached(
         experiment.trials,
         before,
         needed,
-        Provenance.of(own, "until", settings, cautions=cluster_cautions(own)),
+        Provenance.of(part, "until", settings, cautions=cluster_cautions(part)),
     )
 
 

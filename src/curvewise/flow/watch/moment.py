@@ -141,14 +141,14 @@ def _forecast(inquiry: Inquiry) -> PrecisionForecast:
         sizes = planned_looks(inquiry.planned)
         budget = named.budget(len(sizes), inquiry.before)
     missing = len(inquiry.cells) - len(inquiry.samples)
-    found = _shortened(inquiry.samples)
-    look = named.look(found, metric, budget)
+    samples = _shortened(inquiry.samples)
+    look = named.look(samples, metric, budget)
     fewest = min(inquiry.done.get(cell, 0) for cell in inquiry.cells)
     needed = None
     if look.is_enough:
         needed = fewest
     else:
-        pilots = {cell: _first(own, _PILOT) for cell, own in found.items()}
+        pilots = {cell: _first(sample, _PILOT) for cell, sample in samples.items()}
         needed = needed_trials(named.question(metric), look, pilots, budget)
     at = next((size for size in sizes if needed is not None and size >= needed), None)
     return PrecisionForecast(
@@ -173,11 +173,11 @@ def _left(inquiry: Inquiry, size: int | None) -> int | None:
 
 def _shortened(samples: Samples) -> dict[Cell, Sample]:
     """Return as many trials of each cell, a round number: one band serves them all."""
-    fewest = min(len(own.scores) for own in samples.values())
+    fewest = min(len(sample.scores) for sample in samples.values())
     most = max(_AT_ONCE // len(samples), 100)
     return {
-        cell: _first(own, rounded_down(min(fewest, most)))
-        for cell, own in samples.items()
+        cell: _first(sample, rounded_down(min(fewest, most)))
+        for cell, sample in samples.items()
     }
 
 

@@ -147,8 +147,8 @@ def _scores(news: News, metric: Metric | None, at: At) -> Floats:
         values, known = from_counts(core, news.details, metric.name)
     else:
         return np.full(len(core), np.nan)
-    found = values_at(core, values, known, metric, at)
-    return np.where((core.status == 0) & np.isfinite(found), found, np.nan)
+    scores = values_at(core, values, known, metric, at)
+    return np.where((core.status == 0) & np.isfinite(scores), scores, np.nan)
 
 
 def _elsewhere(core: Core, at: At) -> NDArray[np.bool_]:
@@ -270,24 +270,24 @@ class Messages:
     def top(self, cells: Mapping[Cell, Kept]) -> tuple[Mishap, ...]:
         """Return what went wrong most often, and in which trial first."""
         names = {kept.place: cell for cell, kept in cells.items()}
-        found = []
+        mishaps = []
         for code in self._most_frequent():
             if code not in self._first:
                 self._first[code] = _searched(code, cells.values())
             task, algorithm, number = self._first[code]
             many, cell = int(self._counts[code]), names[task, algorithm]
-            found.append(Mishap(self._lines[code], many, *cell, number))
-        return tuple(found)
+            mishaps.append(Mishap(self._lines[code], many, *cell, number))
+        return tuple(mishaps)
 
 
 def _searched(code: int, cells: Iterable[Kept]) -> Place:
     """Return the first trial that has a message."""
-    found = []
+    places = []
     for kept in cells:
         numbers = kept.rows["number"][kept.rows["message"] == code]
         if len(numbers):
-            found.append((*kept.place, int(numbers.min())))
-    return min(found)
+            places.append((*kept.place, int(numbers.min())))
+    return min(places)
 
 
 # --------------------------------------------------------------------------------------
@@ -432,17 +432,17 @@ def _score_of_failure(metric: Metric, failed: Failed) -> float | None:
 
 def curve_of(drawn: Drawn, metric: Metric, failed: Failed) -> Curve | None:
     """Return the inverse CDF of one algorithm; None where it has no score."""
-    own = drawn.sample(metric, failed)
-    if not len(own.scores):
+    sample = drawn.sample(metric, failed)
+    if not len(sample.scores):
         return None
-    band = band_of(own.scores, metric)
+    band = band_of(sample.scores, metric)
     lower, upper = band.quantile(GRID)
     return Curve(
         drawn.algorithm,
         drawn.look,
-        len(own.scores),
-        own.failed,
-        drawn.broken - own.failed,
+        len(sample.scores),
+        sample.failed,
+        drawn.broken - sample.failed,
         np.asarray(quantile(band.scores, GRID)),
         lower,
         upper,
@@ -460,7 +460,7 @@ def _notes(
 ) -> list[str]:
     """Return what a reader of the curves must know."""
     level = percent(CONFIDENCE)
-    found = [
+    notes = [
         f"The band holds with {level} confidence at all quantiles of one algorithm and at "
         f"every look, for independent trials of any distribution. Trials that are still "
         f"running are not in it: where slow ones score differently, early curves are off."
@@ -469,15 +469,15 @@ def _notes(
     left_out = broken - scoring
     if scoring:
         score = declared_score(metric, failed)
-        found.insert(0, f"{count(scoring, 'failed trial')} counted as {score:g}.")
+        notes.insert(0, f"{count(scoring, 'failed trial')} counted as {score:g}.")
     if left_out:
-        found.insert(
+        notes.insert(
             0,
             f"{count(left_out, 'failed trial')} left out, which flatters the algorithms "
             f"that fail: '{metric.label}' has no worst score. Say what a failure scores "
             f"with --failed SCORE.",
         )
-    return found
+    return notes
 
 
 def view_of(
@@ -492,20 +492,20 @@ def view_of(
     """Return one task at one moment."""
     if metric is None:
         return TaskView(task, version, None, at, cells, (), ("No score has come yet.",))
-    if any(own.is_sized for own in drawn) and isinstance(at, str):
+    if any(one.is_sized for one in drawn) and isinstance(at, str):
         note = (
             "Each trial was run at one training size, and sizes differ: their scores are "
             "not of one distribution. Choose a size with --at SIZE."
         )
         return TaskView(task, version, metric, at, cells, (), (note,))
     try:
-        found = [curve_of(own, metric, failed) for own in drawn]
+        all_curves = [curve_of(one, metric, failed) for one in drawn]
     except CurvewiseError as problem:
         return TaskView(task, version, metric, at, cells, (), (str(problem),))
-    curves = tuple(curve for curve in found if curve is not None)
+    curves = tuple(curve for curve in all_curves if curve is not None)
     notes = ["No score has come yet."]
     if curves:
-        notes = _notes(curves, sum(own.broken for own in drawn), metric, failed)
+        notes = _notes(curves, sum(one.broken for one in drawn), metric, failed)
     return TaskView(task, version, metric, at, cells, curves, tuple(notes))
 
 
@@ -587,10 +587,10 @@ class Table:
         ]
 
     def _standing(self, cell: Cell, planned: int | None) -> CellStanding:
-        kept = self._cells.get(cell)
-        counts = [0] * len(STATUSES) if kept is None else kept.states.tolist()
+        trials = self._cells.get(cell)
+        counts = [0] * len(STATUSES) if trials is None else trials.states.tolist()
         states = shown_states(dict(zip(STATUSES, counts, strict=True)))
-        mean = None if kept is None else kept.mean_seconds
+        mean = None if trials is None else trials.mean_seconds
         return CellStanding(*cell, planned, states, mean, None)
 
     def tasks(self, standings: Iterable[CellStanding]) -> tuple[TaskStanding, ...]:
@@ -612,8 +612,10 @@ class Table:
 
     def version(self, task: str | None = None) -> int:
         """Return a number that grows whenever something about a task, or any, changes."""
-        own = (kept for (name, _), kept in self._cells.items() if task in (None, name))
-        return sum(kept.version for kept in own)
+        cells = (
+            kept for (name, _), kept in self._cells.items() if task in (None, name)
+        )
+        return sum(kept.version for kept in cells)
 
     # --- scores ------------------------------------------------------------------------
 

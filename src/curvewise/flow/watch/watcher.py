@@ -287,8 +287,8 @@ class Watcher:
             return None
         self._version_asked, self._cannot_ask = version, ""
         try:
-            asked = question.until.metric, question.until.at
-            if asked[0] not in (None, table.metric.name) or asked[1] != table.at:
+            wanted = question.until.metric, question.until.at
+            if wanted[0] not in (None, table.metric.name) or wanted[1] != table.at:
                 raise CurvewiseError(
                     "This page shows another score than was asked about."
                 )
