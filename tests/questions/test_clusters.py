@@ -309,7 +309,7 @@ def test_an_audit_keeps_the_runs_of_a_setting_together():
         ],
         [RETURN],
     )
-    from curvewise.questions.audit.deals import dealing_of
+    from curvewise.questions.audit.draws import dealing_of
 
     dealt = dealing_of(trials).deal(rng, within_numbers=False)
     assert dealt.design.units == (12, 12)

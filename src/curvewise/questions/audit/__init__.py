@@ -17,18 +17,19 @@ from curvewise.errors import (
     whole,
 )
 from curvewise.metrics import Metric
-from curvewise.questions.audit import text
 from curvewise.questions.audit.checks import (
+    SURENESS,
     Asked,
     Check,
     Kind,
     Seen,
     Subject,
     begun,
+    clopper_pearson,
     counted,
     refused,
 )
-from curvewise.questions.audit.deals import Dealing, dealing_of
+from curvewise.questions.audit.draws import SHUFFLES, Dealing, dealing_of
 from curvewise.questions.registry import with_part
 from curvewise.questions.sampling import (
     cluster_cautions,
@@ -39,7 +40,7 @@ from curvewise.questions.sampling import (
 )
 from curvewise.review.check import ungated
 from curvewise.stats.validation import checked_confidence
-from curvewise.text import Cell, Piece, Table, count, plain
+from curvewise.text import Cell, Piece, Table, count, joined, percent, plain
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At, Failed
 
@@ -51,6 +52,16 @@ __all__ = [
 
 
 REPETITIONS = 200  # that tell a rate of 5 % to within 5 points
+_ON = {"shuffled": "shuffled names", "simulated": "simulated trials"}
+_FEW_DEALS = 1000
+_ENOUGH = 1000  # repetitions, after which a rate of 5 % is known to within 2 points
+_MOST_TOLD = 3  # broken promises in a sentence
+_RARE = 0.05  # a rate that is worth knowing
+_LIMITS = (
+    "An audit tries the analyses on as many trials, with such ties and failures. It "
+    "takes trials for independent, and what was fitted for true: it cannot show that "
+    "they are."
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -97,7 +108,9 @@ class Audit(Answer):
         if not own:
             raise CurvewiseError(
                 f"There is no check of '{analysis}'. There are those of "
-                f"{listed(self.analyses)}, on shuffled and on simulated trials."
+                f"{listed(self.analyses)}, on shuffled and on simulated trials.",
+                argument="analysis",
+                value=analysis,
             )
         return own
 
@@ -113,20 +126,81 @@ class Audit(Answer):
         return [_row(check) for check in self.checks]
 
     def table(self) -> list[dict[str, Cell]]:
-        """Return the checks with headings for people."""
-        return text.table(self.checks)
+        """Return the checks with headings for people, numbered."""
+        return [_line(i, check) for i, check in enumerate(self.checks, start=1)]
 
     def headline(self) -> str:
-        """Return in one sentence whether the promises were kept."""
-        return text.headline(self)
+        """Return in one sentence whether what was promised was kept."""
+        n = len(self.checks)
+        where = f"in {count(self.repetitions, 'repetition')} on trials like these"
+        if not self.broken:
+            warned = len([c for c in self.checks if c.verdict == "as warned"])
+            kept = f"{n - warned} of {n}" if warned else f"all {n}"
+            but = f", and warn of the other {warned} themselves" if warned else ""
+            return (
+                f"The analyses kept {kept} promises {where}{but}; a rate of "
+                f"{percent(_RARE)} is known to within {_known(self.repetitions)} "
+                f"points."
+            )
+        first = [_broken(check) for check in self.broken[:_MOST_TOLD]]
+        more = len(self.broken) - len(first)
+        rest = f"; and {more} more" if more else ""
+        return (
+            f"The analyses broke {len(self.broken)} of {count(n, 'promise')} {where}: "
+            f"{'; '.join(first)}{rest}."
+        )
 
     def would_change(self) -> str:
         """Return what would change the verdicts."""
-        return text.would_change(self)
+        parts = []
+        if self.repetitions < _ENOUGH:
+            parts.append(
+                f"More repetitions tell rates more exactly: {_ENOUGH:,} would tell one "
+                f"of {percent(_RARE)} to within {_known(_ENOUGH)} points."
+            )
+        if self.broken:
+            parts.append(
+                "A promise that is broken with more repetitions, too, is not to be "
+                "relied on for trials like these: use what is guaranteed, or run more "
+                "trials."
+            )
+        return " ".join(parts)
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the table."""
-        return text.notes(self, self.told)
+        n = len(self.checks)
+        kinds = {check.kind for check in self.checks}
+        out = [
+            f"observed, in brackets: where the rate lies with {percent(SURENESS)} "
+            f"confidence (Clopper and Pearson). broken: even the near end breaks the "
+            f"promise. conservative: wrong surely less often than promised, at most "
+            f"half as often. By chance of the draws alone, one of {n} promises that "
+            f"are just kept is called broken in up to "
+            f"{percent(round(1 - (1 - (1 - SURENESS) / 2) ** n, 2))} of all audits."
+        ]
+        if "shuffled" in kinds:
+            out.append(
+                "shuffled names: whole trials under names dealt anew within each task, "
+                "so that no algorithm is better and every claim is false. Rates are of "
+                "deals of these very scores: tests by shuffles keep their promise in "
+                "each such set of scores, other claims on average over studies."
+            )
+        if "simulated" in kinds:
+            out.append(
+                "simulated trials: as many as there are, drawn from what each analysis "
+                "fitted, so that the truth is known. Cases that were drawn together "
+                "count as one for the brackets; no answer counts as a wrong one."
+            )
+        if any(check.verdict == "as warned" for check in self.checks):
+            out.append(
+                "as warned: the answer itself calls this probable, or its intervals "
+                "too short, with so few trials."
+            )
+        if any(check.verdict == "says nothing" for check in self.checks):
+            out.append("says nothing: most of these intervals have no ends at all.")
+        if lost := sum(check.refused for check in self.checks):
+            out.append(f"In {count(lost, 'case')} there was no answer.")
+        return [*out, *self.told, _LIMITS]
 
     def _tables(self) -> dict[str, list[dict[str, Cell]]]:
         return {"notes": [{"note": note} for note in self.notes()]}
@@ -163,6 +237,58 @@ def _row(check: Check) -> dict[str, Cell]:
         "warned": check.is_warned,
         "verdict": check.verdict,
     }
+
+
+def _line(i: int, check: Check) -> dict[str, Cell]:
+    promised, observed, low, high = check.shown
+    most = "at most" if check.kind == "shuffled" else "at least"
+    what = "claims" if check.kind == "shuffled" else "holds"
+    return {
+        "no.": str(i),
+        "analysis": check.analysis,
+        "on": _ON[check.kind],
+        "what it does": f"{what}: {check.what}",
+        "promised": f"{most} {percent(promised)}",
+        "observed": f"{_rate(observed)} ({_rate(low)} to {_rate(high)})",
+        "verdict": check.verdict,
+    }
+
+
+def _broken(check: Check) -> str:
+    promised, observed, low, high = check.shown
+    seen = f"{_rate(observed)} ({_rate(low)} to {_rate(high)})"
+    whose = f"'{check.what}' ({check.analysis})"
+    if check.kind == "shuffled":
+        return (
+            f"{whose} was claimed in {seen} of the shuffles, where at most "
+            f"{percent(promised)} was promised"
+        )
+    return (
+        f"{whose} held in {seen} of the cases, where {percent(promised)} was promised"
+    )
+
+
+def _rate(value: float) -> str:
+    """Return a rate in percent, as exactly as some hundred repetitions know it.
+
+    >>> _rate(0.0512), _rate(0.9999), _rate(0.0), _rate(0.0001)
+    ('5.1 %', '>99.9 %', '0 %', '<0.1 %')
+    """
+    if value in (0, 1):
+        return f"{100 * value:.0f} %"
+    if not 0.0005 <= value < 0.9995:
+        return "<0.1 %" if value < 0.5 else ">99.9 %"
+    return f"{100 * value:.1f} %"
+
+
+def _known(repetitions: int) -> str:
+    """Return how well a rate of 5 % is known, in points.
+
+    >>> _known(200), _known(1000)
+    ('5.4', '2.1')
+    """
+    _, high = clopper_pearson(_RARE * repetitions, repetitions, SURENESS)
+    return f"{100 * (high - _RARE):.1f}"
 
 
 def audit(
@@ -256,8 +382,8 @@ def audit(
         "confidence": confidence,
     }
     told = (
-        *text.dealing_notes(dealing),
-        *text.subject_notes([s.name for s in subjects], problems),
+        *_dealing_notes(dealing),
+        *_subject_notes([s.name for s in subjects], problems),
     )
     return Audit(
         meant,
@@ -269,6 +395,67 @@ def audit(
             trials, "audit", settings, seed, cautions=cluster_cautions(trials)
         ),
     )
+
+
+def _dealing_notes(dealing: Dealing) -> list[str]:
+    """Return how names were dealt, where that matters."""
+    if not dealing.is_possible:
+        return [
+            "No names were shuffled: there are no two algorithms on one task, so "
+            "nobody can be told apart falsely."
+        ]
+    out = []
+    if dealing.paired:
+        out.append(
+            "Trials of one number met the same data. performance and robustness "
+            "compare them pair by pair, and are dealt names within each number; the "
+            "others take runs for independent, and are dealt names among all trials of "
+            "a task."
+        )
+    if dealing.by_size:
+        out.append(
+            f"Each trial of {listed(dealing.by_size)} has one step: names were dealt "
+            f"among the trials of each step."
+        )
+    few = {t: n for t, n in dealing.different.items() if min(n) < _FEW_DEALS}
+    if few:
+        told = joined([_deals(t, *n) for t, n in list(few.items())[:_MOST_TOLD]])
+        more = f" and as few on {len(few) - _MOST_TOLD} more" * (len(few) > _MOST_TOLD)
+        out.append(
+            f"So few trials can be dealt in few different ways, {told}{more}: rates on "
+            f"shuffled names are of these deals, and repetitions see the same ones "
+            f"again."
+        )
+    return out
+
+
+def _deals(task: str, among: int, within: int) -> str:
+    """Return how many different deals a task has.
+
+    >>> _deals("moons", 462, 32), _deals("moons", 10, 10)
+    ('462 (32 within numbers) on moons', '10 on moons')
+    """
+    inside = f" ({within:,} within numbers)" if within != among else ""
+    return f"{among:,}{inside} on {task}"
+
+
+def _subject_notes(
+    names: Sequence[str], problems: dict[str, CurvewiseError]
+) -> list[str]:
+    """Return which analyses were tried in another way than usual, or not at all."""
+    out = []
+    if "difference" in names:
+        out.append(
+            f"difference was tried with {SHUFFLES:,} shuffles for each test instead of "
+            f"9,999, and more where p is close to the level."
+        )
+    if "confusion" in names:
+        out.append(
+            "confusion compares nobody; but readers may, by intervals that do not "
+            "meet. Of several of them one is wrong more often than each."
+        )
+    out += [f"Not tried: {name}. {problem}" for name, problem in problems.items()]
+    return out
 
 
 # --------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import numpy as np
 from curvewise.metrics import Floats
 from curvewise.questions.audit import checks
 from curvewise.questions.audit.checks import Asked, Seen, Subject, claims_by_task, holds
-from curvewise.questions.audit.populations import Cell, trials_of
+from curvewise.questions.audit.draws import Cell, trials_of
 from curvewise.questions.confusion import Confusion, confusion
 from curvewise.questions.confusion.fit import TIMES, Counted, CountFit
 from curvewise.questions.confusion.text import label, leading

@@ -20,8 +20,7 @@ from curvewise.questions.audit.checks import (
     one_claim,
     together,
 )
-from curvewise.questions.audit.deals import SHUFFLES
-from curvewise.questions.audit.populations import Cell, trials_of
+from curvewise.questions.audit.draws import SHUFFLES, Cell, trials_of
 from curvewise.questions.difference import Difference, difference
 from curvewise.questions.difference.fit import (
     LineTask,

@@ -19,7 +19,7 @@ from curvewise.questions.audit.checks import (
     leaves_out,
     together,
 )
-from curvewise.questions.audit.populations import Cell, trials_of
+from curvewise.questions.audit.draws import Cell, trials_of
 from curvewise.questions.learning import Learning, learning
 from curvewise.questions.learning.fit import (
     CurveFit,

@@ -17,7 +17,7 @@ from curvewise.questions.audit.checks import (
     one_claim,
     together,
 )
-from curvewise.questions.audit.populations import (
+from curvewise.questions.audit.draws import (
     Population,
     Populations,
     drawn_scores,
