@@ -5,8 +5,9 @@ from functools import cache
 import pytest
 
 import curvewise as cw
+from curvewise.questions.section import Settings
 from curvewise.report import page as report_page
-from curvewise.report.sections import Settings, chosen_metrics, page_sections
+from curvewise.report.sections import page_sections
 
 EXAMPLES = ("search", "curves", "counts")
 
@@ -15,7 +16,7 @@ EXAMPLES = ("search", "curves", "counts")
 def example_sections(name):
     """Return the sections of an example, in their order."""
     trials = cw.example(name)
-    settings = Settings(chosen_metrics(trials, None), "last", "worst")
+    settings = Settings.of(trials, None, "last", "worst")
     return page_sections(trials, settings)
 
 

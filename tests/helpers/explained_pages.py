@@ -1,7 +1,8 @@
 """What a page answers, to be held against what explain promises."""
 
 from curvewise.questions.needs import usual_at
-from curvewise.report.sections import Settings, chosen_metrics, page_sections
+from curvewise.questions.section import Settings
+from curvewise.report.sections import page_sections
 
 ANCHORS = {
     "performance": "performance",
@@ -15,8 +16,7 @@ ANCHORS = {
 
 
 def sections_of(trials, **settings):
-    chosen = chosen_metrics(trials, None)
-    asked = Settings(chosen, usual_at(trials), "worst", **settings)
+    asked = Settings.of(trials, None, usual_at(trials), "worst", **settings)
     return page_sections(trials, asked)
 
 

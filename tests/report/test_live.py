@@ -19,9 +19,8 @@ from curvewise.flow.watch import Watcher
 from curvewise.report.live import pages
 from curvewise.report.live import pages as live_pages
 from curvewise.report.live import server as module
-from curvewise.report.live.app import LOOPBACK, Hosts
 from curvewise.report.live.pages import Lookout, as_json
-from curvewise.report.live.server import bound, hosts_of
+from curvewise.report.live.server import LOOPBACK, Hosts, bound, hosts_of
 
 HOSTILE = '<script>alert("1")</script> & \u202eגבא'
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from curvewise.figures.draw import draw_panels
+from curvewise.questions.section import Block, Group, Method, Section
 from curvewise.report.names import Names
 from curvewise.report.page import bound, refuse_to_replace, save
-from curvewise.report.sections import Block, Group, Method, Section
 from curvewise.text import Cell, Row, joined, markdown
 from curvewise_papers.claims import Claims
 from curvewise_papers.study import Figure, Paper, Reproduction, Study

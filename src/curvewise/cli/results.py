@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -19,9 +19,6 @@ from curvewise.questions.commands import (
     read_source,
     source_options,
 )
-
-if TYPE_CHECKING:
-    from curvewise.questions.audit import Audit
 
 
 @click.command()
@@ -171,7 +168,7 @@ _LEAST = 2.0  # seconds after which one knows how long it will take
 
 
 @contextmanager
-def auditing(what: str) -> "Iterator[list[Audit]]":
+def auditing(what: str) -> Iterator[list[Any]]:
     """Show what is going on, and return the audits that a report made.
 
     On a terminal in one line that changes; elsewhere in lines, now and then.

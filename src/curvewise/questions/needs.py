@@ -73,6 +73,34 @@ class Prospect:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What people may ask of trials, and the analysis that answers it.
+
+    Parameters
+    ----------
+    analysis, question, clause : str
+        As in `Prospect`.
+    """
+
+    analysis: str
+    question: str
+    clause: str
+
+    def unanswered(self, why: str = "", **more: str) -> Prospect:
+        """Return that it is not answered, and why."""
+        return Prospect(
+            self.analysis, self.question, self.clause, "no", why=why, **more
+        )
+
+    def answered(self, found: str, *, why: str, **more: str) -> Prospect:
+        """Return from what it is answered: in part, where something stands against it."""
+        can: Can = "in part" if why else "yes"
+        return Prospect(
+            self.analysis, self.question, self.clause, can, found=found, why=why, **more
+        )
+
+
 _INDEPENDENT = Message(
     "Run independent trials: an Experiment without ", Keyword("cross"), "."
 )
@@ -81,7 +109,7 @@ Probe: TypeAlias = Callable[[Trials, str, Failed], None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class Request:
     """What is asked of every question.
 
     Parameters
@@ -124,7 +152,7 @@ class Settled:
 
 
 def settled(
-    asked: Asked,
+    request: Request,
     probe: Probe,
     *parts: Trials,
     is_directed: bool = True,
@@ -142,16 +170,16 @@ def settled(
             _ = meant.known_direction  # or it is asked for
         probe(part, metric, failed)
 
-    whole = parts or (asked.trials,)
+    whole = parts or (request.trials,)
     first = ""
     for part in whole:
-        for metric in asked.metrics:
+        for metric in request.metrics:
             problem, failed = _tried(part, metric, tried)
             if problem is None:
                 return Settled(_measured(part, metric), metric, failed)
             first = first or problem
     part = whole[-1]
-    for metric in asked.metrics if len(part.tasks) > 1 else ():
+    for metric in request.metrics if len(part.tasks) > 1 else ():
         each = {task: part.where(task=task) for task in tasks_measured(part, metric)}
         outcomes = {task: _tried(one, metric, tried) for task, one in each.items()}
         good = [task for task, (problem, _) in outcomes.items() if problem is None]
@@ -180,21 +208,21 @@ def _tried(part: Trials, metric: str, probe: Probe) -> tuple[str | None, Failed]
     for failed in failures if len(part) else ():
         try:
             probe(part, metric, failed)
-        except CurvewiseError as found:
-            problem = found.message
+        except CurvewiseError as refusal:
+            problem = refusal.message
         else:
             return None, failed
     return problem, "raise"
 
 
 # How to tell what is to be expected, and what `check` may object to.
-Needs: TypeAlias = Mapping[Callable[[Asked], Prospect], Concern]
+Needs: TypeAlias = Mapping[Callable[[Request], Prospect], Concern]
 
 
 # --- in words ----------------------------------------------------------------------------
 
 
-def told(settled: Settled, at: At = "last") -> str:
+def basis(settled: Settled, at: At = "last") -> str:
     """Return from what a question is answered."""
     part = settled.trials
     metric = part.metric(settled.metric)
@@ -217,15 +245,15 @@ def subject(trials: Trials) -> str:
     )
 
 
-def others(asked: Asked, metric: str) -> str:
+def others(request: Request, metric: str) -> str:
     """Return which metrics the same can be asked about."""
-    rest = [name for name in asked.metrics if name != metric]
+    rest = [name for name in request.metrics if name != metric]
     return f"It can be asked about {listed(rest, 4)}, too." if rest else ""
 
 
-def in_part(settled: Settled, asked: Asked, what: str = "") -> str:
+def in_part(settled: Settled, request: Request, what: str = "") -> str:
     """Return what was left out, and why; empty where nothing was."""
-    missing = [t for t in asked.trials.tasks if t not in settled.trials.tasks]
+    missing = [t for t in request.trials.tasks if t not in settled.trials.tasks]
     lost = f"Not on {listed(missing, 4)}." if missing else ""
     return sentences(lost, settled.problem or what)
 
@@ -242,9 +270,9 @@ def fewest(trials: Trials) -> int:
 # --- to be copied ------------------------------------------------------------------------
 
 
-def command(asked: Asked, name: str, options: Mapping[str, Any]) -> str:
+def command(request: Request, name: str, options: Mapping[str, Any]) -> str:
     """Return a command with the source and its options, quoted for a shell."""
-    words = ["curvewise", name, *asked.words]
+    words = ["curvewise", name, *request.words]
     for option, value in options.items():
         words += [f"--{option.replace('_', '-')}", _typed(value)]
     return shlex.join(words)
@@ -302,7 +330,7 @@ def _one_or_list(names: Sequence[str]) -> str:
 
 
 def calls(
-    asked: Asked,
+    request: Request,
     settled: Settled,
     function: str,
     options: Mapping[str, Any],
@@ -311,13 +339,13 @@ def calls(
 ) -> dict[str, str]:
     """Return the command and the line of Python that put a question."""
     # Analyses leave out by themselves where nothing was measured.
-    chosen = expression(settled.trials, _measured(asked.trials, settled.metric))
+    chosen = expression(settled.trials, _measured(request.trials, settled.metric))
     line = python(function, chosen, literal(settled.metric), **options)
     if chosen != "trials":
         return {"python": line}
     typed_options = {"metric": settled.metric, **options}
     return {
-        "command": command(asked, typed or function, typed_options),
+        "command": command(request, typed or function, typed_options),
         "python": line,
     }
 
@@ -374,12 +402,12 @@ def with_at(at: At) -> dict[str, Any]:
     return {} if at == "last" else {"at": at}
 
 
-def at_step(found: Settled, at: At) -> Settled:
+def at_step(case: Settled, at: At) -> Settled:
     """Return only the trials of that size, where there is one for each trial."""
     if isinstance(at, str):
-        return found
-    core = found.trials.core
+        return case
+    core = case.trials.core
     owner = np.repeat(np.arange(len(core)), core.lengths)
     keep = core.lengths == 0
     keep[owner[core.steps == at]] = True
-    return Settled(found.trials.take(np.flatnonzero(keep)), found.metric, found.failed)
+    return Settled(case.trials.take(np.flatnonzero(keep)), case.metric, case.failed)

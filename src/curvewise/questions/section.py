@@ -53,6 +53,30 @@ class Settings:
         default_factory=dict, compare=False, repr=False
     )
 
+    @classmethod
+    def of(
+        cls,
+        trials: Trials,
+        metric: str | None,
+        at: At,
+        failed: Failed,
+        *,
+        audit: int = 0,
+        anyway: bool = False,
+    ) -> "Settings":
+        """Return the settings for one metric; for all, or what counts can tell, if none."""
+        every = [trials.metric(name) for name in _reported(trials, metric)]
+        directed = [m for m in every if m.is_directed]
+        return cls(
+            metrics=tuple(m.name for m in directed if m.direction is not None),
+            at=at,
+            failed=failed,
+            audit=audit,
+            anyway=anyway,
+            undirected=tuple(m.name for m in every if not m.is_directed),
+            by_task=tuple(m.name for m in directed if m.direction is None),
+        )
+
     @property
     def judged(self) -> tuple[str, ...]:
         """The metrics that say who is better, at least on each task by itself."""
@@ -252,24 +276,6 @@ def by_metric(
 def must_raise(trials: Trials, settings: Settings, metric: str) -> bool:
     """Return whether what went wrong is for the caller to decide: what a failure scores."""
     return settings.failed == "raise" and trials.count_failed(metric) > 0
-
-
-def chosen_metrics(trials: Trials, metric: str | None) -> tuple[str, ...]:
-    """Return the metrics to report: the one asked for, all, or what counts can tell."""
-    every = _reported(trials, metric)
-    return tuple(n for n in every if trials.metric(n).direction is not None)
-
-
-def by_task_metrics(trials: Trials, metric: str | None) -> tuple[str, ...]:
-    """Return the metrics of which another way is better on each task."""
-    every = [trials.metric(name) for name in _reported(trials, metric)]
-    return tuple(m.name for m in every if m.direction is None and m.is_directed)
-
-
-def undirected_metrics(trials: Trials, metric: str | None) -> tuple[str, ...]:
-    """Return the metrics of which it is not known which way they are better."""
-    every = _reported(trials, metric)
-    return tuple(n for n in every if not trials.metric(n).is_directed)
 
 
 def _reported(trials: Trials, metric: str | None) -> list[str]:

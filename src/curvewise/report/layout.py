@@ -11,9 +11,9 @@ from markupsafe import Markup
 
 from curvewise.figures.chart import Chart, Series, looks
 from curvewise.figures.thinning import FINEST, tolerance_for
+from curvewise.questions.section import Block, Group, Section
 from curvewise.report.names import LETTERS, Names, visible, visible_within
 from curvewise.report.plotly import caption_of, packed, plotly_figure
-from curvewise.report.sections import Block, Group, Section
 from curvewise.text import Cell, Row, columns, short_names, shown, step
 
 MANY = 12  # names of a legend that is scrolled
@@ -233,22 +233,14 @@ class Chapter:
         return sum(folder.is_folded for folder in self.folders)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A line of the contents: a question, and where it is answered for which metric."""
-
-    question: str
-    places: list[tuple[str, str]]  # what of it, and the name of its chapter
-
-
-def contents(chapters: Sequence[Chapter]) -> list[Entry]:
-    """Return the contents: a question that is asked of several metrics is one line."""
-    found: dict[str, list[tuple[str, str]]] = {}
+def contents(chapters: Sequence[Chapter]) -> dict[str, list[tuple[str, str]]]:
+    """Return each question, and where it is answered: for which metric, which chapter."""
+    places: dict[str, list[tuple[str, str]]] = {}
     for chapter in chapters:
         parts = _OF_METRIC.fullmatch(chapter.section.question)
-        stem, of = parts.groups() if parts else (chapter.section.question, "")
-        found.setdefault(stem, []).append((of, chapter.name))
-    return [Entry(stem, places) for stem, places in found.items()]
+        question, metric = parts.groups() if parts else (chapter.section.question, "")
+        places.setdefault(question, []).append((metric, chapter.name))
+    return places
 
 
 @dataclass

@@ -8,32 +8,23 @@ from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Metric
 from curvewise.questions.needs import usual_at
+from curvewise.questions.section import Section, Settings
 from curvewise.report.layout import LONG, MANY, Desk, contents, script_json
 from curvewise.report.names import Names, visible
-from curvewise.report.sections import (
-    Section,
-    Settings,
-    by_task_metrics,
-    chosen_metrics,
-    page_sections,
-    undirected_metrics,
-)
+from curvewise.report.sections import page_sections
 from curvewise.text import Row, count, joined
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At, Failed
 from curvewise.trials.table import understood
 from curvewise.trials.trial import ONLY
 from curvewise.version import __version__
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 _IN_TITLE = 60  # letters of names that a title may hold
 
@@ -80,15 +71,7 @@ def render(
         raise CurvewiseError("There are no trials to report. Check what was read.")
     if at == "last":  # of single sizes the largest
         at = usual_at(trials)
-    settings = Settings(
-        chosen_metrics(trials, metric),
-        at,
-        failed,
-        audit,
-        anyway,
-        undirected_metrics(trials, metric),
-        by_task_metrics(trials, metric),
-    )
+    settings = Settings.of(trials, metric, at, failed, audit=audit, anyway=anyway)
     sections = page_sections(trials, settings)
     read = [
         {"fact": fact, "what was understood": text} for fact, text in understood(trials)
@@ -146,10 +129,8 @@ def bound(
 
 
 @cache
-def _environment() -> "Environment":
+def _environment() -> Environment:
     """Return what pages are made by; it takes a while to read a template."""
-    from jinja2 import Environment, PackageLoader
-
     made = Environment(
         loader=PackageLoader("curvewise.report"),
         autoescape=True,

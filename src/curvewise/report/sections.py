@@ -19,9 +19,6 @@ from curvewise.questions.section import (
     Section,
     Settings,
     at_words,
-    by_task_metrics,
-    chosen_metrics,
-    undirected_metrics,
 )
 from curvewise.review.check import Findings, check
 from curvewise.review.finding import SEVERITIES, counted
@@ -29,18 +26,6 @@ from curvewise.text import Cell, count, joined
 from curvewise.trials import Trials
 from curvewise.trials.trial import STATUSES
 from curvewise.version import __version__
-
-__all__ = [
-    "Block",
-    "Group",
-    "Method",
-    "Section",
-    "Settings",
-    "by_task_metrics",
-    "chosen_metrics",
-    "page_sections",
-    "undirected_metrics",
-]
 
 
 def direction_sections(trials: Trials, settings: Settings) -> list[Section]:

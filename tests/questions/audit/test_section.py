@@ -8,7 +8,8 @@ import curvewise as cw
 from curvewise.questions import audit
 from curvewise.questions.audit.section import audit_sections, watched
 from curvewise.questions.registry import QUESTIONS
-from curvewise.report.sections import Settings, page_sections
+from curvewise.questions.section import Settings
+from curvewise.report.sections import page_sections
 
 
 @pytest.fixture(scope="module")

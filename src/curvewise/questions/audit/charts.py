@@ -3,8 +3,7 @@
 import numpy as np
 
 from curvewise.figures.chart import Chart, Series, no_band
-from curvewise.figures.draw import draw
-from curvewise.figures.labels import Axes
+from curvewise.figures.draw import Axes, draw
 from curvewise.questions.audit import Audit
 from curvewise.questions.audit.checks import Check
 from curvewise.questions.base import must_be
@@ -17,8 +16,8 @@ def audit_chart(answer: Audit) -> Chart:
     numbered = list(enumerate(answer.checks, start=1))
     series: list[Series] = []
     for look, name in enumerate(answer.analyses):
-        own = [(i, check) for i, check in numbered if check.analysis == name]
-        series += [_intervals(name, own, look), _rates(name, own, look)]
+        checks = [(i, check) for i, check in numbered if check.analysis == name]
+        series += [_intervals(name, checks, look), _rates(name, checks, look)]
     level = percent(1 - answer.confidence)
     return Chart(
         title="How often promises were broken",
@@ -34,17 +33,17 @@ def audit_chart(answer: Audit) -> Chart:
     )
 
 
-def _intervals(name: str, own: list[tuple[int, Check]], look: int) -> Series:
+def _intervals(name: str, checks: list[tuple[int, Check]], look: int) -> Series:
     """Return upright lines, one for each check, with a gap before the next."""
-    x = np.array([i for i, _ in own for _ in range(3)], dtype=np.float64)
-    ends = [(*check.interval, np.nan) for _, check in own]
+    x = np.array([i for i, _ in checks for _ in range(3)], dtype=np.float64)
+    ends = [(*check.interval, np.nan) for _, check in checks]
     y = np.array(ends, dtype=np.float64).ravel()
     return Series(name, x, y, *no_band(y), look=look)
 
 
-def _rates(name: str, own: list[tuple[int, Check]], look: int) -> Series:
-    x = np.array([i for i, _ in own], dtype=np.float64)
-    y = np.array([check.rate for _, check in own])
+def _rates(name: str, checks: list[tuple[int, Check]], look: int) -> Series:
+    x = np.array([i for i, _ in checks], dtype=np.float64)
+    y = np.array([check.rate for _, check in checks])
     return Series(name, x, y, *no_band(y), look=look, is_dots=True)
 
 

@@ -258,6 +258,15 @@ def misses(
     return Seen(what, wrong, len(held), apart, promised, silent, is_warned)
 
 
+def misses_by_task(
+    told: Iterable[tuple[str, Sequence[bool | None]]], promised: float, tasks: int
+) -> list[Seen]:
+    """Return how many intervals of each kind missed; those of a task hang together."""
+    return [
+        misses(what, held, promised, apart=min(tasks, len(held))) for what, held in told
+    ]
+
+
 def together(held: Iterable[bool | None]) -> bool | None:
     """Return whether all hold at once; None where all of them say nothing.
 

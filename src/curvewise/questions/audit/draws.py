@@ -248,6 +248,25 @@ class Cell(NamedTuple):
     values: Floats
     counts: Ints | None = None
 
+    @classmethod
+    def of_runs(
+        cls,
+        task: str,
+        algorithm: str,
+        runs: Ints,
+        steps: Floats,
+        values: Floats,
+        counts: Ints | None = None,
+    ) -> "Cell":
+        """Return a cell of points in any order, each with its run."""
+        order = np.lexsort((steps, runs))
+        numbers, lengths = np.unique(runs, return_counts=True)
+        if counts is not None:
+            counts = counts[order]
+        else:
+            values = values[order]
+        return cls(task, algorithm, numbers, lengths, steps[order], values, counts)
+
 
 def trials_of(cells: Sequence[Cell], metric: Metric | None, like: Trials) -> Trials:
     """Return drawn cells as trials, tasks and algorithms in the order of others."""

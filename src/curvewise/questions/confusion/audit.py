@@ -8,8 +8,14 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from curvewise.metrics import Floats
-from curvewise.questions.audit import checks
-from curvewise.questions.audit.checks import Asked, Seen, Subject, claims_by_task, holds
+from curvewise.questions.audit.checks import (
+    Asked,
+    Seen,
+    Subject,
+    claims_by_task,
+    holds,
+    misses_by_task,
+)
 from curvewise.questions.audit.draws import Cell, trials_of
 from curvewise.questions.confusion import Confusion, confusion
 from curvewise.questions.confusion.fit import TIMES, Counted, CountFit
@@ -79,21 +85,15 @@ class OfConfusion(Subject):
         cells = []
         for one in self.found.found:
             for fit in one.fits:
-                own = fit.counted
-                by_size = _counts(fit, rng)
-                runs = np.concatenate([np.arange(len(c)) for c in own.counts])
-                at = np.repeat(own.trained_on, own.runs)
-                order = np.lexsort((at, runs))
-                numbers, lengths = np.unique(runs, return_counts=True)
+                runs = [np.arange(len(counts)) for counts in fit.counted.counts]
                 cells.append(
-                    Cell(
+                    Cell.of_runs(
                         one.task,
                         fit.algorithm,
-                        numbers,
-                        lengths,
-                        at[order],
-                        np.empty(0),
-                        np.concatenate(by_size)[order],
+                        runs=np.concatenate(runs),
+                        steps=np.repeat(fit.counted.trained_on, fit.counted.runs),
+                        values=np.empty(0),
+                        counts=np.concatenate(_counts(fit, rng)),
                     )
                 )
         return trials_of(cells, None, self.trials)
@@ -115,11 +115,8 @@ class OfConfusion(Subject):
             "at the size compared",
             *(f"with {x:g} times the data" for x in TIMES[1:]),
         ]
-        apart, level = len(answer.found), self.asked.level
-        return [
-            checks.misses(f"{names} {at}", own, level, apart=apart)
-            for at, own in zip(where, held, strict=True)
-        ]
+        told = [(f"{names} {at}", own) for at, own in zip(where, held, strict=True)]
+        return misses_by_task(told, self.asked.level, len(answer.found))
 
 
 def _are_apart(one: Interval, other: Interval) -> bool:

@@ -7,8 +7,7 @@ import numpy as np
 
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.figures.chart import Chart, Mark, Series, no_band
-from curvewise.figures.draw import draw, draw_grid
-from curvewise.figures.labels import Axes, one_legend
+from curvewise.figures.draw import Axes, draw, draw_grid, one_legend
 from curvewise.figures.styles import current
 from curvewise.metrics import find
 from curvewise.questions.base import must_be
@@ -39,37 +38,37 @@ def confusion_chart(
     positive: int | None = None,
 ) -> Chart:
     """Return a metric of each algorithm against data, with bands, and what was observed."""
-    found = _of(answer, task)
+    result = _of(answer, task)
     name = _metric(answer, metric, positive)
-    far = _far(found, to)
+    far = _far(result, to)
     settings = answer.asked.settings(name, positive)
     series: list[Series] = []
-    for look, fit in enumerate(found.fits):
+    for look, fit in enumerate(result.fits):
         n = np.geomspace(
             float(fit.counted.trained_on[0]),
             far,
-            _POINTS if found.classes <= 3 else _FEWER,
+            _POINTS if result.classes <= 3 else _FEWER,
         )
         band = answer.asked.band(fit.curve, name, n, positive)
         series.append(
             Series(fit.algorithm, n, band.value, band.lower, band.upper, look)
         )
-        seen = fit.counted.trained_on
-        told = observed(fit.curve, name, settings)
+        sizes = fit.counted.trained_on
+        rates = observed(fit.curve, name, settings)
         series.append(
             Series(
                 f"{fit.algorithm}, observed",
-                seen,
-                told,
-                *no_band(seen),
+                sizes,
+                rates,
+                *no_band(sizes),
                 look,
                 is_dots=True,
             )
         )
     of_class = "" if positive is None else f" of class {answer.names[positive]}"
-    largest = max(fit.counted.largest for fit in found.fits)
+    largest = max(fit.counted.largest for fit in result.fits)
     return Chart(
-        title=f"{label(name)}{of_class} and data{on(found.task)}",
+        title=f"{label(name)}{of_class} and data{on(result.task)}",
         x_label="training examples",
         y_label=f"{label(name)}{of_class}",
         series=tuple(series),
@@ -139,8 +138,8 @@ def plot_confusion_metrics(
     matplotlib.axes.Axes
         The first; ``.figure`` holds all.
     """
-    found = _of(answer, task)
-    charts = [confusion_chart(answer, name, found.task, to) for name in answer.metrics]
+    result = _of(answer, task)
+    charts = [confusion_chart(answer, name, result.task, to) for name in answer.metrics]
     return _panels(charts)
 
 
@@ -177,15 +176,15 @@ def class_charts(
     to: float | None = None,
 ) -> list[Chart]:
     """Return a metric of each class against data; of many classes, the hardest ones."""
-    found = _of(answer, task)
+    result = _of(answer, task)
     offered = sorted(
         name for name in AVERAGED if name != "f_beta" or name in answer.metrics
     )
     if metric not in offered:
         raise unknown("metric of a class", metric, offered)
     charts = [
-        confusion_chart(answer, metric, found.task, to, positive=k)
-        for k in hardest(found)
+        confusion_chart(answer, metric, result.task, to, positive=k)
+        for k in hardest(result)
     ]
     drawn = [one for chart in charts for one in chart.series]
     low, high = min(map(_least, drawn)), max(map(_most, drawn))
@@ -195,11 +194,11 @@ def class_charts(
     return [replace(chart, y_range=common) for chart in charts]
 
 
-def _leaders(metric: str, own: Sequence[Series], size: float) -> tuple[str, ...]:
+def _leaders(metric: str, curves: Sequence[Series], size: float) -> tuple[str, ...]:
     """Return the algorithms by what their curves are worth at a size."""
     meant = find(metric)
     down = 1 if meant is not None and meant.direction == "lower" else -1
-    worth = {one.name: down * float(np.interp(size, one.x, one.y)) for one in own}
+    worth = {one.name: down * float(np.interp(size, one.x, one.y)) for one in curves}
     return tuple(sorted(worth, key=lambda name: worth[name]))
 
 
@@ -223,8 +222,8 @@ def _metric(answer: Confusion, metric: str | None, positive: int | None) -> str:
     return metric
 
 
-def _far(found: CountTask, to: float | None) -> float:
-    largest = max(fit.counted.largest for fit in found.fits)
+def _far(result: CountTask, to: float | None) -> float:
+    largest = max(fit.counted.largest for fit in result.fits)
     if to is None:
         return _BEYOND * largest
     if not (is_number(to) and to >= largest):

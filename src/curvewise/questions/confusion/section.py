@@ -20,17 +20,18 @@ from curvewise.questions.learning.section import (
     too_few_sizes,
 )
 from curvewise.questions.needs import (
-    Asked,
     Needs,
     Prospect,
+    Request,
     Settled,
+    Topic,
+    basis,
     command,
     expression,
     in_part,
     python,
     refused,
     settled,
-    told,
 )
 from curvewise.questions.sampling import crossed_factors
 from curvewise.questions.section import (
@@ -48,7 +49,7 @@ from curvewise.text import joined
 from curvewise.trials import Trials
 from curvewise.trials.doors import Failed
 
-_CONFUSION = (
+_TOPIC = Topic(
     "confusion",
     "How do precision, recall and F1 move with data?",
     "how precision, recall and F1 move with data",
@@ -60,41 +61,35 @@ _COUNT = (
 )
 
 
-def prospect(asked: Asked) -> Prospect:
+def prospect(request: Request) -> Prospect:
     """Return whether it can be told how precision, recall and F1 move with data."""
-    trials = asked.trials
+    trials = request.trials
     if crossed_factors(trials):
-        return Prospect(*_CONFUSION, "no", **refused(trials))
+        return _TOPIC.unanswered(**refused(trials))
     if not trials.details().classes.any():
-        name = asked.metrics[0] if asked.metrics else None
+        name = request.metrics[0] if request.metrics else None
         has_sizes = name is not None and not against_sizes(
             trials, name, FEWEST_OF_COUNTS
         )
-        return Prospect(
-            *_CONFUSION,
-            "no",
+        return _TOPIC.unanswered(
             why="These trials have no confusion counts.",
             add=_COUNT if has_sizes else f"{_COUNT} {TRAIN_ON_SIZES}",
         )
-    found = settled(Asked(trials, ("error",), asked.words), _count)
+    case = settled(Request(trials, ("error",), request.words), _count)
     against = against_sizes(trials, "error", FEWEST_OF_COUNTS)
-    if isinstance(found, str):
-        return Prospect(*_CONFUSION, "no", why=against or found, add=TRAIN_ON_SIZES)
-    made = _confusion_calls(asked, found)
+    if isinstance(case, str):
+        return _TOPIC.unanswered(why=against or case, add=TRAIN_ON_SIZES)
+    made = _confusion_calls(request, case)
     if against or not could_be_sizes(trials, "error"):
         add = f"{TRAIN_ON_SIZES} {IF_SIZES}" if against else IF_SIZES
-        return Prospect(
-            *_CONFUSION, "no", why=against or PERHAPS_SIZES, add=add, **made
-        )
-    curves = _counted(found.trials, found.failed)
+        return _TOPIC.unanswered(why=against or PERHAPS_SIZES, add=add, **made)
+    curves = _counted(case.trials, case.failed)
     short = [one.algorithm for one in curves if len(one.sizes) < FEWEST_OF_COUNTS]
     kept = [one for one in curves if len(one.sizes) >= FEWEST_OF_COUNTS]
-    why = in_part(found, asked, too_few_sizes(short, FEWEST_OF_COUNTS))
+    why = in_part(case, request, too_few_sizes(short, FEWEST_OF_COUNTS))
     classes = joined([str(k) for k in sorted({one.classes for one in kept})])
-    return Prospect(
-        *_CONFUSION,
-        "in part" if why else "yes",
-        found=f"{told(found).replace(', error', '', 1)}, counts of {classes} classes, "
+    return _TOPIC.answered(
+        found=f"{basis(case).replace(', error', '', 1)}, counts of {classes} classes, "
         f"{from_size_to_size([one.trained_on for one in kept])}",
         why=why,
         strength=strength_of_curves(
@@ -104,13 +99,13 @@ def prospect(asked: Asked) -> Prospect:
     )
 
 
-def _confusion_calls(asked: Asked, found: Settled) -> dict[str, str]:
-    chosen = expression(found.trials, asked.trials)
-    options: dict[str, Any] = found.options
+def _confusion_calls(request: Request, case: Settled) -> dict[str, str]:
+    chosen = expression(case.trials, request.trials)
+    options: dict[str, Any] = case.options
     line = python("confusion", chosen, **options)
     if chosen != "trials":
         return {"python": line}
-    return {"python": line, "command": command(asked, "confusion", options)}
+    return {"python": line, "command": command(request, "confusion", options)}
 
 
 def _count(part: Trials, _metric: str, failed: Failed) -> None:
@@ -130,7 +125,6 @@ def _counted(part: Trials, failed: Failed) -> list[Counted]:
     return [one for own in counted_by_task(part, failed).values() for one in own]
 
 
-_QUESTION = "How do precision, recall and F1 move with data?"
 _ASKED = (
     "Steps are taken for sizes of training sets. Precision: how many of those that were "
     "called positive are; recall: how many of the positives were found; F1: both in one "
@@ -155,14 +149,19 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
             anyway=settings.anyway,
         )
     except Blocked as problem:
-        return [withheld("confusion", _QUESTION, _ASKED, problem)]
+        return [withheld("confusion", _TOPIC.question, _ASKED, problem)]
     except CurvewiseError as problem:  # such as one size on each task
         told = f"These counts make no curve. {problem}"
-        return [unanswered("confusion", _QUESTION, _ASKED, told)]
+        return [unanswered("confusion", _TOPIC.question, _ASKED, told)]
     blocks = partial(_blocks, answer)
     return [
         answered(
-            _ASKED, answer, blocks, CONFUSION, question=_QUESTION, anchor="confusion"
+            _ASKED,
+            answer,
+            blocks,
+            CONFUSION,
+            question=_TOPIC.question,
+            anchor="confusion",
         )
     ]
 

@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 
 from curvewise.metrics import Floats, Metric
-from curvewise.questions.audit import checks
 from curvewise.questions.audit.checks import (
     Asked,
     Seen,
@@ -17,6 +16,7 @@ from curvewise.questions.audit.checks import (
     band_holds,
     claims_by_task,
     holds,
+    misses_by_task,
     one_claim,
     together,
 )
@@ -24,7 +24,7 @@ from curvewise.questions.audit.draws import SHUFFLES, Cell, trials_of
 from curvewise.questions.difference import Difference, difference
 from curvewise.questions.difference.fit import (
     LineTask,
-    fewest_steps,
+    grid_of,
     too_many_pairs,
     with_lines,
 )
@@ -33,7 +33,6 @@ from curvewise.questions.sampling import crossed_factors
 from curvewise.stats.deals import number_of_deals
 from curvewise.trials import Trials
 
-MOST_STEPS = 600  # at which curves of different steps are compared, as on the page
 _MANY_DEALS = 10_000  # more are not all tried, but as many as shuffles
 _SHAPED = 20  # lines of an algorithm whose noise keeps its shape; of fewer it is normal
 
@@ -126,7 +125,7 @@ class OfDifference(Subject):
 
     def misses(self, answer: Difference) -> list[Seen]:
         """Return which differences and curves are not in their intervals and bands."""
-        level, tasks = self.asked.level, len(answer.found)
+        level = self.asked.level
         heights, bands, means = [], [], []
         for one, true in zip(answer.found, self.found.found, strict=True):
             truth = {name: own.mean(axis=0) for name, own in true.lines.items()}
@@ -142,10 +141,7 @@ class OfDifference(Subject):
             told.append(("band of a difference, all steps and pairs at once", bands))
         if any(held is not None for held in means):
             told.append(("band of a mean curve, all steps at once", means))
-        return [
-            checks.misses(what, held, level, apart=min(tasks, len(held)))
-            for what, held in told
-        ]
+        return misses_by_task(told, level, len(answer.found))
 
 
 def _weights(n: int, rng: np.random.Generator) -> Floats:
@@ -179,8 +175,7 @@ def subject(trials: Trials, asked: Asked) -> OfDifference | None:
     trials, _ = with_lines(trials)
     if len(trials) == 0 or crossed_factors(trials) or too_many_pairs(trials):
         return None
-    recorded = fewest_steps(trials, asked.metric)
-    grid = None if recorded is None else min(recorded, MOST_STEPS)
+    grid = grid_of(trials, asked.metric)
     found = difference(
         trials,
         asked.metric,

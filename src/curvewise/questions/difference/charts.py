@@ -9,8 +9,7 @@ import numpy as np
 
 from curvewise.errors import CurvewiseError
 from curvewise.figures.chart import Bar, Chart, Mark, Series, no_band, without_band
-from curvewise.figures.draw import draw, draw_grid
-from curvewise.figures.labels import Axes, Figure
+from curvewise.figures.draw import Axes, Figure, draw, draw_grid
 from curvewise.metrics import Floats
 from curvewise.questions.base import must_be
 from curvewise.questions.difference import Difference
@@ -30,33 +29,33 @@ _MOST_OF_ONE, _MOST_LINES, _MOST_OF_ALL = 100, 200, 2000
 
 def lines_chart(answer: Difference, task: str | None = None) -> Chart:
     """Return every line, and the mean of each algorithm with its band."""
-    found = _of(answer, task)
-    steps = found.lines.steps
+    result = _of(answer, task)
+    steps = result.lines.steps
     room = min(_MOST_LINES, _MOST_OF_ALL // len(answer.tasks))
-    most = max(min(_MOST_OF_ONE, room // len(found.lines)), 1)
+    most = max(min(_MOST_OF_ONE, room // len(result.lines)), 1)
     series = [
         Series(f"{name}, a line", steps, line, *no_band(steps), look, is_faint=True)
-        for look, (name, own) in enumerate(found.lines.items())
-        for line in _some(own, most)
+        for look, (name, lines) in enumerate(result.lines.items())
+        for line in _some(lines, most)
     ]
-    for look, (name, band) in enumerate(found.means.items()):
+    for look, (name, band) in enumerate(result.means.items()):
         series.append(Series(name, steps, band.value, band.lower, band.upper, look))
     thin = "every line, that is every run"
-    if max(map(len, found.lines.values())) > most:
+    if max(map(len, result.lines.values())) > most:
         thin = (
             f"at most {most} lines, that is runs, of each algorithm, evenly chosen from "
             f"the one with the lowest mean to the one with the highest"
         )
     banded = any(one.has_band for one in series)
-    meant = answer.metric.on(found.task)
+    meant = answer.metric.on(result.task)
     up = 1 if meant.direction is None else meant.sign
-    mean = {name: up * float(band.value.mean()) for name, band in found.means.items()}
+    mean = {name: up * float(band.value.mean()) for name, band in result.means.items()}
     bands = (
         f", with {percent(1 - answer.level)} bands, each at all its steps at once. Bands "
         f"that overlap do not say that algorithms are alike; see where they differ"
     )
     return Chart(
-        title=f"Lines{on(found.task)}",
+        title=f"Lines{on(result.task)}",
         x_label="step",
         y_label=answer.metric.label,
         series=tuple(series),
@@ -82,26 +81,28 @@ def where_chart(
     Of more than ten pairs, those that were found to differ come first, and then those
     with the largest difference for its band, unless `pairs` says which.
     """
-    found = _of(answer, task)
-    shown = chosen_pairs(found) if pairs is None else asked_pairs(answer, found, pairs)
-    names = short_names(found.algorithms, _MOST_LETTERS)
-    all_of_them = len(found.pairs)
+    result = _of(answer, task)
+    shown = (
+        _chosen_pairs(result) if pairs is None else _wanted_pairs(answer, result, pairs)
+    )
+    names = short_names(result.algorithms, _MOST_LETTERS)
+    all_of_them = len(result.pairs)
     part = f", {len(shown)} of {all_of_them} pairs" if len(shown) < all_of_them else ""
     series, bars = [], []
     row = sum(bool(one.stretches) for one in shown)  # the first on top, as in a legend
     for look, one in enumerate(shown):
         name = f"{names[one.first]} - {names[one.second]}"
-        band = one.difference(found)
+        band = one.difference(result)
         series.append(Series(name, band.at, band.value, band.lower, band.upper))
         row -= bool(one.stretches)
         for first, last in one.stretches:
-            bars.append(Bar(*_drawn(first, last, found.lines.steps), look, row, name))
+            bars.append(Bar(*_drawn(first, last, result.lines.steps), look, row, name))
     return Chart(
-        title=f"Differences{on(found.task)}{part}",
+        title=f"Differences{on(result.task)}{part}",
         x_label="step",
         y_label=f"difference in {answer.metric.label}",
         series=tuple(series),
-        caption=what_was_found(answer, found, shown),
+        caption=_caption(answer, result, shown),
         axis="linear",
         shape="line",
         level=0.0,
@@ -116,14 +117,14 @@ def null_chart(
 
     Of shuffles and flips those with the larger p are shown, which is the one that counts.
     """
-    found = _of(answer, task)
+    result = _of(answer, task)
     if effect not in _TESTS:
         raise CurvewiseError(
             f"effect is {effect!r}. Pass 'algorithm' (height) or 'interaction' (shape).",
             argument="effect",
             value=effect,
         )
-    test = found.anova.tests[effect]
+    test = result.anova.tests[effect]
     both = {"shuffles": test.shuffles, "flips": test.flips}
     made = {kind: draws for kind, draws in both.items() if draws is not None}
     kind = max(made, key=lambda one: made[one].p)
@@ -135,23 +136,23 @@ def null_chart(
     # Beyond the last mark there is room for its label.
     reach = max([_top(drawn.values), *(1.08 * mark.x for mark in marks)]) or 1.0
     series = [_histogram(kind, drawn.values, reach)]
-    if found.anova.null == "joint":
-        series.append(_textbook(found, effect, reach))
-    told = f"p = {drawn.p:.2g} by {kind}."
+    if result.anova.null == "joint":
+        series.append(_textbook(result, effect, reach))
+    verdict = f"p = {drawn.p:.2g} by {kind}."
     for name, one in made.items():
-        told = f"{told[:-1]} and {one.p:.2g} by {name}: the larger one counts."
+        verdict = f"{verdict[:-1]} and {one.p:.2g} by {name}: the larger one counts."
     takes = f"what it takes at level {answer.level:g}"
     if critical == math.inf:
         takes = f"that no value could be enough at level {answer.level:g}"
     endless = " The one observed is infinite." if math.isinf(drawn.observed) else ""
     return Chart(
-        title=f"Chance and {_TESTS[effect]}{on(found.task)}",
-        x_label=_statistic(found, effect, kind),
+        title=f"Chance and {_TESTS[effect]}{on(result.task)}",
+        x_label=_statistic(result, effect, kind),
         y_label="density",
         series=tuple(series),
         caption=f"What {drawn.number:,} {kind} of whole lines make of the statistic if "
         f"algorithms do not matter, what it was, and {takes}: {test.statistic}.{endless} "
-        f"{told}",
+        f"{verdict}",
         axis="linear",
         marks=tuple(marks),
     )
@@ -159,10 +160,10 @@ def null_chart(
 
 def shares_chart(answer: Difference, task: str | None = None) -> Chart:
     """Return how much of the effect has shown by each step, and what chance would."""
-    found = _of(answer, task)
-    shares, steps = found.shares, found.lines.steps
+    result = _of(answer, task)
+    shares, steps = result.shares, result.lines.steps
     return Chart(
-        title=f"When the difference shows{on(found.task)}",
+        title=f"When the difference shows{on(result.task)}",
         x_label="step",
         y_label="share of the effect so far",
         series=(
@@ -321,15 +322,15 @@ def _drawn(first: float, last: float, steps: Floats) -> tuple[float, float]:
 # --- chance ------------------------------------------------------------------------------
 
 
-def _statistic(found: LineTask, effect: Effect, kind: str) -> str:
+def _statistic(result: LineTask, effect: Effect, kind: str) -> str:
     """Return what the values of the draws are."""
-    if found.anova.noise == "equal":
+    if result.anova.noise == "equal":
         return "F"
     if effect == "interaction":
         return "ANOVA-type statistic"
     if kind == "flips":
         return "Welch's F"
-    two = len(found.algorithms) == 2
+    two = len(result.algorithms) == 2
     return "Welch's t as a normal deviate" if two else "-log p of Welch's F"
 
 
@@ -347,11 +348,11 @@ def _histogram(name: str, values: Floats, top: float) -> Series:
     return _bins(name, edges, counts / len(values))
 
 
-def _textbook(found: LineTask, effect: Effect, top: float) -> Series:
+def _textbook(result: LineTask, effect: Effect, top: float) -> Series:
     """Return what a textbook's F makes of the same bins."""
     from scipy.special import fdtr
 
-    df, edges = found.anova.anova.df, np.linspace(0, top, _BINS + 1)
+    df, edges = result.anova.anova.df, np.linspace(0, top, _BINS + 1)
     below = fdtr(df[effect], df["error"], edges)
     return _bins("F of a textbook", edges, np.diff(below))
 
@@ -364,7 +365,7 @@ def _bins(name: str, edges: Floats, shares: Floats) -> Series:
 _MOST_PAIRS = 10  # on one pair of axes
 
 
-class ShownPair(NamedTuple):
+class _ShownPair(NamedTuple):
     """A pair as it is drawn: first minus second, which may be turned round."""
 
     pair: LinePair
@@ -376,27 +377,27 @@ class ShownPair(NamedTuple):
         """Return the steps, from where to where, at which the pair differs."""
         return () if self.pair.where is None else self.pair.where.stretches
 
-    def difference(self, found: LineTask) -> CurveBand:
+    def difference(self, result: LineTask) -> CurveBand:
         """Return the difference of the mean curves; without a band where there is none."""
         band = self.pair.band
         if band is None:
-            one, other = found.means[self.pair.one], found.means[self.pair.other]
-            none = without_band(found.lines.steps)
+            one, other = result.means[self.pair.one], result.means[self.pair.other]
+            none = without_band(result.lines.steps)
             value = one.value - other.value
-            band = CurveBand(found.lines.steps, value, none, none, "", "no band")
+            band = CurveBand(result.lines.steps, value, none, none, "", "no band")
         if self.first == self.pair.one:
             return band
         value, lower, upper = -band.value, -band.upper, -band.lower
         return CurveBand(band.at, value, lower, upper, band.estimand, band.guarantee)
 
 
-def chosen_pairs(found: LineTask) -> list[ShownPair]:
+def _chosen_pairs(result: LineTask) -> list[_ShownPair]:
     """Return the pairs to draw, in the order of the answer."""
     places = sorted(
-        range(len(found.pairs)), key=lambda i: _interest(found.pairs[i]), reverse=True
+        range(len(result.pairs)), key=lambda i: _interest(result.pairs[i]), reverse=True
     )
-    chosen = [found.pairs[i] for i in sorted(places[:_MOST_PAIRS])]
-    return [ShownPair(pair, pair.one, pair.other) for pair in chosen]
+    chosen = [result.pairs[i] for i in sorted(places[:_MOST_PAIRS])]
+    return [_ShownPair(pair, pair.one, pair.other) for pair in chosen]
 
 
 def _interest(pair: LinePair) -> tuple[bool, bool, float]:
@@ -417,9 +418,9 @@ def _is_found(pair: LinePair) -> bool:
     return _is_seen(pair) or "rejected" in pair.decisions.values()
 
 
-def asked_pairs(
-    answer: Difference, found: LineTask, pairs: PairsLike
-) -> list[ShownPair]:
+def _wanted_pairs(
+    answer: Difference, result: LineTask, pairs: PairsLike
+) -> list[_ShownPair]:
     """Return the pairs that were asked for, each the way round that it was."""
     if not (isinstance(pairs, tuple | list) and pairs and all(map(_is_pair, pairs))):
         raise CurvewiseError(
@@ -428,7 +429,7 @@ def asked_pairs(
             value=pairs,
         )
     return [
-        ShownPair(answer.pair(one, other, found.task), one, other)
+        _ShownPair(answer.pair(one, other, result.task), one, other)
         for one, other in pairs
     ]
 
@@ -437,11 +438,9 @@ def _is_pair(two: object) -> bool:
     return isinstance(two, tuple | list) and len(two) == 2
 
 
-def what_was_found(
-    answer: Difference, found: LineTask, shown: Sequence[ShownPair]
-) -> str:
+def _caption(answer: Difference, result: LineTask, shown: Sequence[_ShownPair]) -> str:
     """Return what the picture of differences shows, and what it does not."""
-    several = len(found.pairs) > 1
+    several = len(result.pairs) > 1
     parts = ["The difference of the mean curves, first minus second"]
     if any(one.pair.band is not None for one in shown):
         sharing = " and for all pairs" if several else ""
@@ -463,10 +462,10 @@ def what_was_found(
         few = f" Of {count(untold, 'pair')} there are too few lines to tell where."
         parts.append(few)
     drawn = [one.pair for one in shown]
-    if left := [pair for pair in found.pairs if pair not in drawn]:
+    if left := [pair for pair in result.pairs if pair not in drawn]:
         differ = sum(map(_is_found, left))
         parts.append(
-            f" {len(found.pairs) - len(left)} of {len(found.pairs)} pairs; of those left "
+            f" {len(result.pairs) - len(left)} of {len(result.pairs)} pairs; of those left "
             f"out, {differ or 'none'} {'was' if differ == 1 else 'were'} found to differ."
         )
     return "".join(parts)

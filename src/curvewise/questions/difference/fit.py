@@ -165,8 +165,14 @@ def _first_ones(trials: Trials) -> tuple[NDArray[np.intp], list[str]]:
     return np.flatnonzero(place < most), [told]
 
 
-def fewest_steps(trials: Trials, metric: str) -> int | None:
-    """Return how many steps the shortest curve has; None where all have the same ones."""
+_MOST_STEPS = 600  # at which curves of different steps are compared by default
+
+
+def grid_of(trials: Trials, metric: str) -> int | None:
+    """Return at how many common steps to compare curves: those of the shortest one.
+
+    None where all have the same steps.
+    """
     _, known = flat_values(trials, metric)
     core, fewest = trials.core, []
     uneven = False
@@ -176,7 +182,7 @@ def fewest_steps(trials: Trials, metric: str) -> int | None:
         steps = {core.steps[a:b][known[a:b]].tobytes() for a, b in ends}
         uneven |= len(steps) > 1
         fewest += [len(own) // core.steps.itemsize for own in steps]
-    return max(min(fewest, default=2), 2) if uneven else None
+    return min(max(min(fewest, default=2), 2), _MOST_STEPS) if uneven else None
 
 
 # --- The lines of one task: all that is asked of them, and what was found --------------

@@ -11,17 +11,19 @@ from curvewise.errors import CurvewiseError, Message, listed
 from curvewise.questions.difference import Difference, difference
 from curvewise.questions.difference.charts import lines_chart, where_chart
 from curvewise.questions.difference.fit import (
-    fewest_steps,
+    grid_of,
     lines_by_task,
     too_many_pairs,
     with_lines,
 )
 from curvewise.questions.difference.text import adjusted_p, lines_in_words
 from curvewise.questions.needs import (
-    Asked,
     Needs,
     Prospect,
+    Request,
     Settled,
+    Topic,
+    basis,
     calls,
     fewest,
     in_part,
@@ -29,7 +31,6 @@ from curvewise.questions.needs import (
     refused,
     sentences,
     settled,
-    told,
 )
 from curvewise.questions.sampling import crossed_factors
 from curvewise.questions.section import (
@@ -50,43 +51,40 @@ from curvewise.text import count, step
 from curvewise.trials import Trials
 from curvewise.trials.doors import Failed, Lines
 
-_DIFFERENCE = (
+_TOPIC = Topic(
     "difference",
     "Do the curves differ, and where?",
     "whether and where curves differ",
 )
-_MOST_STEPS = 600  # at which curves of different steps are compared, as in the report
 _LEVEL = 0.05
 _NO_CURVES = "A trial has one score here, and no curve."
 _RECORD = "Record the score after every epoch, with the step."
 
 
-def prospect(asked: Asked) -> Prospect:
+def prospect(request: Request) -> Prospect:
     """Return whether curves can be compared."""
-    if lacking := what_is_lacking(asked.trials, 2):
-        return Prospect(*_DIFFERENCE, "no", **lacking)
-    enough = with_enough(asked.trials, 2)
-    found = settled(asked, _compare, asked.trials, enough, is_directed=False)
-    if isinstance(found, str):
-        return Prospect(*_DIFFERENCE, "no", why=found)
-    compared = with_rivals(found.trials)
-    alone = who_is_left_out(compared, asked.trials, "two runs")
+    if lacking := what_is_lacking(request.trials, 2):
+        return _TOPIC.unanswered(**lacking)
+    enough = with_enough(request.trials, 2)
+    case = settled(request, _compare, request.trials, enough, is_directed=False)
+    if isinstance(case, str):
+        return _TOPIC.unanswered(why=case)
+    compared = with_rivals(case.trials)
+    alone = who_is_left_out(compared, request.trials, "two runs")
     cannot = _cannot_be_significant(compared)
-    meant = found.trials.metric(found.metric)
+    meant = case.trials.metric(case.metric)
     nobody = (
         ""
         if meant.is_directed
         else Message("Not who is ahead: ", meant.assumption, ".")
     )
-    why = sentences(in_part(found, asked, alone), cannot, nobody)
-    made = calls(asked, found, "difference", options_for_lines(found))
-    own = Settled(compared, found.metric, found.failed)
-    return Prospect(
-        *_DIFFERENCE,
-        "in part" if why else "yes",
-        found=f"{told(own)}, {_steps(own)}",
+    why = sentences(in_part(case, request, alone), cannot, nobody)
+    made = calls(request, case, "difference", options_for_lines(case))
+    own = Settled(compared, case.metric, case.failed)
+    return _TOPIC.answered(
+        found=f"{basis(own)}, {_steps(own)}",
         why=why,
-        strength=sentences(_how_many_runs(compared), others(asked, found.metric)),
+        strength=sentences(_how_many_runs(compared), others(request, case.metric)),
         **made,
     )
 
@@ -96,7 +94,7 @@ def prospect(asked: Asked) -> Prospect:
 
 def several_lines(part: Trials, metric: str, failed: Failed) -> list[Lines]:
     """Return the curves of each task that has those of two algorithms."""
-    grid = _grid(part, metric)
+    grid = grid_of(part, metric)
     by_task = lines_by_task(part, metric, grid, None, failed)
     several = [own for own in by_task.values() if len(own) > 1]
     if not several:
@@ -114,15 +112,10 @@ def _compare(part: Trials, metric: str, failed: Failed) -> None:
         two_way(lines)
 
 
-def _grid(part: Trials, metric: str) -> int | None:
-    recorded = fewest_steps(part, metric)
-    return None if recorded is None else min(recorded, _MOST_STEPS)
-
-
-def options_for_lines(found: Settled) -> dict[str, Any]:
+def options_for_lines(case: Settled) -> dict[str, Any]:
     """Return the keywords with which curves are compared."""
-    grid = _grid(found.trials, found.metric)
-    return ({} if grid is None else {"grid": grid}) | found.options
+    grid = grid_of(case.trials, case.metric)
+    return ({} if grid is None else {"grid": grid}) | case.options
 
 
 # --- of which trials ---------------------------------------------------------------------
@@ -210,16 +203,15 @@ def _how_many_runs(part: Trials) -> str:
     return told
 
 
-def _steps(found: Settled) -> str:
-    grid = _grid(found.trials, found.metric)
+def _steps(case: Settled) -> str:
+    grid = grid_of(case.trials, case.metric)
     if grid is not None:
         return f"at {grid} common steps"
-    steps = np.unique(found.trials.core.steps)
+    steps = np.unique(case.trials.core.steps)
     return f"{len(steps)} steps from {step(steps[0])} to {step(steps[-1])}"
 
 
 _SENTENCES = 10  # about pairs; the table has all of them
-_STEPS = 600  # at which curves of different steps are compared, at most
 _ASKED = (
     "Every run has a curve. Whole runs are compared, since points of one run hang "
     "together: in height, that is their means over the steps, and in shape, that is how "
@@ -231,7 +223,6 @@ _OVERALL = (
 )
 
 
-_QUESTION = "Do the curves differ, and where?"
 NEEDS: Needs = {prospect: "difference"}
 
 
@@ -246,12 +237,11 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
         if told := too_many_pairs(trials):
             raise CurvewiseError(told)
         cautions = gate(whole, "difference", metric=metric, anyway=settings.anyway)
-        recorded = fewest_steps(trials, metric)
         with ungated():  # of which these are a part
             answer = difference(
                 trials,
                 metric,
-                grid=None if recorded is None else min(recorded, _STEPS),
+                grid=grid_of(trials, metric),
                 failed=settings.failed,
                 seed=SEED,
             )
@@ -270,7 +260,7 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
         return f"These curves cannot be compared. {problem}"
 
     every = map(trials.metric, settings.every)
-    return by_metric("difference", _QUESTION, _ASKED, every, section, refusal)
+    return by_metric("difference", _TOPIC.question, _ASKED, every, section, refusal)
 
 
 def _overall_block(answer: Difference) -> Block:

@@ -10,7 +10,7 @@ from typing import Any
 from curvewise.answer import Answer, Provenance
 from curvewise.errors import Blocked, CurvewiseError, Message, unknown
 from curvewise.metrics import Metric
-from curvewise.questions.needs import Asked, Can, Prospect, subject
+from curvewise.questions.needs import Can, Prospect, Request, subject
 from curvewise.questions.registry import with_part
 from curvewise.review.check import gate
 from curvewise.review.finding import Concern
@@ -217,12 +217,12 @@ def explain(
     # What can be judged by comes first; of the others it is asked which way is better.
     metrics = tuple(sorted(scores, key=lambda n: _unknown(trials.metric(n))))
     words = _words(source, trials)
-    asked = Asked(trials, metrics, words)
+    request = Request(trials, metrics, words)
     who = f"These {subject(trials)}" if len(trials) > 1 else "This one trial"
     return Explanation(
         who,
         tuple(
-            prospect(asked) if anyway else _guarded(asked, prospect, concern)
+            prospect(request) if anyway else _guarded(request, prospect, concern)
             for each in with_part("needs")
             for prospect, concern in each.part("section", "NEEDS").items()
         ),
@@ -245,35 +245,35 @@ def _unknown(metric: Metric) -> int:
 
 
 def _guarded(
-    asked: Asked, prospect: Callable[[Asked], Prospect], concern: Concern
+    request: Request, prospect: Callable[[Request], Prospect], concern: Concern
 ) -> Prospect:
     """Return a prospect by the metrics that `check` lets pass, if there are any."""
     problems: dict[str | None, Blocked] = {}
-    for metric in (None,) if concern == "confusion" else asked.metrics:
+    for metric in (None,) if concern == "confusion" else request.metrics:
         try:
-            gate(asked.trials, concern, metric=metric)
+            gate(request.trials, concern, metric=metric)
         except Blocked as problem:
             problems[metric] = problem
-    free = tuple(metric for metric in asked.metrics if metric not in problems)
+    free = tuple(metric for metric in request.metrics if metric not in problems)
     if not problems or (free and None not in problems):
-        return prospect(replace(asked, metrics=free))
-    found = prospect(asked)
-    if found.can == "no" or not found.found:
+        return prospect(replace(request, metrics=free))
+    usual = prospect(request)
+    if usual.can == "no" or not usual.found:
         return (
-            found  # for a reason that nothing gets past, or not told from these trials
+            usual  # for a reason that nothing gets past, or not told from these trials
         )
     first = next(iter(problems.values()))
     remedies = [fix for fix in first.fixes if "anyway" not in fix]
     is_final = len(remedies) == len(first.fixes)  # no answer whatever is said
     return replace(
-        found,
+        usual,
         can="no",
         found="",
         strength="",
         why=first.text if is_final else Message(first.text, " ", _ALL_THE_SAME),
         add=_read_again(remedies),
-        command="" if is_final else found.command and f"{found.command} --anyway",
-        python="" if is_final else f"{found.python.removesuffix(')')}, anyway=True)",
+        command="" if is_final else usual.command and f"{usual.command} --anyway",
+        python="" if is_final else f"{usual.python.removesuffix(')')}, anyway=True)",
     )
 
 

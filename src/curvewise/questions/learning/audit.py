@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from curvewise.metrics import Floats
-from curvewise.questions.audit import checks
 from curvewise.questions.audit.checks import (
     Asked,
     Seen,
@@ -17,6 +16,7 @@ from curvewise.questions.audit.checks import (
     claims_by_task,
     holds,
     leaves_out,
+    misses_by_task,
     together,
 )
 from curvewise.questions.audit.draws import Cell, trials_of
@@ -79,14 +79,8 @@ class OfLearning(Subject):
             shared = _shared(one, rng)
             for fit in one.fits:
                 runs, sizes, errors = _errors(fit, shared, rng)
-                order = np.lexsort((sizes, runs))
-                numbers, lengths = np.unique(runs, return_counts=True)
-                scores = scale.zero - scale.sign * errors[order]
-                cells.append(
-                    Cell(
-                        one.task, fit.algorithm, numbers, lengths, sizes[order], scores
-                    )
-                )
+                scores = scale.zero - scale.sign * errors
+                cells.append(Cell.of_runs(one.task, fit.algorithm, runs, sizes, scores))
         return trials_of(cells, self.found.metric, self.trials)
 
     def misses(self, answer: Learning) -> list[Seen]:
@@ -97,8 +91,8 @@ class OfLearning(Subject):
             laws = {fit.algorithm: fit.law for fit in true.fits}
             for fit in one.fits:
                 law, sizes = laws[fit.algorithm], fit.measured.sizes
-                told = fit.law.parameters(confidence)["e_N"]
-                now.append(holds(told, float(law.error(one.size))))
+                error = fit.law.parameters(confidence)["e_N"]
+                now.append(holds(error, float(law.error(one.size))))
                 band = fit.band(sizes, confidence)
                 along.append(band_holds(band, law.error(sizes)))
                 limit = law.extrapolation_limit
@@ -117,21 +111,17 @@ class OfLearning(Subject):
                         holds(p.reliance, _reliance(a, b, one.size)) for p, a, b in gaps
                     )
                 )
-        tasks = len(answer.found)
-        told_of = [
+        told = [
             ("error at the size compared", now),
             ("curve at the sizes observed, all at once", along),
             ("forecast for four times the data, were the law true", beyond),
         ]
         if better:
-            told_of += [
+            told += [
                 ("difference of errors, all pairs of a task at once", better),
                 ("difference of data-reliances, all pairs of a task at once", reliant),
             ]
-        return [
-            checks.misses(what, held, level, apart=min(tasks, len(held)))
-            for what, held in told_of
-        ]
+        return misses_by_task(told, level, len(answer.found))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,8 +7,7 @@ import numpy as np
 
 from curvewise.errors import CurvewiseError
 from curvewise.figures.chart import Bar, Chart, Mark, Series, no_band
-from curvewise.figures.draw import draw
-from curvewise.figures.labels import Axes
+from curvewise.figures.draw import Axes, draw
 from curvewise.questions.base import must_be
 from curvewise.questions.learning import Learning
 from curvewise.questions.learning.fit import CurveFit, CurvePair, CurveTask
@@ -30,36 +29,36 @@ def learning_chart(
     answer: Learning, task: str | None = None, scale: Scale = "root"
 ) -> Chart:
     """Return the power law of each algorithm with its band, and what was observed."""
-    found = _of(answer, task)
+    result = _of(answer, task)
     one_of("scale", scale, ("root", "log"))
     series: list[Series] = []
-    names = short_names(found.algorithms, _IN_LEGEND)
-    called = {fit.algorithm: _legend(fit, names[fit.algorithm]) for fit in found.fits}
-    for look, fit in enumerate(found.fits):
+    names = short_names(result.algorithms, _IN_LEGEND)
+    called = {fit.algorithm: _legend(fit, names[fit.algorithm]) for fit in result.fits}
+    for look, fit in enumerate(result.fits):
         n = np.geomspace(fit.measured.sizes[0], fit.law.extrapolation_limit, _POINTS)
         band = fit.band(n, answer.confidence)
         name = called[fit.algorithm]
         series.append(Series(name, n, band.value, band.lower, band.upper, look))
-    series += _observed(found)
-    limit = max(fit.law.extrapolation_limit for fit in found.fits)
+    series += _observed(result)
+    limit = max(fit.law.extrapolation_limit for fit in result.fits)
     return Chart(
-        title=f"Error and data{on(found.task)}",
+        title=f"Error and data{on(result.task)}",
         x_label="training examples, drawn at n^(-1/2)"
         if scale == "root"
         else "training examples",
         y_label=answer.scale.label,
         series=tuple(series),
         caption=f"Circles: mean of the runs at each size. Curves: power laws, with error "
-        f"and data-reliance at {step(found.size)} examples, and "
+        f"and data-reliance at {step(result.size)} examples, and "
         f"{percent(answer.confidence)} bands at all sizes at once, which hold for curves "
         f"that are power laws. Dashed: four times the data, as far as one should go.",
         axis=scale,
         shape="line",
         marks=(Mark(limit, "4 times the data"),),
         y_axis="log" if scale == "log" else "linear",
-        ticks=_ticks(found, limit),
-        y_range=_log_range(found, series) if scale == "log" else None,
-        leaders=tuple(called[name] for name in _leaders(found)),
+        ticks=_ticks(result, limit),
+        y_range=_log_range(result, series) if scale == "log" else None,
+        leaders=tuple(called[name] for name in _leaders(result)),
     )
 
 
@@ -67,8 +66,8 @@ def forecast_chart(
     answer: Learning, task: str | None = None, to: float | None = None
 ) -> Chart:
     """Return what the curve of each algorithm may do beyond what was observed."""
-    found = _of(answer, task)
-    largest = max(fit.largest for fit in found.fits)
+    result = _of(answer, task)
+    largest = max(fit.largest for fit in result.fits)
     if to is not None and not (is_number(to) and to > largest):
         raise CurvewiseError(
             f"to is {to!r}. Pass a size beyond the largest observed one, {step(largest)}.",
@@ -77,22 +76,27 @@ def forecast_chart(
         )
     far = _BEYOND * largest if to is None else float(to)
     series: list[Series] = []
-    for look, fit in enumerate(found.fits):
+    for look, fit in enumerate(result.fits):
         n = np.geomspace(fit.largest, far, _POINTS)
         band = fit.forecast.interval(n, answer.confidence)
         series.append(
             Series(fit.algorithm, n, band.value, band.lower, band.upper, look)
         )
-        seen = fit.measured
+        measured = fit.measured
         name = f"{fit.algorithm}, observed"
         series.append(
             Series(
-                name, seen.sizes, seen.means, *no_band(seen.sizes), look, is_faint=True
+                name,
+                measured.sizes,
+                measured.means,
+                *no_band(measured.sizes),
+                look,
+                is_faint=True,
             )
         )
-    series += _observed(found)
+    series += _observed(result)
     return Chart(
-        title=f"What more data would buy{on(found.task)}",
+        title=f"What more data would buy{on(result.task)}",
         x_label="training examples",
         y_label=answer.scale.label,
         series=tuple(series),
@@ -102,24 +106,24 @@ def forecast_chart(
         axis="log",
         shape="line",
         marks=(Mark(largest, "largest size so far"),),
-        leaders=_leaders(found),
+        leaders=_leaders(result),
     )
 
 
 def size_for_chart(answer: SizesNeeded, task: str | None = None) -> Chart:
     """Return how likely an error is reached with so much data, for each algorithm."""
     must_be(answer, SizesNeeded, "learning(...).size_for")
-    own = answer.of(task)
+    needed = answer.of(task)
     series = []
-    for one in own:
+    for one in needed:
         n = one.size.sizes
         series.append(
             Series(one.algorithm, n, one.size.chances, *no_band(n))  # pointwise
         )
-    largest = max(float(one.size.forecast.sizes[-1]) for one in own)
+    largest = max(float(one.size.forecast.sizes[-1]) for one in needed)
     likely = {one.name: float(one.y.max()) for one in series}
     return Chart(
-        title=f"Data for an error of {shown(answer.error)}{on(own[0].task)}",
+        title=f"Data for an error of {shown(answer.error)}{on(needed[0].task)}",
         x_label="training examples",
         y_label=f"probability that {answer.label} is at most {shown(answer.error)}",
         series=tuple(series),
@@ -140,28 +144,32 @@ def crossing_chart(
     pairs: Sequence[tuple[str, str]] | None = None,
 ) -> Chart:
     """Return how likely the first of each pair is better, and where that is sure."""
-    found = _of(answer, task)
-    shown_pairs = _pairs(answer, found, pairs)
-    names = short_names(found.algorithms, _MOST_LETTERS)
+    result = _of(answer, task)
+    shown_pairs = _pairs(answer, result, pairs)
+    names = short_names(result.algorithms, _MOST_LETTERS)
     series, bars, marks = [], [], []
     row = len(shown_pairs)
     for look, pair in enumerate(shown_pairs):
         row -= 1
         name = f"{names[pair.one]} better than {names[pair.other]}"
-        told = pair.crossing
-        series.append(Series(name, told.sizes, told.chance, *no_band(told.sizes), look))
+        crossing = pair.crossing
+        series.append(
+            Series(
+                name, crossing.sizes, crossing.chance, *no_band(crossing.sizes), look
+            )
+        )
         bars += [
             Bar(stretch.first, stretch.last, look, row, name)
-            for stretch in told.stretches
+            for stretch in crossing.stretches
             if stretch.better is not None
         ]
         if len(shown_pairs) == 1:
-            marks += [Mark(one.value, "they cross") for one in told.at]
+            marks += [Mark(one.value, "they cross") for one in crossing.at]
     part = ""
-    if len(shown_pairs) < len(found.pairs):
-        part = f" {len(shown_pairs)} of {len(found.pairs)} pairs are drawn."
+    if len(shown_pairs) < len(result.pairs):
+        part = f" {len(shown_pairs)} of {len(result.pairs)} pairs are drawn."
     return Chart(
-        title=f"Who is better with how much data{on(found.task)}",
+        title=f"Who is better with how much data{on(result.task)}",
         x_label="training examples",
         y_label="probability that the first is better",
         series=tuple(series),
@@ -277,17 +285,17 @@ def _of(answer: Learning, task: str | None) -> CurveTask:
 def _legend(fit: CurveFit, name: str) -> str:
     law = fit.law
     error = float(law.error(law.size))  # cut off at 0
-    told = f"error {error:.3g}, reliance {law.beta_N:.2g}, exponent {law.gamma:.2f}"
-    return f"{name}: {told}"
+    summary = f"error {error:.3g}, reliance {law.beta_N:.2g}, exponent {law.gamma:.2f}"
+    return f"{name}: {summary}"
 
 
-def _leaders(found: CurveTask) -> tuple[str, ...]:
+def _leaders(result: CurveTask) -> tuple[str, ...]:
     """Return the algorithms by their errors at the size at which they are compared."""
-    errors = {fit.algorithm: fit.law.e_N for fit in found.fits}
+    errors = {fit.algorithm: fit.law.e_N for fit in result.fits}
     return tuple(sorted(errors, key=lambda name: errors[name]))
 
 
-def _observed(found: CurveTask) -> list[Series]:
+def _observed(result: CurveTask) -> list[Series]:
     return [
         Series(
             f"{fit.algorithm}, observed",
@@ -295,18 +303,18 @@ def _observed(found: CurveTask) -> list[Series]:
             look,
             is_dots=True,
         )
-        for look, fit in enumerate(found.fits)
+        for look, fit in enumerate(result.fits)
     ]
 
 
 def _log_range(
-    found: CurveTask, series: Sequence[Series]
+    result: CurveTask, series: Sequence[Series]
 ) -> tuple[float, float] | None:
     """Return what to show of curves that come to 0, which no logarithmic axis reaches."""
-    means = np.concatenate([fit.measured.means for fit in found.fits])
+    means = np.concatenate([fit.measured.means for fit in result.fits])
     if not (means > 0).any():
         raise CurvewiseError(
-            f"All errors on '{found.task}' are 0, which has no logarithm. Pass ",
+            f"All errors on '{result.task}' are 0, which has no logarithm. Pass ",
             {"scale": "root"},
             ".",
         )
@@ -318,22 +326,22 @@ def _log_range(
     return float(lowest), 1.1 * float(highest)
 
 
-def _ticks(found: CurveTask, limit: float) -> tuple[float, ...]:
+def _ticks(result: CurveTask, limit: float) -> tuple[float, ...]:
     """Return the sizes that were observed, the smallest ones, which are apart, first."""
-    sizes = sorted({float(n) for fit in found.fits for n in fit.measured.sizes})
+    sizes = sorted({float(n) for fit in result.fits for n in fit.measured.sizes})
     largest, *others = reversed(sizes)
     return (sizes[0], limit, largest, *others)
 
 
 def _pairs(
-    answer: Learning, found: CurveTask, pairs: Sequence[tuple[str, str]] | None
+    answer: Learning, result: CurveTask, pairs: Sequence[tuple[str, str]] | None
 ) -> Sequence[CurvePair]:
     if pairs is None:
-        if not found.pairs:
+        if not result.pairs:
             raise CurvewiseError(
-                f"Task '{found.task}' has one algorithm, and two are needed to cross.",
+                f"Task '{result.task}' has one algorithm, and two are needed to cross.",
                 argument="task",
-                value=found.task,
+                value=result.task,
             )
-        return found.pairs[:10]
-    return [answer.pair(one, other, found.task) for one, other in pairs]
+        return result.pairs[:10]
+    return [answer.pair(one, other, result.task) for one, other in pairs]

@@ -27,15 +27,16 @@ from curvewise.questions.learning.fit import (
     measured_by_task,
 )
 from curvewise.questions.needs import (
-    Asked,
     Needs,
     Prospect,
+    Request,
     Settled,
+    Topic,
+    basis,
     calls,
     in_part,
     refused,
     settled,
-    told,
 )
 from curvewise.questions.sampling import crossed_factors
 from curvewise.questions.section import (
@@ -54,7 +55,7 @@ from curvewise.trials.doors import Failed, flat_values
 
 _MOST_SIZES = 200  # sizes; epochs and time steps are more
 
-_LEARNING = (
+_TOPIC = Topic(
     "learning",
     "How does error fall with data, and what would more buy?",
     "how error falls with data",
@@ -71,33 +72,31 @@ PERHAPS_SIZES = (
 )
 
 
-def prospect(asked: Asked) -> Prospect:
+def prospect(request: Request) -> Prospect:
     """Return whether it can be told how error falls with data."""
-    trials = asked.trials
+    trials = request.trials
     if crossed_factors(trials):
-        return Prospect(*_LEARNING, "no", **refused(trials))
+        return _TOPIC.unanswered(**refused(trials))
     # Of what counts can tell, the error is what power laws were made for.
-    metrics = ("error",) if "error" in asked.metrics else asked.metrics
+    metrics = ("error",) if "error" in request.metrics else request.metrics
     sure = tuple(name for name in metrics if could_be_sizes(trials, name))
     perhaps = tuple(name for name in metrics if not against_sizes(trials, name, FEWEST))
     usable = sure or perhaps or metrics
-    found = settled(Asked(trials, usable, asked.words), _learn)
+    case = settled(Request(trials, usable, request.words), _learn)
     against = against_sizes(trials, usable[0], FEWEST) if usable else ""
-    if isinstance(found, str):
+    if isinstance(case, str):
         add = TRAIN_ON_SIZES if against else ""  # else it is the score that will not do
-        return Prospect(*_LEARNING, "no", why=against or found, add=add)
-    made = calls(asked, found, "learning", found.options)
+        return _TOPIC.unanswered(why=against or case, add=add)
+    made = calls(request, case, "learning", case.options)
     if against or not sure:
         add = f"{TRAIN_ON_SIZES} {IF_SIZES}" if against else IF_SIZES
-        return Prospect(*_LEARNING, "no", why=against or PERHAPS_SIZES, add=add, **made)
-    curves = _measured(found)
+        return _TOPIC.unanswered(why=against or PERHAPS_SIZES, add=add, **made)
+    curves = _measured(case)
     short = [one.algorithm for one in curves if len(one.sizes) < FEWEST]
     kept = [one for one in curves if len(one.sizes) >= FEWEST]
-    why = in_part(found, asked, too_few_sizes(short, FEWEST))
-    return Prospect(
-        *_LEARNING,
-        "in part" if why else "yes",
-        found=f"{told(found)}, {from_size_to_size([one.sizes for one in kept])}",
+    why = in_part(case, request, too_few_sizes(short, FEWEST))
+    return _TOPIC.answered(
+        found=f"{basis(case)}, {from_size_to_size([one.sizes for one in kept])}",
         why=why,
         strength=strength_of_curves(
             min(len(one.sizes) for one in kept), min(min(one.counts) for one in kept)
@@ -124,8 +123,8 @@ def _by_task(
     return scale, measured_by_task(part, metric, scale, failed)
 
 
-def _measured(found: Settled) -> list[Measured]:
-    _, by_task = _by_task(found.trials, found.metric, found.failed)
+def _measured(case: Settled) -> list[Measured]:
+    _, by_task = _by_task(case.trials, case.metric, case.failed)
     return [one for own in by_task.values() for one in own]
 
 

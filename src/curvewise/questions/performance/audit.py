@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
-from curvewise.metrics import Metric
+from curvewise.metrics import Floats, Metric
 from curvewise.questions.audit import checks
 from curvewise.questions.audit.checks import (
     Asked,
@@ -41,43 +41,6 @@ _CELLS = {
 }
 
 
-# --- What is true of the populations that scores are drawn from ------------------------
-
-
-class CellTruth(NamedTuple):
-    """What is true of one algorithm on one task."""
-
-    mean: float
-    best: float
-    worst: float
-    median: float
-
-
-class OverallTruth(NamedTuple):
-    """What is true of one algorithm over all tasks; the gap is 0 where none is told."""
-
-    mean: float
-    iqm: float
-    gap: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Truths:
-    """What is true of all that `performance` tells intervals for.
-
-    Parameters
-    ----------
-    cells : mapping of (task, algorithm) to CellTruth
-    better : mapping of (task, one, other) to float
-        How often a trial of `one` is better than one of `other`, ties counting half.
-    overall : mapping of algorithm to OverallTruth
-    """
-
-    cells: Mapping[tuple[str, str], CellTruth]
-    better: Mapping[tuple[str, str, str], float]
-    overall: Mapping[str, OverallTruth]
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class OfPerformance(Subject):
     """`performance`, with the populations that new scores are drawn from."""
@@ -88,8 +51,10 @@ class OfPerformance(Subject):
     trials: Trials
     asked: Asked
     found: Performance
-    populations: dict[str, dict[str, Population]]
-    truths: Truths
+    populations: Populations
+    cells: Mapping[tuple[str, str], Mapping[str, float]]  # what is true of each
+    better: Mapping[tuple[str, str, str], float]  # how often one is better than another
+    overall: Mapping[str, Mapping[str, float]]  # what is true over all tasks
 
     def ask(self, trials: Trials, seed: int) -> Performance:
         """Return its answer about dealt trials."""
@@ -148,13 +113,17 @@ class OfPerformance(Subject):
         )
         held: dict[str, list[bool | None]] = {name: [] for name in _CELLS}
         for d in answer.distributions:
-            true = self.truths.cells[d.task, d.algorithm]
             inside = self.populations[d.task][d.algorithm].is_in(d.band)
             held["band"].append(inside)
-            held["mean"].append(holds(d.mean_interval, true.mean))
-            held["best"].append(holds(d.best_interval, true.best))
-            held["worst"].append(holds(d.worst_interval, true.worst))
-            held["median"].append(holds(d.median_interval, true.median))
+            intervals = {
+                "mean": d.mean_interval,
+                "best": d.best_interval,
+                "worst": d.worst_interval,
+                "median": d.median_interval,
+            }
+            for name, interval in intervals.items():
+                true = self.cells[d.task, d.algorithm][name]
+                held[name].append(holds(interval, true))
         shares = {"best": percent(1 - alpha), "worst": percent(alpha)}
         return [
             checks.misses(
@@ -170,17 +139,18 @@ class OfPerformance(Subject):
     def _of_pairs(self, answer: Performance) -> list[Seen]:
         if not answer.contrasts:
             return []
-        level, true = self.asked.level, self.truths
+        level = self.asked.level
         few = any(c.has_few for c in answer.contrasts)
         top = f"differences of the best {percent(1 - answer.alpha)}, all pairs at once"
         sure, seen, better = [], [], []
         for c in answer.contrasts:
-            one, other = (true.cells[c.task, name] for name in (c.one, c.other))
-            gap = one.best - other.best
+            gap = (
+                self.cells[c.task, c.one]["best"] - self.cells[c.task, c.other]["best"]
+            )
             if c.guaranteed is not None:
                 sure.append(holds(c.guaranteed, gap))
             seen.append(holds(c.best, gap))
-            better.append(holds(c.improvement, true.better[c.task, c.one, c.other]))
+            better.append(holds(c.improvement, self.better[c.task, c.one, c.other]))
         out = []
         if sure:
             what = f"{top}, guaranteed"
@@ -192,18 +162,20 @@ class OfPerformance(Subject):
         return out
 
     def _of_all_tasks(self, answer: Performance) -> list[Seen]:
-        held: dict[str, list[bool | None]] = {"mean": [], "IQM": []}
+        held: dict[str, list[bool | None]] = {}
         for one in answer.overall:
-            true = self.truths.overall[one.algorithm]
-            held["mean"].append(holds(one.mean, true.mean))
-            held["IQM"].append(holds(one.iqm, true.iqm))
-            if one.optimality_gap is not None:
-                own = held.setdefault("optimality gap", [])
-                own.append(holds(one.optimality_gap, true.gap))
+            intervals = {
+                "mean": one.mean,
+                "IQM": one.iqm,
+                "optimality gap": one.optimality_gap,
+            }
+            for name, interval in intervals.items():
+                if interval is not None:
+                    true = self.overall[one.algorithm][name]
+                    held.setdefault(name, []).append(holds(interval, true))
         return [
             checks.misses(f"{name} over all tasks", own, self.asked.level, apart=1)
             for name, own in held.items()
-            if own
         ]
 
 
@@ -218,40 +190,47 @@ def subject(trials: Trials, asked: Asked) -> OfPerformance:
     )
     populations = populations_of(trials, asked)
     return OfPerformance(
-        trials, asked, found, populations, truths_of(found, populations)
+        trials,
+        asked,
+        found,
+        populations,
+        cells={
+            (task, name): _true(population, found.metric, found.alpha)
+            for task, own in populations.items()
+            for name, population in own.items()
+        },
+        better={
+            (c.task, c.one, c.other): populations[c.task][c.one].is_better(
+                populations[c.task][c.other], found.metric.sign
+            )
+            for c in found.contrasts
+        },
+        overall={
+            one.algorithm: _true_over_tasks(
+                [populations[task][one.algorithm].scores for task in found.tasks],
+                None if one.optimality_gap is None else found.metric,
+            )
+            for one in found.overall
+        },
     )
 
 
-def truths_of(answer: Performance, populations: Populations) -> Truths:
-    """Return what is true of the populations, as far as the answer tells of it."""
-    metric, up = answer.metric, answer.metric.sign
-    cells = {
-        (task, name): _cell(population, metric, answer.alpha)
-        for task, own in populations.items()
-        for name, population in own.items()
-    }
-    better = {
-        (c.task, c.one, c.other): populations[c.task][c.one].is_better(
-            populations[c.task][c.other], up
-        )
-        for c in answer.contrasts
-    }
-    overall = {}
-    for one in answer.overall:
-        own = [populations[task][one.algorithm].scores for task in answer.tasks]
-        gap = 0.0
-        if one.optimality_gap is not None:
-            gap = optimality_gap([up * z for z in own], metric.upward[1])
-        overall[one.algorithm] = OverallTruth(mean_over_tasks(own), iqm(own), gap)
-    return Truths(cells, better, overall)
-
-
-def _cell(population: Population, metric: Metric, alpha: float) -> CellTruth:
+def _true(population: Population, metric: Metric, alpha: float) -> dict[str, float]:
+    """Return what is true of one algorithm on one task."""
     z = population.scores
     (best, upper), (worst, lower) = best_tail(metric, alpha), worst_tail(metric, alpha)
-    return CellTruth(
-        float(z.mean()),
-        float(cvar(z, best, tail=upper)),
-        float(cvar(z, worst, tail=lower)),
-        float(quantile(z, 0.5)),
-    )
+    return {
+        "mean": float(z.mean()),
+        "best": float(cvar(z, best, tail=upper)),
+        "worst": float(cvar(z, worst, tail=lower)),
+        "median": float(quantile(z, 0.5)),
+    }
+
+
+def _true_over_tasks(scores: list[Floats], bounded: Metric | None) -> dict[str, float]:
+    """Return what is true of one algorithm over all tasks; a gap only of a range."""
+    true = {"mean": mean_over_tasks(scores), "IQM": iqm(scores)}
+    if bounded is not None:
+        upward = [bounded.sign * z for z in scores]
+        true["optimality gap"] = optimality_gap(upward, bounded.upward[1])
+    return true

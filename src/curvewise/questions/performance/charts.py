@@ -6,8 +6,14 @@ from typing import NamedTuple
 import numpy as np
 
 from curvewise.figures.chart import Chart, Series, finite
-from curvewise.figures.draw import draw, draw_grid
-from curvewise.figures.labels import Axes, Figure, legend_above, title_axes
+from curvewise.figures.draw import (
+    Axes,
+    Figure,
+    draw,
+    draw_grid,
+    legend_above,
+    title_axes,
+)
 from curvewise.figures.styles import current
 from curvewise.questions.base import must_be, one_task
 from curvewise.questions.performance import Performance

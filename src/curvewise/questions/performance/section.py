@@ -8,10 +8,12 @@ from curvewise.errors import Blocked, CurvewiseError, listed
 from curvewise.questions.needs import (
     ALL_FAILED,
     ONE_TRIAL,
-    Asked,
     Needs,
     Prospect,
+    Request,
+    Topic,
     at_step,
+    basis,
     calls,
     fewest,
     in_part,
@@ -20,7 +22,6 @@ from curvewise.questions.needs import (
     refused,
     sentences,
     settled,
-    told,
     usual_at,
     with_at,
 )
@@ -56,42 +57,37 @@ from curvewise.text import count, joined, percent, short_names
 from curvewise.trials import Trials
 from curvewise.trials.doors import At, Failed
 
-_PERFORMANCE = (
+_TOPIC = Topic(
     "performance",
     "How good is it, and how hard to tune?",
     "how good and how hard to tune each algorithm is",
 )
 
 
-def prospect(asked: Asked) -> Prospect:
+def prospect(request: Request) -> Prospect:
     """Return whether the distribution of scores can be told."""
-    at = usual_at(asked.trials)
+    at = usual_at(request.trials)
 
     def probe(part: Trials, metric: str, failed: Failed) -> None:
         samples(part, metric, at, failed)
 
-    found = settled(asked, probe, by_task=True)
-    if isinstance(found, str):
-        return Prospect(*_PERFORMANCE, "no", **refused(asked.trials) or {"why": found})
-    own = at_step(found, at)
+    case = settled(request, probe, by_task=True)
+    if isinstance(case, str):
+        return _TOPIC.unanswered(**refused(request.trials) or {"why": case})
+    own = at_step(case, at)
     n = fewest(own.trials)
     few = ONE_TRIAL if n == 1 else ""
-    if own.trials.count_failed(found.metric) == len(own.trials):
+    if own.trials.count_failed(case.metric) == len(own.trials):
         few = ALL_FAILED
-    why = in_part(found, asked, few)
-    return Prospect(
-        *_PERFORMANCE,
-        "in part" if why else "yes",
-        found=told(own, at),
+    why = in_part(case, request, few)
+    return _TOPIC.answered(
+        found=basis(own, at),
         why=why,
         strength=sentences(
-            known_to_within(n, unit_of(own.trials)), others(asked, found.metric)
+            known_to_within(n, unit_of(own.trials)), others(request, case.metric)
         ),
-        **calls(asked, found, "performance", with_at(at) | found.options),
+        **calls(request, case, "performance", with_at(at) | case.options),
     )
-
-
-_QUESTION = "How good is it, and how hard to tune?"
 
 
 def performance_of(trials: Trials, metric: str, settings: Settings) -> Performance:
@@ -152,7 +148,7 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
         return []  # see `direction_sections`
     if not settings.judged:
         why = "That cannot be told: no trial ended with a score."
-        return [Section("performance-0", _QUESTION, _ASKED, why)]
+        return [Section("performance-0", _TOPIC.question, _ASKED, why)]
 
     def section(metric: str) -> Section:
         answer = performance_of(trials, metric, settings)
@@ -179,7 +175,7 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
         return str(problem)  # such as sizes that no two tasks share
 
     judged = map(trials.metric, settings.judged)
-    return by_metric("performance", _QUESTION, _ASKED, judged, section, refusal)
+    return by_metric("performance", _TOPIC.question, _ASKED, judged, section, refusal)
 
 
 def _asked(trials: Trials, answer: Performance) -> str:

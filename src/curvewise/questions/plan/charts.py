@@ -4,8 +4,7 @@ import numpy as np
 
 from curvewise.errors import CurvewiseError, Message
 from curvewise.figures.chart import Chart, Series, finite
-from curvewise.figures.draw import draw
-from curvewise.figures.labels import Axes
+from curvewise.figures.draw import Axes, draw
 from curvewise.questions.base import must_be
 from curvewise.questions.plan.line_plan import LinesPlan
 from curvewise.questions.plan.score_plan import Plan

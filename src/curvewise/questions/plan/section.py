@@ -20,11 +20,13 @@ from curvewise.questions.difference.section import (
 )
 from curvewise.questions.needs import (
     CLOSE,
-    Asked,
     Needs,
     Prospect,
+    Request,
     Settled,
+    Topic,
     at_step,
+    basis,
     calls,
     command,
     expression,
@@ -32,7 +34,6 @@ from curvewise.questions.needs import (
     python,
     sentences,
     settled,
-    told,
     usual_at,
     with_at,
 )
@@ -58,7 +59,7 @@ from curvewise.stats.anova import FEWEST_TO_PLAN, refuse_pilot
 from curvewise.trials import Trials
 from curvewise.trials.doors import Failed
 
-_PLAN_TRIALS = (
+_PLAN_TRIALS = Topic(
     "plan.trials",
     "How many more trials do I need?",
     "how many trials are enough",
@@ -66,9 +67,9 @@ _PLAN_TRIALS = (
 _RUN_TWO = "Run two trials or more of each algorithm, to judge from."
 
 
-def prospect(asked: Asked) -> Prospect:
+def prospect(request: Request) -> Prospect:
     """Return whether it can be told how many trials are enough."""
-    at = usual_at(asked.trials)
+    at = usual_at(request.trials)
     scores: list[Floats] = []
 
     def probe(part: Trials, metric: str, failed: Failed) -> None:
@@ -76,23 +77,21 @@ def prospect(asked: Asked) -> Prospect:
         for own in samples(part, metric, at, failed).values():
             scores.extend(sample.scores for sample in own.values())
 
-    found = settled(asked, probe)
-    if isinstance(found, str):
-        return _no_pilot(asked, found)
+    case = settled(request, probe)
+    if isinstance(case, str):
+        return _no_pilot(request, case)
     aim = worth_planning(scores)
-    failed = found.trials.count_failed(found.metric)
-    if aim is None or failed == len(found.trials):
-        return _no_pilot(asked, "These trials do not show how scores vary.")
-    options: dict[str, Any] = {"of": "mean", **with_at(at), **found.options}
-    chosen = expression(found.trials, asked.trials)
-    named = {"metric": found.metric, **options}
+    failed = case.trials.count_failed(case.metric)
+    if aim is None or failed == len(case.trials):
+        return _no_pilot(request, "These trials do not show how scores vary.")
+    options: dict[str, Any] = {"of": "mean", **with_at(at), **case.options}
+    chosen = expression(case.trials, request.trials)
+    named = {"metric": case.metric, **options}
     is_whole = chosen == "trials"
-    typed = command(asked, "plan", {"half_width": aim, **named}) if is_whole else ""
-    why = in_part(found, asked)
-    return Prospect(
-        *_PLAN_TRIALS,
-        "in part" if why else "yes",
-        found=told(at_step(found, at), at),
+    typed = command(request, "plan", {"half_width": aim, **named}) if is_whole else ""
+    why = in_part(case, request)
+    return _PLAN_TRIALS.answered(
+        found=basis(at_step(case, at), at),
         why=why,
         strength=f"For means to within {aim:g}, about twice as well as they are known now.",
         command=typed,
@@ -105,16 +104,14 @@ def prospect(asked: Asked) -> Prospect:
     )
 
 
-def _no_pilot(asked: Asked, why: str) -> Prospect:
+def _no_pilot(request: Request, why: str) -> Prospect:
     """Return that nothing can be planned from these trials, and what can without any."""
-    bare = Asked(asked.trials, asked.metrics, ())
+    bare = Request(request.trials, request.metrics, ())
     unsaid = [
-        name for name in asked.metrics if not asked.trials.metric(name).is_directed
+        name for name in request.metrics if not request.trials.metric(name).is_directed
     ]
-    is_asked = bool(unsaid) and len(unsaid) == len(asked.metrics)  # what is better
-    return Prospect(
-        *_PLAN_TRIALS,
-        "no",
+    is_asked = bool(unsaid) and len(unsaid) == len(request.metrics)  # what is better
+    return _PLAN_TRIALS.unanswered(
         why=sentences(why, "Without a pilot, numbers are for the worst distribution."),
         add="" if is_asked else _RUN_TWO,
         command=command(bare, "plan", {"half_width": CLOSE}),
@@ -132,7 +129,7 @@ def worth_planning(scores: Iterable[Floats]) -> float | None:
     return float(f"{np.median(widths):.1g}") if widths else None
 
 
-_PLAN_LINES = (
+_PLAN_LINES = Topic(
     "plan.lines",
     "How many more runs tell the curves apart?",
     "how many runs tell curves apart",
@@ -140,22 +137,20 @@ _PLAN_LINES = (
 _POWER = 0.8
 
 
-def prospect_of_lines(asked: Asked) -> Prospect:
+def prospect_of_lines(request: Request) -> Prospect:
     """Return whether it can be told how many runs tell curves apart."""
-    if lacking := what_is_lacking(asked.trials, FEWEST_TO_PLAN):
-        return Prospect(*_PLAN_LINES, "no", **lacking)
-    enough = with_enough(asked.trials, FEWEST_TO_PLAN)
-    found = settled(asked, _plan, asked.trials, enough)
-    if isinstance(found, str):
-        return Prospect(*_PLAN_LINES, "no", why=found)
-    options = options_for_lines(found) | {"power": _POWER}
-    compared = with_rivals(found.trials)
-    alone = who_is_left_out(compared, asked.trials, f"{FEWEST_TO_PLAN} runs")
-    why = in_part(found, asked, alone)
-    return Prospect(
-        *_PLAN_LINES,
-        "in part" if why else "yes",
-        found=told(Settled(compared, found.metric, found.failed)),
+    if lacking := what_is_lacking(request.trials, FEWEST_TO_PLAN):
+        return _PLAN_LINES.unanswered(**lacking)
+    enough = with_enough(request.trials, FEWEST_TO_PLAN)
+    case = settled(request, _plan, request.trials, enough)
+    if isinstance(case, str):
+        return _PLAN_LINES.unanswered(why=case)
+    options = options_for_lines(case) | {"power": _POWER}
+    compared = with_rivals(case.trials)
+    alone = who_is_left_out(compared, request.trials, f"{FEWEST_TO_PLAN} runs")
+    why = in_part(case, request, alone)
+    return _PLAN_LINES.answered(
+        found=basis(Settled(compared, case.metric, case.failed)),
         why=why,
         strength=Message(
             "A pilot says little about the difference itself: state the smallest one "
@@ -163,7 +158,7 @@ def prospect_of_lines(asked: Asked) -> Prospect:
             {"shift": ...},
             ".",
         ),
-        **calls(asked, found, "plan.lines", options, typed="plan"),
+        **calls(request, case, "plan.lines", options, typed="plan"),
     )
 
 

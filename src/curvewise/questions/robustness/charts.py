@@ -1,8 +1,7 @@
 """Pictures of `Robustness`: what tuning gains, from the worst trials to the best."""
 
 from curvewise.figures.chart import Chart, Series, finite
-from curvewise.figures.draw import draw, draw_grid
-from curvewise.figures.labels import Axes, Figure, one_legend
+from curvewise.figures.draw import Axes, Figure, draw, draw_grid, one_legend
 from curvewise.questions.base import must_be, one_task
 from curvewise.questions.robustness import Robustness
 from curvewise.questions.sentences import on

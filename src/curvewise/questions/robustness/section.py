@@ -9,17 +9,18 @@ from curvewise.errors import (
 )
 from curvewise.questions.needs import (
     ONE_TRIAL,
-    Asked,
     Needs,
     Prospect,
+    Request,
     Settled,
+    Topic,
+    basis,
     calls,
     fewest,
     in_part,
     known_to_within,
     refused,
     settled,
-    told,
     usual_at,
     with_at,
 )
@@ -41,18 +42,16 @@ from curvewise.questions.sentences import on
 from curvewise.trials import Trials
 from curvewise.trials.doors import Failed
 
-_ROBUSTNESS = ("robustness", "What does tuning gain?", "what tuning gains")
+_TOPIC = Topic("robustness", "What does tuning gain?", "what tuning gains")
 
 
-def prospect(asked: Asked) -> Prospect:
+def prospect(request: Request) -> Prospect:
     """Return whether it can be told what tuning gains."""
-    trials = asked.trials
+    trials = request.trials
     pairs = tuned_pairs(trials.algorithms)
     if not pairs:
         name = trials.algorithms[0]
-        return Prospect(
-            *_ROBUSTNESS,
-            "no",
+        return _TOPIC.unanswered(
             why=f"No algorithm is the tuned one of another: there "
             f"{'is' if len(trials.algorithms) == 1 else 'are'} "
             f"{listed(trials.algorithms)}.",
@@ -76,23 +75,21 @@ def prospect(asked: Asked) -> Prospect:
                 f"both on the same task."
             )
 
-    found = settled(asked, probe)
-    if isinstance(found, str):
-        return Prospect(*_ROBUSTNESS, "no", **refused(trials) or {"why": found})
-    part = found.trials.where(algorithm={*pairs, *pairs.values()})
+    case = settled(request, probe)
+    if isinstance(case, str):
+        return _TOPIC.unanswered(**refused(trials) or {"why": case})
+    part = case.trials.where(algorithm={*pairs, *pairs.values()})
     n = fewest(part)
     rest = [a for a in trials.algorithms if a not in part.algorithms]
     has = "has" if len(rest) == 1 else "have"
     alone = f"Not of {listed(rest, 4)}, which {has} no tuned one." if rest else ""
-    why = in_part(found, asked, ONE_TRIAL if n == 1 else alone)
-    own = Settled(part, found.metric, found.failed)
-    return Prospect(
-        *_ROBUSTNESS,
-        "in part" if why else "yes",
-        found=told(own, at),
+    why = in_part(case, request, ONE_TRIAL if n == 1 else alone)
+    own = Settled(part, case.metric, case.failed)
+    return _TOPIC.answered(
+        found=basis(own, at),
         why=why,
         strength=known_to_within(n, unit_of(part)),
-        **calls(asked, found, "robustness", with_at(at) | found.options),
+        **calls(request, case, "robustness", with_at(at) | case.options),
     )
 
 
@@ -100,7 +97,6 @@ def _pairs_in(own: dict[str, Sample], pairs: dict[str, str]) -> bool:
     return any(one in own and tuned in own for one, tuned in pairs.items())
 
 
-_QUESTION = "What does tuning gain?"
 NEEDS: Needs = {prospect: "robustness"}
 
 
@@ -128,7 +124,7 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
         return f"What tuning gains cannot be told. {problem}"
 
     judged = map(trials.metric, settings.judged)
-    return by_metric("robustness", _QUESTION, _ASKED, judged, section, refusal)
+    return by_metric("robustness", _TOPIC.question, _ASKED, judged, section, refusal)
 
 
 _ASKED = (

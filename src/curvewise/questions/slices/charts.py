@@ -3,8 +3,7 @@
 import numpy as np
 
 from curvewise.figures.chart import Chart, Mark, Series, finite
-from curvewise.figures.draw import draw_grid
-from curvewise.figures.labels import Figure, one_legend, title_axes
+from curvewise.figures.draw import Figure, draw_grid, one_legend, title_axes
 from curvewise.questions.base import must_be
 from curvewise.questions.performance.charts import quantile_chart
 from curvewise.questions.sentences import on

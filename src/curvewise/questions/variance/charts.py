@@ -3,13 +3,13 @@
 import numpy as np
 
 from curvewise.figures.chart import PALETTE
-from curvewise.figures.draw import new_axes
-from curvewise.figures.labels import (
+from curvewise.figures.draw import (
     Axes,
     is_alone,
     legend_above,
     literal,
     name_axes,
+    new_axes,
 )
 from curvewise.questions.base import must_be, one_task
 from curvewise.questions.sentences import on
@@ -37,11 +37,11 @@ def plot_variance_shares(
     """
     must_be(answer, VarianceShares, "variance_shares")
     task = one_task(answer.tasks, task)
-    own = answer.of(task)
+    decompositions = answer.of(task)
     ax = new_axes() if ax is None else ax
-    sources = list(dict.fromkeys(s.source for d in own for s in d.shares))
-    for i, d in enumerate(own):
-        shift = _APART * ((i + 0.5) / len(own) - 0.5)
+    sources = list(dict.fromkeys(s.source for d in decompositions for s in d.shares))
+    for i, d in enumerate(decompositions):
+        shift = _APART * ((i + 0.5) / len(decompositions) - 0.5)
         at = np.array([sources.index(s.source) for s in d.shares]) + shift
         share = np.array([100 * s.interval.value for s in d.shares])
         lower, upper = (

@@ -7,14 +7,15 @@ import numpy as np
 
 from curvewise.errors import CurvewiseError, Message, Phrase
 from curvewise.questions.needs import (
-    Asked,
     Needs,
     Prospect,
+    Request,
+    Topic,
+    basis,
     calls,
     command,
     in_part,
     settled,
-    told,
     usual_at,
     with_at,
 )
@@ -48,18 +49,18 @@ _NOT_CROSSED = (
     "of another."
 )
 
-_VARIANCE = (
+_TOPIC = Topic(
     "variance_shares",
     "Where does the spread come from?",
     "where the spread of scores comes from",
 )
 
 
-def prospect(asked: Asked) -> Prospect:
+def prospect(request: Request) -> Prospect:
     """Return whether sources of chance can be told from each other."""
-    if not may_be_crossed(asked.trials):
-        return Prospect(*_VARIANCE, "no", why=_NOT_CROSSED, add=_CROSS)
-    at = usual_at(asked.trials)
+    if not may_be_crossed(request.trials):
+        return _TOPIC.unanswered(why=_NOT_CROSSED, add=_CROSS)
+    at = usual_at(request.trials)
     draws: dict[str, tuple[int, ...]] = {}
 
     def probe(part: Trials, metric: str, failed: Failed) -> None:
@@ -69,30 +70,26 @@ def prospect(asked: Asked) -> Prospect:
                 cell = crossing(part, task, algorithm, sample, None)
                 draws[task] = cell.scores.shape
 
-    found = settled(asked, probe, is_directed=False)
-    if isinstance(found, str):
-        is_crossed = bool(crossed_factors(asked.trials))
-        return Prospect(
-            *_VARIANCE,
-            "no",
-            why=found if is_crossed else _NOT_CROSSED,
+    case = settled(request, probe, is_directed=False)
+    if isinstance(case, str):
+        is_crossed = bool(crossed_factors(request.trials))
+        return _TOPIC.unanswered(
+            why=case if is_crossed else _NOT_CROSSED,
             add=_CROSS,
         )
-    shape = draws[found.trials.tasks[0]]
+    shape = draws[case.trials.tasks[0]]
     strength = f"{' x '.join(map(str, shape))} draws of each algorithm."
     if min(shape) < _FEW:
         strength += (
             f" From fewer than {_FEW} draws of a source intervals are very wide."
         )
-    why = in_part(found, asked)
-    made = calls(asked, found, "variance_shares", with_at(at) | found.options)
+    why = in_part(case, request)
+    made = calls(request, case, "variance_shares", with_at(at) | case.options)
     if "command" in made:  # there is none of its own; the report has it
-        options = {"metric": found.metric, **with_at(at), **found.options}
-        made["command"] = command(asked, "report", options)
-    return Prospect(
-        *_VARIANCE,
-        "in part" if why else "yes",
-        found=told(found, at),
+        options = {"metric": case.metric, **with_at(at), **case.options}
+        made["command"] = command(request, "report", options)
+    return _TOPIC.answered(
+        found=basis(case, at),
         why=why,
         strength=strength,
         **made,
@@ -127,7 +124,6 @@ _ASKED = (
 )
 
 
-_QUESTION = "Where does the spread come from?"
 NEEDS: Needs = {prospect: "variance"}
 
 
@@ -156,7 +152,7 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
         return f"Where the spread comes from cannot be told. {problem}"
 
     every = map(trials.metric, settings.every)
-    return by_metric("variance", _QUESTION, _ASKED, every, section, refusal)
+    return by_metric("variance", _TOPIC.question, _ASKED, every, section, refusal)
 
 
 def _block(answer: VarianceShares, task: str) -> Block:

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from curvewise.figures.chart import PALETTE
-from curvewise.figures.draw import new_axes
-from curvewise.figures.labels import Axes, legend_above, literal, name_axes
+from curvewise.figures.draw import Axes, legend_above, literal, name_axes, new_axes
 from curvewise.figures.styles import current
 from curvewise.questions.base import must_be
 from curvewise.questions.versions import Versions
@@ -82,13 +81,13 @@ def _names(answer: Versions) -> list[str]:
     """Return what the rows are called: by what tells them apart."""
     algorithms = {c.new.algorithm for c in answer.changes}
     tasks = {c.task for c in answer.changes}
-    told = []
+    names = []
     for change in answer.changes:
         parts = [change.new.algorithm] * (len(algorithms) > 1 or len(tasks) == 1)
         parts += [change.task] * (len(tasks) > 1)
-        told.append(", ".join(parts))
-    short = short_names(told, _LETTERS)
-    return [short[name] for name in told]
+        names.append(", ".join(parts))
+    short = short_names(names, _LETTERS)
+    return [short[name] for name in names]
 
 
 def plot_versions(answer: Versions, ax: "Axes | None" = None) -> "Axes":
@@ -110,9 +109,9 @@ def plot_versions(answer: Versions, ax: "Axes | None" = None) -> "Axes":
     ax.axvline(0, color="0.5", linewidth=1)
     _draw_margins(strips, ax)
     for verdict, (colour, sign) in _LOOKS.items():
-        own = [(i, one) for i, one in enumerate(strips) if one.verdict == verdict]
-        if own:
-            _draw_gains(own, ax, colour, sign, verdict)
+        rows = [(i, one) for i, one in enumerate(strips) if one.verdict == verdict]
+        if rows:
+            _draw_gains(rows, ax, colour, sign, verdict)
     each = percent(answer.each)
     unit = "gain (% of base)" if answer.margin.is_share else "gain"
     label = (
@@ -152,18 +151,18 @@ def _draw_margins(strips: tuple[Strip, ...], ax: "Axes") -> None:
 
 
 def _draw_gains(
-    own: list[tuple[int, Strip]], ax: "Axes", colour: str, sign: str, verdict: str
+    rows: list[tuple[int, Strip]], ax: "Axes", colour: str, sign: str, verdict: str
 ) -> None:
-    value = np.array([one.value for _, one in own])
+    value = np.array([one.value for _, one in rows])
     reach = np.array([
-        [one.value - one.lower for _, one in own],
-        [one.upper - one.value for _, one in own],
+        [one.value - one.lower for _, one in rows],
+        [one.upper - one.value for _, one in rows],
     ])  # fmt: skip
     # Where nothing is known there is no line; the sign alone would look sure.
     known = np.isfinite(reach).all(axis=0)
     ax.errorbar(
         value,
-        [i for i, _ in own],
+        [i for i, _ in rows],
         xerr=np.where(known, reach, 0.0),
         fmt=sign,
         color=colour,
