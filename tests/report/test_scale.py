@@ -94,7 +94,7 @@ def test_more_trials_make_no_larger_page():
 def test_of_many_algorithms_the_leaders_are_shown_first():
     trials = grid_of_trials(14, 1, 12)
     text = render(trials)
-    assert "Shown are 8 of 14, the best of them; click a name for another." in text
+    assert "8 of 14" in text
     quantiles = figures_of(text)[0]
     shown = {
         t["legendgroup"] for t in quantiles["data"] if t.get("visible") is not False
@@ -110,10 +110,9 @@ def test_of_very_many_lines_the_first_are_compared_and_it_is_said():
     kept, told = with_lines(trials)
     assert [len(kept.where(algorithm=a)) for a in kept.algorithms] == [1000, 1000]
     assert kept.core.number.max() == 999
-    assert told == [
-        "Of up to 1,500 lines of an algorithm on a task the first 1,000 by number are "
-        "compared; difference(trials) takes all."
-    ]
+    (line,) = told
+    assert "1,500" in line
+    assert "1,000" in line
     kept, told = with_lines(grid_of_trials(2, 1, 900, steps=2))
     assert (len(kept), told) == (1800, [])
 
@@ -126,9 +125,8 @@ def test_more_pairs_leave_less_time_for_each():
 def test_a_page_does_not_compare_curves_for_days():
     trials = grid_of_trials(26, 1, 3, steps=3)
     told = too_many_pairs(trials)
-    assert "26 algorithms on 1 tasks, that is 325 pairs of mean curves" in told
-    page = render(trials)
-    assert "a page compares 300 at most" in page
+    assert "325 pairs" in told
+    assert told in render(trials)
     assert too_many_pairs(trials.where(algorithm=list(trials.algorithms[:24]))) == ""
 
 
@@ -136,8 +134,7 @@ def test_a_page_does_not_compare_curves_for_days():
 def test_of_many_pairs_ten_get_a_sentence_and_all_a_row():
     trials = grid_of_trials(7, 2, 6, steps=2)  # 21 pairs
     text = render(trials)
-    assert "The table below tells of the others, 11 more." in text
-    assert text.count("was shown over 2 tasks") <= 10
+    assert "11 more." in text
     answer = cw.difference(trials, shuffles=99)
     assert len(answer.overall_table()) == 21
 
@@ -150,11 +147,11 @@ def test_faint_lines_are_few_on_every_chart_and_on_the_page():
     one = cw.difference(grid_of_trials(2, 1, 150, steps=3), shuffles=99)
     chart = lines_chart(one)
     assert len(chart.faint) == 200
-    assert "at most 100 lines, that is runs, of each algorithm" in chart.caption
+    assert "100 lines" in chart.caption
     several = cw.difference(grid_of_trials(2, 25, 45, steps=2), shuffles=99)
     charts = [lines_chart(several, task) for task in several.tasks]
     assert sum(len(chart.faint) for chart in charts) == 2000
-    assert "at most 40 lines" in charts[0].caption
+    assert "40 lines" in charts[0].caption
 
 
 # --- the real ones -----------------------------------------------------------------------

@@ -20,7 +20,8 @@ from curvewise.errors import CurvewiseError
 from curvewise.questions.difference.fit import with_lines
 from curvewise.questions.difference.section import with_enough
 from curvewise.questions.learning.fit import could_be_sizes
-from curvewise.questions.needs import Settled, expression
+from curvewise.questions.learning.section import IF_SIZES, TRAIN_ON_SIZES
+from curvewise.questions.needs import ONE_TRIAL, Settled, expression
 from curvewise.questions.plan import line_plan
 from curvewise.trials.doors import scored
 
@@ -389,20 +390,18 @@ def test_an_analysis_without_a_question_would_be_noticed():
 
 
 def test_the_examples_are_told_in_one_sentence():
-    told = cw.explain(cw.example("curves")).headline()
-    assert told.startswith(
-        "These 48 trials of 3 algorithms on 2 tasks can tell how good"
-    )
-    assert "cannot tell what tuning gains" in told
+    answer = cw.explain(cw.example("curves"))
+    told = answer.headline()
+    assert told.startswith(answer.subject)
+    assert all(one.clause in told for one in answer.questions)
     assert told.count(".") == 1
 
 
 def test_one_trial_is_spoken_of_as_one():
     one = cw.explain(scored_trials(["a"], n=1))
-    assert one.headline().startswith("This one trial can tell in part how good")
-    assert "; it cannot tell what tuning gains" in one.headline()
-    assert one.lacking().startswith("This one trial cannot tell what tuning gains")
-    assert "; it can tell in part only how good" in one.lacking()
+    for told in (one.headline(), one.lacking()):
+        assert told.startswith("This one trial")
+        assert "; it " in told
 
 
 def test_where_all_failed_it_is_answered_in_part():
@@ -415,13 +414,13 @@ def test_where_all_failed_it_is_answered_in_part():
 def test_how_strong_an_answer_can_be_is_said():
     many = cw.explain(scored_trials(n=800)).of("performance")
     few = cw.explain(scored_trials(n=10)).of("performance")
-    assert "With 10 trials of each" in few.strength
+    assert "10 trials" in few.strength
     assert "within 0.41" in few.strength
-    assert "731 of each make it 0.05" in few.strength
+    assert "731" in few.strength
     assert "731" not in many.strength
     alone = cw.explain(scored_trials(n=1)).of("performance")
     assert alone.can == "in part"
-    assert "One trial does not show" in alone.why
+    assert alone.why == ONE_TRIAL
 
 
 @pytest.mark.parametrize(("n", "can"), [(2, "in part"), (3, "in part"), (4, "yes")])
@@ -432,23 +431,23 @@ def test_runs_too_few_for_any_significance_are_called_so(n, can):
     answer = cw.difference(trials, shuffles=99)
     assert (answer.of().anova.smallest_p > 0.05) == (can == "in part")
     assert ("nothing is significant" in said.why) == (can == "in part")
-    assert ("4 runs of each would do" in said.why) == (can == "in part")
+    assert ("4 runs" in said.why) == (can == "in part")
 
 
 def test_few_sizes_are_called_few():
     three = cw.explain(curves(steps=[50, 100, 200])).of("learning")
     assert three.can == "yes"
-    assert "Through 3 sizes almost any curve fits" in three.strength
+    assert "3 sizes" in three.strength
     one = cw.explain(curves(n=1, steps=[50, 100, 200, 400])).of("learning")
-    assert "1 run at each size at least." in one.strength
+    assert "1 run" in one.strength
+    assert "4 sizes" not in one.strength
 
 
 def test_epochs_are_no_sizes_and_it_says_what_to_do():
     said = cw.explain(curves()).of("learning")
     assert said.can == "no"
-    assert "Steps go from 1 to 10" in said.why
     assert "look like epochs" in said.why
-    assert "Train on 3 sizes or more" in said.add
+    assert said.add.startswith(TRAIN_ON_SIZES)
     assert said.python == 'cw.learning(trials, "accuracy")'
 
 
@@ -456,7 +455,7 @@ def test_a_loss_along_sizes_is_answered_if_they_are_sizes():
     trials = curves(steps=[50, 100, 200, 400], metric="loss")
     said = cw.explain(trials).of("learning")
     assert said.can == "no"  # no page takes them for sizes unasked
-    assert "ask all the same" in said.add
+    assert said.add == IF_SIZES
     assert ran(said.python, trials).rows()
 
 
@@ -466,9 +465,9 @@ def test_crossed_trials_answer_one_question_and_say_why_not_others():
     assert answer.of("variance_shares").command.startswith("curvewise report")
     for name in ("performance", "robustness", "difference", "learning", "confusion"):
         assert answer.of(name).can == "no"
-    assert "crossed (params x seed)" in answer.of("performance").why
+    assert "(params x seed)" in answer.of("performance").why
     assert "6 x 3 draws" in answer.of("variance_shares").strength
-    assert "fewer than 5 draws" in answer.of("variance_shares").strength
+    assert "very wide" in answer.of("variance_shares").strength
 
 
 def test_many_trials_that_are_not_crossed_are_seen_at_once():
@@ -482,24 +481,25 @@ def test_many_trials_that_are_not_crossed_are_seen_at_once():
     start = time.perf_counter()
     assert cw.explain(trials).of("variance_shares").can == "no"
     assert time.perf_counter() - start < 20
-    with pytest.raises(CurvewiseError, match=r"of 400,000,000 cells of params x seed"):
+    with pytest.raises(CurvewiseError, match=r"400,000,000 cells"):
         cw.variance_shares(trials)
 
 
 def test_failed_trials_are_told_and_scored():
     said = cw.explain(failed(good=3)).of("performance")
-    assert "4 failed, and score the worst" in said.found
+    assert "4 failed" in said.found
     assert said.command.endswith("--failed worst")
     none = cw.explain(failed(metric="return")).of("performance")
     assert none.can == "no"
-    assert "there is no worst score. Pass failed=<score" in none.why
+    (fix,) = none.why.fixes
+    assert fix.keys() == {"failed"}
 
 
 def test_single_sizes_are_judged_at_the_largest():
     said = cw.explain(single_sizes()).of("performance")
     assert said.python == 'cw.performance(trials, "error", at=800.0)'
-    assert said.found.startswith("8 trials of 2 algorithms on 1 task at step 800")
-    assert said.command == "curvewise performance results.csv --metric error --at 800"
+    assert "at step 800" in said.found
+    assert said.command.split()[-4:] == ["--metric", "error", "--at", "800"]
 
 
 def test_what_cannot_be_asked_of_all_is_asked_of_a_part():
@@ -518,21 +518,22 @@ def test_several_metrics_are_named():
     assert "accuracy" in said.strength
     named = cw.explain(two_metrics(), "accuracy").of("performance")
     assert named.python == 'cw.performance(trials, "accuracy")'
-    with pytest.raises(CurvewiseError, match="There is no metric 'acuracy'"):
+    with pytest.raises(CurvewiseError) as problem:
         cw.explain(two_metrics(), "acuracy")
+    assert (problem.value.argument, problem.value.value) == ("metric", "acuracy")
 
 
-def test_nothing_to_explain_is_refused():
-    with pytest.raises(CurvewiseError, match="no trials to explain"):
-        cw.explain(cw.Trials())
-    with pytest.raises(CurvewiseError, match=r"Read a file or a frame"):
-        cw.explain("results.csv")
+@pytest.mark.parametrize("trials", [cw.Trials(), "results.csv"])
+def test_nothing_to_explain_is_refused(trials):
+    with pytest.raises(CurvewiseError):
+        cw.explain(trials)
 
 
 def test_an_unknown_question_is_refused():
     answer = cw.explain(scored_trials())
-    with pytest.raises(CurvewiseError, match="Did you mean 'performance'"):
+    with pytest.raises(CurvewiseError) as problem:
         answer.of("perform")
+    assert (problem.value.argument, problem.value.value) == ("question", "perform")
 
 
 # --- to be copied ------------------------------------------------------------------------
@@ -617,9 +618,10 @@ def test_rows_tables_and_json_say_the_same():
 
 
 def test_what_would_change_it_is_what_to_add():
-    told = cw.explain(cw.example("search")).would_change()
-    assert "To ask whether and where curves differ: Record the score" in told
-    assert cw.explain(cw.example("search")).those("yes")[0].clause not in told
+    answer = cw.explain(cw.example("search"))
+    told = answer.would_change()
+    assert all(f"{one.clause}: {one.add}" in told for one in answer.those("no"))
+    assert answer.those("yes")[0].clause not in told
 
 
 def test_settled_says_nothing_of_failures_where_there_are_none():

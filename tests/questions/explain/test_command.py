@@ -77,11 +77,11 @@ def test_keywords_become_options(tmp_path, ran):
     path.write_text("model,seed,accuracy\na,0,91\na,1,92\nb,0,93\nb,1,94\n")
     done = ran("explain", path)
     assert (done.exit_code, done.stdout) == (1, "")
-    assert "Pass --unit percent," in done.stderr
+    assert "--unit percent" in done.stderr
     again = ran("explain", path, "--unit", "percent")
     assert '--pair "a=<it>"' in words(again.stdout)
-    assert "yes: How good is it" in again.stdout
-    assert "--unit percent --metric accuracy" in again.stdout
+    assert "\nyes: " in again.stdout
+    assert "--unit percent" in again.stdout
 
 
 def test_json_is_for_machines(file, ran):
@@ -101,7 +101,7 @@ def test_a_metric_can_be_chosen(tmp_path, ran):
     assert "--metric loss" in ran("explain", path, "--metric", "loss").stdout
     done = ran("explain", path, "--metric", "los")
     assert done.exit_code == 1
-    assert "Did you mean 'loss'" in done.stderr
+    assert "'loss'" in done.stderr
 
 
 def test_a_file_that_is_not_there_is_one_line():
