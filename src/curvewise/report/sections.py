@@ -27,21 +27,33 @@ from curvewise.trials import Trials
 from curvewise.trials.trial import STATUSES
 from curvewise.version import __version__
 
+# --- Which way is better? Asked for metrics of which nobody knows ----------------------
 
-def direction_sections(trials: Trials, settings: Settings) -> list[Section]:
+
+_DIRECTIONS_ASKED = (
+    "Some metrics have no one direction: it is neither declared nor told by their names, "
+    "or it differs by task. Without it nothing is said about who is better."
+)
+_DIRECTIONS_CAPTION = (
+    "What to add when the results are read: lower, or higher in its place; and how to "
+    "choose a task"
+)
+
+
+def _direction_sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return the metrics without one direction, with the line to type for each."""
-    told = []
+    sentences = []
     if settings.undirected:
-        told.append(
+        sentences.append(
             f"Whether a high or a low {listed(settings.undirected, 4)} is better is not "
             f"known: nothing is said of who is better until somebody says so."
         )
     if settings.by_task:
-        told.append(
+        sentences.append(
             f"Which way {listed(settings.by_task, 4)} is better differs by task: each task "
             f"is judged by itself. What takes tasks together is told of one task at a time."
         )
-    if not told:
+    if not sentences:
         return []
     rows = [
         *(_unsaid(name) for name in settings.undirected),
@@ -52,166 +64,13 @@ def direction_sections(trials: Trials, settings: Settings) -> list[Section]:
             "directions",
             "Which way is better?",
             _DIRECTIONS_ASKED,
-            " ".join(told),
+            " ".join(sentences),
             groups=[
                 Group("", [Block("What to type", "", None, rows, _DIRECTIONS_CAPTION)])
             ],
             in_summary=not settings.judged,
         )
     ]
-
-
-# --- Which complete algorithms were compared? ------------------------------------------
-
-
-def space_sections(trials: Trials, _settings: Settings) -> list[Section]:
-    """Return what the hyperparameters of each algorithm were drawn from, if known."""
-    if not trials.spaces:
-        return []
-    rows: list[dict[str, Cell]] = [
-        {"algorithm": name, "hyperparameters": line}
-        for name, text in trials.spaces.items()
-        for line in text.splitlines() or ["none"]
-    ]
-    n = sum(text.count("\n") + 1 for text in trials.spaces.values() if text)
-    known = count(len(trials.spaces), "algorithm")
-    unknown = len(trials.algorithms) - len(trials.spaces)
-    without = (
-        f"; of {count(unknown, 'algorithm')} they are not known" if unknown else ""
-    )
-    return [
-        Section(
-            "algorithms",
-            "Which complete algorithms were compared?",
-            "What were the hyperparameters of each algorithm drawn from? It is complete "
-            "only with that: another range is another algorithm.",
-            f"{count(n, 'hyperparameter')} of {known}, drawn from what the table "
-            f"says{without}.",
-            groups=[
-                Group("", [Block("Hyperparameters", "", None, rows, _SPACES_HEADING)])
-            ],
-            method=SPACES,
-            in_summary=False,
-        )
-    ]
-
-
-# --- Can these results be trusted? -----------------------------------------------------
-
-
-def check_sections(trials: Trials, settings: Settings) -> list[Section]:
-    """Return the findings about the results themselves."""
-    found = check(trials)
-    blocks = [Block("Findings", "", None, found.rows(), _FINDINGS)]
-    return [
-        Section(
-            "check",
-            "Can these results be trusted?",
-            "Would a careful reviewer object to the results themselves: runs that are "
-            "missing, duplicated or too few, groups that were pooled, scores that tie "
-            "or leave their range, hyperparameters that were not drawn at random?",
-            _check_answer(found),
-            _change(found, settings),
-            groups=[Group("", blocks)] if len(found) else (),
-            method=CHECK,
-            provenance=str(found.provenance),
-        )
-    ]
-
-
-# --- What can these data not answer? ---------------------------------------------------
-
-
-def cannot_sections(trials: Trials, settings: Settings) -> list[Section]:
-    """Return which questions these trials cannot answer, why, and what to add."""
-    metric = settings.metrics[0] if len(settings.metrics) == 1 else None
-    found = explain(trials, metric, anyway=settings.anyway)
-    rows: list[dict[str, Cell]] = [
-        {
-            "question": one.question,
-            "can it be answered?": one.can,
-            "why not": one.why,
-            "what to add": one.add,
-        }
-        for one in found.questions
-        if one.can != "yes"
-    ]
-    if not rows:
-        return []
-    block = Block("Questions without an answer", "", None, rows, _CANNOT_CAPTION)
-    return [
-        Section(
-            "cannot",
-            "What can these data not answer?",
-            "Which questions would take other data, and what is missing?",
-            found.lacking(),
-            groups=[Group("", [block])],
-            notes=found.notes(),
-            method=CANNOT,
-            provenance=str(found.provenance),
-        )
-    ]
-
-
-# --- Where do these numbers come from? -------------------------------------------------
-
-
-def provenance_sections(trials: Trials, settings: Settings) -> list[Section]:
-    """Return what it takes to obtain these numbers again."""
-    blocks = [
-        Block("What was used", "", None, _facts(trials, settings), _FACTS),
-        Block(
-            "How the trials ended",
-            _scored(trials, settings),
-            None,
-            _ends(trials),
-            _ENDS,
-        ),
-    ]
-    if text := trials.about.get(_PROVENANCE_FILE):
-        lines: list[dict[str, Cell]] = [
-            {"line": i, "text": line} for i, line in enumerate(text.splitlines(), 1)
-        ]
-        blocks.append(Block("The experiment as it was written", "", None, lines, _TEXT))
-    return [
-        Section(
-            "provenance",
-            "Where do these numbers come from?",
-            "What would somebody need to obtain the same numbers again?",
-            _provenance_answer(trials),
-            groups=[Group("", blocks)],
-            method=PROVENANCE,
-            in_summary=False,
-        )
-    ]
-
-
-def page_sections(trials: Trials, settings: Settings) -> list[Section]:
-    """Return all sections of a page: every question, then the trials themselves.
-
-    Which way is better is asked after the first question, where a reader looks for it.
-    """
-    first, *others = (each.part("section", "sections") for each in with_part("section"))
-    makers = (first, direction_sections, *others, *_OF_TRIALS)
-    return [section for make in makers for section in make(trials, settings)]
-
-
-_OF_TRIALS = (
-    audit_sections,
-    space_sections,
-    check_sections,
-    cannot_sections,
-    provenance_sections,
-)
-
-
-# --- Which way is better? Asked for metrics of which nobody knows ----------------------
-
-
-_DIRECTIONS_ASKED = (
-    "Some metrics have no one direction: it is neither declared nor told by their names, "
-    "or it differs by task. Without it nothing is said about who is better."
-)
 
 
 def _unsaid(name: str) -> dict[str, Cell]:
@@ -229,46 +88,150 @@ def _of_one_task(trials: Trials, name: str) -> dict[str, Cell]:
     return {"metric": name, "command line": "", "Python": typed}
 
 
-_DIRECTIONS_CAPTION = (
-    "What to add when the results are read: lower, or higher in its place; and how to "
-    "choose a task"
+# --- Which complete algorithms were compared? ------------------------------------------
+
+
+_SPACES = Method(
+    "What the experiment says that hyperparameters were drawn from.",
+    "Whoever draws from other ranges measures another algorithm.",
+    JORDAN,
 )
 
 
-_SPACES_HEADING = "What each hyperparameter was drawn from"
+def _space_sections(trials: Trials, _settings: Settings) -> list[Section]:
+    """Return what the hyperparameters of each algorithm were drawn from, if known."""
+    if not trials.spaces:
+        return []
+    rows: list[dict[str, Cell]] = [
+        {"algorithm": name, "hyperparameters": line}
+        for name, text in trials.spaces.items()
+        for line in text.splitlines() or ["none"]
+    ]
+    n = sum(text.count("\n") + 1 for text in trials.spaces.values() if text)
+    known = count(len(trials.spaces), "algorithm")
+    unknown = len(trials.algorithms) - len(trials.spaces)
+    without = (
+        f"; of {count(unknown, 'algorithm')} they are not known" if unknown else ""
+    )
+    caption = "What each hyperparameter was drawn from"
+    return [
+        Section(
+            "algorithms",
+            "Which complete algorithms were compared?",
+            "What were the hyperparameters of each algorithm drawn from? It is complete "
+            "only with that: another range is another algorithm.",
+            f"{count(n, 'hyperparameter')} of {known}, drawn from what the table "
+            f"says{without}.",
+            groups=[Group("", [Block("Hyperparameters", "", None, rows, caption)])],
+            method=_SPACES,
+            in_summary=False,
+        )
+    ]
 
 
-_FINDINGS = "What was found, where, why it matters and what to do"
+# --- Can these results be trusted? -----------------------------------------------------
 
 
-def _check_answer(found: Findings) -> str:
-    if not len(found):
+_CHECK = Method(
+    "A list of rules, each looking for one thing that reviewers object to.",
+    "None: a rule finds what it looks for, and that nothing was found proves nothing. "
+    "No result is left out or changed.",
+    "The rules are listed in the reference of curvewise.check.",
+)
+
+
+def _check_sections(trials: Trials, settings: Settings) -> list[Section]:
+    """Return the findings about the results themselves."""
+    findings = check(trials)
+    caption = "What was found, where, why it matters and what to do"
+    blocks = [Block("Findings", "", None, findings.rows(), caption)]
+    return [
+        Section(
+            "check",
+            "Can these results be trusted?",
+            "Would a careful reviewer object to the results themselves: runs that are "
+            "missing, duplicated or too few, groups that were pooled, scores that tie "
+            "or leave their range, hyperparameters that were not drawn at random?",
+            _check_answer(findings),
+            _change(findings, settings),
+            groups=[Group("", blocks)] if len(findings) else (),
+            method=_CHECK,
+            provenance=str(findings.provenance),
+        )
+    ]
+
+
+def _check_answer(findings: Findings) -> str:
+    if not len(findings):
         return (
             "Nothing was found that a careful reviewer would object to, which does not "
             "prove that there is nothing."
         )
-    counts = {s: sum(f.severity == s for f in found) for s in SEVERITIES}
-    told = joined([counted(severity, n) for severity, n in counts.items() if n])
+    counts = {s: sum(f.severity == s for f in findings) for s in SEVERITIES}
+    numbers = joined([counted(severity, n) for severity, n in counts.items() if n])
     worst = next(s for s in SEVERITIES if counts[s])
-    first = next(iter(found)).what.partition(";")[0].rstrip(".")
+    first = next(iter(findings)).what.partition(";")[0].rstrip(".")
     verb = "is" if counts[worst] == 1 else "are"
-    return f"There {verb} {told}; first: {first}."
+    return f"There {verb} {numbers}; first: {first}."
 
 
-def _change(found: Findings, settings: Settings) -> str:
+def _change(findings: Findings, settings: Settings) -> str:
     """Return what to do about the gravest finding that is not settled on this page."""
     is_settled = settings.failed != "raise"  # somebody said what a failure scores
     grave = [
         f
-        for f in found
+        for f in findings
         if f.severity != "notes" and not (is_settled and f.rule == "failed-runs")
     ]
     return grave[0].do if grave else ""
 
 
-_CANNOT_CAPTION = (
-    "Questions that these trials cannot answer, or in part only, and what to add"
+# --- What can these data not answer? ---------------------------------------------------
+
+
+_CANNOT = Method(
+    "Every analysis is begun as it begins with these trials; where that stops, the "
+    "reason is told.",
+    "That a question can be answered does not say that its answer is sure.",
+    "curvewise.explain.",
 )
+
+
+def _cannot_sections(trials: Trials, settings: Settings) -> list[Section]:
+    """Return which questions these trials cannot answer, why, and what to add."""
+    metric = settings.metrics[0] if len(settings.metrics) == 1 else None
+    explanation = explain(trials, metric, anyway=settings.anyway)
+    rows: list[dict[str, Cell]] = [
+        {
+            "question": one.question,
+            "can it be answered?": one.can,
+            "why not": one.why,
+            "what to add": one.add,
+        }
+        for one in explanation.questions
+        if one.can != "yes"
+    ]
+    if not rows:
+        return []
+    caption = (
+        "Questions that these trials cannot answer, or in part only, and what to add"
+    )
+    block = Block("Questions without an answer", "", None, rows, caption)
+    return [
+        Section(
+            "cannot",
+            "What can these data not answer?",
+            "Which questions would take other data, and what is missing?",
+            explanation.lacking(),
+            groups=[Group("", [block])],
+            notes=explanation.notes(),
+            method=_CANNOT,
+            provenance=str(explanation.provenance),
+        )
+    ]
+
+
+# --- Where do these numbers come from? -------------------------------------------------
 
 
 _PROVENANCE_FILE = "experiment file"
@@ -279,9 +242,51 @@ _WORDS = {
     "timeout": "took too long, and was stopped",
     "cancelled": "was cancelled",
 }
-_FACTS = "Data, experiment, settings and software behind this page"
-_ENDS = "How many trials ended how"
-_TEXT = "The file that the experiment was run from, passwords left out"
+_PROVENANCE = Method(
+    "The hash is SHA-256 of the results in a fixed order: keys, status, steps, scores, "
+    "hyperparameters, labels and counts, not of how long they took.",
+    "The same results have the same hash, in whichever order or format they were kept; "
+    "the same results, settings and versions give the same numbers.",
+    "Trials.digest; each section names its own settings and seed.",
+)
+
+
+def provenance_sections(trials: Trials, settings: Settings) -> list[Section]:
+    """Return what it takes to obtain these numbers again."""
+    blocks = [
+        Block(
+            "What was used",
+            "",
+            None,
+            _facts(trials, settings),
+            "Data, experiment, settings and software behind this page",
+        ),
+        Block(
+            "How the trials ended",
+            _scored(trials, settings),
+            None,
+            _ends(trials),
+            "How many trials ended how",
+        ),
+    ]
+    if text := trials.about.get(_PROVENANCE_FILE):
+        lines: list[dict[str, Cell]] = [
+            {"line": i, "text": line} for i, line in enumerate(text.splitlines(), 1)
+        ]
+        caption = "The file that the experiment was run from, passwords left out"
+        heading = "The experiment as it was written"
+        blocks.append(Block(heading, "", None, lines, caption))
+    return [
+        Section(
+            "provenance",
+            "Where do these numbers come from?",
+            "What would somebody need to obtain the same numbers again?",
+            _provenance_answer(trials),
+            groups=[Group("", blocks)],
+            method=_PROVENANCE,
+            in_summary=False,
+        )
+    ]
 
 
 def _provenance_answer(trials: Trials) -> str:
@@ -353,30 +358,23 @@ def _scored(trials: Trials, settings: Settings) -> str:
     return "No trial failed, and every one has its score."
 
 
-SPACES = Method(
-    "What the experiment says that hyperparameters were drawn from.",
-    "Whoever draws from other ranges measures another algorithm.",
-    JORDAN,
+# --- The page --------------------------------------------------------------------------
+
+
+_OF_TRIALS = (
+    audit_sections,
+    _space_sections,
+    _check_sections,
+    _cannot_sections,
+    provenance_sections,
 )
 
-CHECK = Method(
-    "A list of rules, each looking for one thing that reviewers object to.",
-    "None: a rule finds what it looks for, and that nothing was found proves nothing. "
-    "No result is left out or changed.",
-    "The rules are listed in the reference of curvewise.check.",
-)
 
-CANNOT = Method(
-    "Every analysis is begun as it begins with these trials; where that stops, the "
-    "reason is told.",
-    "That a question can be answered does not say that its answer is sure.",
-    "curvewise.explain.",
-)
+def page_sections(trials: Trials, settings: Settings) -> list[Section]:
+    """Return all sections of a page: every question, then the trials themselves.
 
-PROVENANCE = Method(
-    "The hash is SHA-256 of the results in a fixed order: keys, status, steps, scores, "
-    "hyperparameters, labels and counts, not of how long they took.",
-    "The same results have the same hash, in whichever order or format they were kept; "
-    "the same results, settings and versions give the same numbers.",
-    "Trials.digest; each section names its own settings and seed.",
-)
+    Which way is better is asked after the first question, where a reader looks for it.
+    """
+    first, *others = (each.part("section", "sections") for each in with_part("section"))
+    makers = (first, _direction_sections, *others, *_OF_TRIALS)
+    return [section for make in makers for section in make(trials, settings)]

@@ -13,8 +13,8 @@ import curvewise as cw
 from curvewise import CurvewiseError, Metric, Trial, Trials
 from curvewise.questions import audit
 from curvewise.questions.audit.checks import (
-    Asked,
     Check,
+    Settings,
     band_holds,
     clopper_pearson,
     holds,
@@ -274,7 +274,7 @@ def test_names_can_be_dealt_only_where_there_are_two():
 
 
 def asked(metric="accuracy", failed="raise"):
-    return Asked(metric, "last", failed, 0.95)
+    return Settings(metric, "last", failed, 0.95)
 
 
 def test_scores_are_drawn_between_those_seen_or_as_they_were_where_they_tie():

@@ -19,10 +19,10 @@ from curvewise.errors import (
 from curvewise.metrics import Metric
 from curvewise.questions.audit.checks import (
     SURENESS,
-    Asked,
     Check,
     Kind,
     Seen,
+    Settings,
     Subject,
     begun,
     clopper_pearson,
@@ -369,7 +369,7 @@ def audit(
     checked_confidence(confidence)
     refuse_crossed(trials)
     refuse_hours(trials, name, repetitions)
-    subjects, problems = subjects_of(trials, Asked(name, at, failed, confidence))
+    subjects, problems = subjects_of(trials, Settings(name, at, failed, confidence))
     if not subjects:
         raise next(iter(problems.values()))
     dealing = dealing_of(trials)
@@ -533,14 +533,14 @@ Progress: TypeAlias = Callable[[int, int], object]
 
 
 def subjects_of(
-    trials: Trials, asked: Asked
+    trials: Trials, settings: Settings
 ) -> tuple[list[Subject], dict[str, CurvewiseError]]:
     """Return the analyses that these trials can carry, and why others refuse them."""
     found, problems = [], {}
     for question in with_part("audit"):
         try:
             with quietly(), ungated():
-                subject = question.part("audit", "subject")(trials, asked)
+                subject = question.part("audit", "subject")(trials, settings)
         except CurvewiseError as problem:
             problems[question.name] = problem
             continue

@@ -14,7 +14,7 @@ from curvewise.trials import Trials
 from curvewise.trials.doors import At, Failed
 
 
-class Asked(NamedTuple):
+class Settings(NamedTuple):
     """The settings that every analysis is tried with."""
 
     metric: str

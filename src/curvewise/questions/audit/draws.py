@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curvewise.metrics import Floats, Metric
-from curvewise.questions.audit.checks import Asked
+from curvewise.questions.audit.checks import Settings
 from curvewise.questions.sampling import are_numbered, samples
 from curvewise.stats.bands import Band
 from curvewise.stats.deals import number_of_deals
@@ -362,7 +362,9 @@ class Population:
 Populations = Mapping[str, Mapping[str, Population]]
 
 
-def populations_of(trials: Trials, asked: Asked) -> dict[str, dict[str, Population]]:
+def populations_of(
+    trials: Trials, settings: Settings
+) -> dict[str, dict[str, Population]]:
     """Return what the scores of each algorithm on each task are drawn from.
 
     Between the scores that were seen, so that a new trial is no copy of an old one. Where
@@ -370,7 +372,7 @@ def populations_of(trials: Trials, asked: Asked) -> dict[str, dict[str, Populati
     what a failure does, as often as it happened.
     """
     out: dict[str, dict[str, Population]] = {}
-    by_task = samples(trials, asked.metric, asked.at, asked.failed)
+    by_task = samples(trials, settings.metric, settings.at, settings.failed)
     for task, own in by_task.items():
         piles: dict[bytes, int] = {}
         out[task] = {}
@@ -414,7 +416,7 @@ def _atoms(scores: Floats, broken: Bools) -> Floats:
 
 
 def drawn_scores(
-    populations: Populations, asked: Asked, like: Trials, rng: np.random.Generator
+    populations: Populations, settings: Settings, like: Trials, rng: np.random.Generator
 ) -> Trials:
     """Return as many trials as there were, drawn; trials of one number stay together."""
     cells = []
@@ -428,4 +430,4 @@ def drawn_scores(
             scores = population.atoms[rows[population.pile], around]
             lengths, steps = np.ones(n, np.int64), np.zeros(n)
             cells.append(Cell(task, name, population.numbers, lengths, steps, scores))
-    return trials_of(cells, like.metric(asked.metric), like)
+    return trials_of(cells, like.metric(settings.metric), like)

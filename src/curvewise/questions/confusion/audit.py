@@ -9,8 +9,8 @@ import numpy as np
 
 from curvewise.metrics import Floats
 from curvewise.questions.audit.checks import (
-    Asked,
     Seen,
+    Settings,
     Subject,
     claims_by_task,
     holds,
@@ -40,7 +40,7 @@ class OfConfusion(Subject):
     name: ClassVar[str] = "confusion"
 
     trials: Trials
-    asked: Asked
+    settings: Settings
     found: Confusion
 
     def ask(self, trials: Trials, seed: int) -> Confusion:  # noqa: ARG002  no chance in it
@@ -51,13 +51,13 @@ class OfConfusion(Subject):
         return confusion(
             trials,
             leading(self.found.asked),
-            failed=_failed(self.asked),
-            confidence=self.asked.confidence,
+            failed=_failed(self.settings),
+            confidence=self.settings.confidence,
         )
 
     def ask_drawn(self, trials: Trials, seed: int) -> Confusion:  # noqa: ARG002  as above
         """Return its answer about drawn trials."""
-        return confusion(trials, confidence=self.asked.confidence)
+        return confusion(trials, confidence=self.settings.confidence)
 
     def claims(self, answer: Confusion) -> list[Seen]:
         """Return whether intervals of two learners at one size do not even meet.
@@ -78,7 +78,7 @@ class OfConfusion(Subject):
         ]
         most = max(len(one.fits) for one in several)
         what = f"intervals of {label(name)} on a task do not meet"
-        return [claims_by_task(what, apart, min(most * self.asked.level, 1.0))]
+        return [claims_by_task(what, apart, min(most * self.settings.level, 1.0))]
 
     def draw(self, rng: np.random.Generator) -> Trials:
         """Return counts drawn from the fitted matrices."""
@@ -100,23 +100,23 @@ class OfConfusion(Subject):
 
     def misses(self, answer: Confusion) -> list[Seen]:
         """Return which rates are missed, at the size compared and with more data."""
-        asked = self.found.asked
+        request = self.found.asked
         held: list[list[bool | None]] = [[] for _ in TIMES]
         for one, true in zip(answer.found, self.found.found, strict=True):
             curves = {fit.algorithm: fit.curve for fit in true.fits}
             for fit in one.fits:
                 for name, band in fit.told.items():
                     curve = curves[fit.algorithm]
-                    truth = curve.metric(name, band.at, **asked.settings(name))
+                    truth = curve.metric(name, band.at, **request.settings(name))
                     for i, own in enumerate(held):
                         own.append(holds(point_of(band, i), float(truth[i])))
-        names = joined([label(name) for name in asked.metrics])
+        names = joined([label(name) for name in request.metrics])
         where = [
             "at the size compared",
             *(f"with {x:g} times the data" for x in TIMES[1:]),
         ]
         told = [(f"{names} {at}", own) for at, own in zip(where, held, strict=True)]
-        return misses_by_task(told, self.asked.level, len(answer.found))
+        return misses_by_task(told, self.settings.level, len(answer.found))
 
 
 def _are_apart(one: Interval, other: Interval) -> bool:
@@ -207,20 +207,20 @@ def _matrices(
     return out
 
 
-def _failed(asked: Asked) -> Literal["raise", "worst"]:
-    return "raise" if asked.failed == "raise" else "worst"
+def _failed(settings: Settings) -> Literal["raise", "worst"]:
+    return "raise" if settings.failed == "raise" else "worst"
 
 
-def subject(trials: Trials, asked: Asked) -> OfConfusion | None:
+def subject(trials: Trials, settings: Settings) -> OfConfusion | None:
     """Return `confusion` as it answered, where there are counts along sizes."""
     if crossed_factors(trials) or not trials.details().classes.any():
         return None
     if not could_be_sizes(trials, "error"):
         return None
-    found = confusion(trials, failed=_failed(asked), confidence=asked.confidence)
+    found = confusion(trials, failed=_failed(settings), confidence=settings.confidence)
     sound = all(
         math.isfinite(float(fit.curve.rates(fit.counted.trained_on).sum()))
         for one in found.found
         for fit in one.fits
     )
-    return OfConfusion(trials, asked, found) if sound else None
+    return OfConfusion(trials, settings, found) if sound else None

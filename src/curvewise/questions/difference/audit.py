@@ -10,8 +10,8 @@ import numpy as np
 
 from curvewise.metrics import Floats, Metric
 from curvewise.questions.audit.checks import (
-    Asked,
     Seen,
+    Settings,
     Subject,
     band_holds,
     claims_by_task,
@@ -32,6 +32,7 @@ from curvewise.questions.difference.text import adjusted_p
 from curvewise.questions.sampling import crossed_factors
 from curvewise.stats.deals import number_of_deals
 from curvewise.trials import Trials
+from curvewise.trials.doors import Failed
 
 _MANY_DEALS = 10_000  # more are not all tried, but as many as shuffles
 _SHAPED = 20  # lines of an algorithm whose noise keeps its shape; of fewer it is normal
@@ -44,28 +45,28 @@ class OfDifference(Subject):
     name: ClassVar[str] = "difference"
 
     trials: Trials
-    asked: Asked
+    settings: Settings
     found: Difference
     grid: int | None
 
     def ask(self, trials: Trials, seed: int) -> Difference:
         """Return its answer about dealt trials."""
         kept, _ = with_lines(trials)
-        return self._asked_of(kept, self.grid, self.asked.failed, seed)
+        return self._asked_of(kept, self.grid, self.settings.failed, seed)
 
     def ask_drawn(self, trials: Trials, seed: int) -> Difference:
         """Return its answer about drawn trials."""
         return self._asked_of(trials, None, "raise", seed)
 
     def _asked_of(
-        self, trials: Trials, grid: int | None, failed: object, seed: int
+        self, trials: Trials, grid: int | None, failed: Failed, seed: int
     ) -> Difference:
         return difference(
             trials,
-            self.asked.metric,
+            self.settings.metric,
             grid=grid,
-            failed=failed,  # type: ignore[arg-type]  # as it was asked for
-            level=self.asked.level,
+            failed=failed,
+            level=self.settings.level,
             shuffles=SHUFFLES,
             exact=_exact(self.found),
             seed=seed,
@@ -73,7 +74,7 @@ class OfDifference(Subject):
 
     def claims(self, answer: Difference) -> list[Seen]:
         """Return where curves are said to differ: on the whole, in pairs, at steps."""
-        level, out = self.asked.level, []
+        level, out = self.settings.level, []
         effects = (("algorithm", "height"), ("interaction", "shape"))
         for effect, word in effects:
             rejected = [
@@ -125,7 +126,7 @@ class OfDifference(Subject):
 
     def misses(self, answer: Difference) -> list[Seen]:
         """Return which differences and curves are not in their intervals and bands."""
-        level = self.asked.level
+        level = self.settings.level
         heights, bands, means = [], [], []
         for one, true in zip(answer.found, self.found.found, strict=True):
             truth = {name: own.mean(axis=0) for name, own in true.lines.items()}
@@ -170,18 +171,18 @@ def _most_deals(one: LineTask) -> int:
     return max(million, default=0)
 
 
-def subject(trials: Trials, asked: Asked) -> OfDifference | None:
+def subject(trials: Trials, settings: Settings) -> OfDifference | None:
     """Return `difference` as it answered, where there are curves to compare."""
     trials, _ = with_lines(trials)
     if len(trials) == 0 or crossed_factors(trials) or too_many_pairs(trials):
         return None
-    grid = grid_of(trials, asked.metric)
+    grid = grid_of(trials, settings.metric)
     found = difference(
         trials,
-        asked.metric,
+        settings.metric,
         grid=grid,
-        failed=asked.failed,
-        level=asked.level,
+        failed=settings.failed,
+        level=settings.level,
         shuffles=SHUFFLES,
     )
-    return OfDifference(trials, asked, found, grid)
+    return OfDifference(trials, settings, found, grid)

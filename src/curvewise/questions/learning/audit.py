@@ -9,8 +9,8 @@ import numpy as np
 
 from curvewise.metrics import Floats
 from curvewise.questions.audit.checks import (
-    Asked,
     Seen,
+    Settings,
     Subject,
     band_holds,
     claims_by_task,
@@ -44,26 +44,31 @@ class OfLearning(Subject):
     name: ClassVar[str] = "learning"
 
     trials: Trials
-    asked: Asked
+    settings: Settings
     found: Learning
 
     def ask(self, trials: Trials, seed: int) -> Learning:  # noqa: ARG002  no chance in it
         """Return its answer about dealt trials."""
-        asked = self.asked
+        settings = self.settings
         return learning(
-            trials, asked.metric, failed=asked.failed, confidence=asked.confidence
+            trials,
+            settings.metric,
+            failed=settings.failed,
+            confidence=settings.confidence,
         )
 
     def ask_drawn(self, trials: Trials, seed: int) -> Learning:  # noqa: ARG002  as above
         """Return its answer about drawn trials."""
-        return learning(trials, self.asked.metric, confidence=self.asked.confidence)
+        return learning(
+            trials, self.settings.metric, confidence=self.settings.confidence
+        )
 
     def claims(self, answer: Learning) -> list[Seen]:
         """Return whether one of a pair is said to be better, or to need data more."""
         several = [one for one in answer.found if one.pairs]
         if not several:
             return []
-        level = self.asked.level
+        level = self.settings.level
         better = [any(leaves_out(p.error) for p in one.pairs) for one in several]
         reliant = [any(leaves_out(p.reliance) for p in one.pairs) for one in several]
         return [
@@ -85,7 +90,7 @@ class OfLearning(Subject):
 
     def misses(self, answer: Learning) -> list[Seen]:
         """Return which errors, curves, forecasts and differences are missed."""
-        confidence, level = self.asked.confidence, self.asked.level
+        confidence, level = self.settings.confidence, self.settings.level
         now, along, beyond, better, reliant = [], [], [], [], []
         for one, true in zip(answer.found, self.found.found, strict=True):
             laws = {fit.algorithm: fit.law for fit in true.fits}
@@ -208,13 +213,13 @@ def _reliance(one: PowerLaw, other: PowerLaw, n: float) -> float:
     return float(one.data_reliance(n) - other.data_reliance(n))
 
 
-def subject(trials: Trials, asked: Asked) -> OfLearning | None:
+def subject(trials: Trials, settings: Settings) -> OfLearning | None:
     """Return `learning` as it answered, where steps look like sizes of training sets."""
-    if crossed_factors(trials) or not could_be_sizes(trials, asked.metric):
+    if crossed_factors(trials) or not could_be_sizes(trials, settings.metric):
         return None
     found = learning(
-        trials, asked.metric, failed=asked.failed, confidence=asked.confidence
+        trials, settings.metric, failed=settings.failed, confidence=settings.confidence
     )
     fits: Sequence[CurveFit] = [fit for one in found.found for fit in one.fits]
     noisy = all(np.isfinite(fit.law.noise(fit.measured.sizes)).all() for fit in fits)
-    return OfLearning(trials, asked, found) if noisy else None
+    return OfLearning(trials, settings, found) if noisy else None

@@ -9,8 +9,8 @@ import numpy as np
 from curvewise.metrics import Floats, Metric
 from curvewise.questions.audit import checks
 from curvewise.questions.audit.checks import (
-    Asked,
     Seen,
+    Settings,
     Subject,
     holds,
     leaves_out,
@@ -49,7 +49,7 @@ class OfPerformance(Subject):
     pairs: ClassVar[bool] = True
 
     trials: Trials
-    asked: Asked
+    settings: Settings
     found: Performance
     populations: Populations
     cells: Mapping[tuple[str, str], Mapping[str, float]]  # what is true of each
@@ -58,24 +58,18 @@ class OfPerformance(Subject):
 
     def ask(self, trials: Trials, seed: int) -> Performance:
         """Return its answer about dealt trials."""
-        asked = self.asked
-        return performance(
-            trials,
-            asked.metric,
-            at=asked.at,
-            failed=asked.failed,
-            confidence=asked.confidence,
-            seed=seed,
-        )
+        return performance(trials, **self.settings._asdict(), seed=seed)
 
     def ask_drawn(self, trials: Trials, seed: int) -> Performance:
         """Return its answer about drawn trials."""
-        confidence = self.asked.confidence
-        return performance(trials, self.asked.metric, confidence=confidence, seed=seed)
+        confidence = self.settings.confidence
+        return performance(
+            trials, self.settings.metric, confidence=confidence, seed=seed
+        )
 
     def claims(self, answer: Performance) -> list[Seen]:
         """Return whether any pair is told apart, in each of the ways that it can be."""
-        pairs, level = answer.contrasts, self.asked.level
+        pairs, level = answer.contrasts, self.settings.level
         if not pairs:
             return []
         few = any(c.has_few for c in pairs)
@@ -94,7 +88,7 @@ class OfPerformance(Subject):
 
     def draw(self, rng: np.random.Generator) -> Trials:
         """Return trials drawn from the scores of each algorithm on each task."""
-        return drawn_scores(self.populations, self.asked, self.trials, rng)
+        return drawn_scores(self.populations, self.settings, self.trials, rng)
 
     def misses(self, answer: Performance) -> list[Seen]:
         """Return which bands and intervals miss."""
@@ -105,7 +99,7 @@ class OfPerformance(Subject):
         ]
 
     def _of_cells(self, answer: Performance) -> list[Seen]:
-        alpha, level, apart = answer.alpha, self.asked.level, len(answer.tasks)
+        alpha, level, apart = answer.alpha, self.settings.level, len(answer.tasks)
         share = min(alpha, 1 - alpha)
         few = any(
             d.is_bootstrapped and len(d.scores) * share < FEW
@@ -139,7 +133,7 @@ class OfPerformance(Subject):
     def _of_pairs(self, answer: Performance) -> list[Seen]:
         if not answer.contrasts:
             return []
-        level = self.asked.level
+        level = self.settings.level
         few = any(c.has_few for c in answer.contrasts)
         top = f"differences of the best {percent(1 - answer.alpha)}, all pairs at once"
         sure, seen, better = [], [], []
@@ -174,24 +168,18 @@ class OfPerformance(Subject):
                     true = self.overall[one.algorithm][name]
                     held.setdefault(name, []).append(holds(interval, true))
         return [
-            checks.misses(f"{name} over all tasks", own, self.asked.level, apart=1)
+            checks.misses(f"{name} over all tasks", own, self.settings.level, apart=1)
             for name, own in held.items()
         ]
 
 
-def subject(trials: Trials, asked: Asked) -> OfPerformance:
+def subject(trials: Trials, settings: Settings) -> OfPerformance:
     """Return `performance` as it answered about the real trials."""
-    found = performance(
-        trials,
-        asked.metric,
-        at=asked.at,
-        failed=asked.failed,
-        confidence=asked.confidence,
-    )
-    populations = populations_of(trials, asked)
+    found = performance(trials, **settings._asdict())
+    populations = populations_of(trials, settings)
     return OfPerformance(
         trials,
-        asked,
+        settings,
         found,
         populations,
         cells={

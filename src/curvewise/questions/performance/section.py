@@ -145,7 +145,7 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
     if crossed_factors(trials):
         return []  # trials that share draws: see `variance_sections`
     if not settings.judged and settings.undirected:
-        return []  # see `direction_sections`
+        return []  # the page says which way is not known
     if not settings.judged:
         why = "That cannot be told: no trial ended with a score."
         return [Section("performance-0", _TOPIC.question, _ASKED, why)]

@@ -7,8 +7,8 @@ import numpy as np
 
 from curvewise.questions.audit import checks
 from curvewise.questions.audit.checks import (
-    Asked,
     Seen,
+    Settings,
     Subject,
     holds,
     leaves_out,
@@ -39,28 +39,23 @@ class OfRobustness(Subject):
     pairs: ClassVar[bool] = True
 
     trials: Trials
-    asked: Asked
+    settings: Settings
     found: Robustness
     populations: dict[str, dict[str, Population]]
 
     def ask(self, trials: Trials, seed: int) -> Robustness:  # noqa: ARG002  no chance in it
         """Return its answer about dealt trials."""
-        asked = self.asked
-        return robustness(
-            trials,
-            asked.metric,
-            at=asked.at,
-            failed=asked.failed,
-            confidence=asked.confidence,
-        )
+        return robustness(trials, **self.settings._asdict())
 
     def ask_drawn(self, trials: Trials, seed: int) -> Robustness:  # noqa: ARG002  as above
         """Return its answer about drawn trials."""
-        return robustness(trials, self.asked.metric, confidence=self.asked.confidence)
+        return robustness(
+            trials, self.settings.metric, confidence=self.settings.confidence
+        )
 
     def claims(self, answer: Robustness) -> list[Seen]:
         """Return whether tuning is said to gain or to lose anything."""
-        level = self.asked.level
+        level = self.settings.level
         means = [g.gain("mean") for g in answer.gaps if not g.is_one_trial]
         sure = any(leaves_out(one.believed) for one in means)
         out = [one_claim("tuning gains or loses", sure, level)]
@@ -74,14 +69,14 @@ class OfRobustness(Subject):
 
     def draw(self, rng: np.random.Generator) -> Trials:
         """Return trials drawn from the scores of each algorithm on each task."""
-        return drawn_scores(self.populations, self.asked, self.trials, rng)
+        return drawn_scores(self.populations, self.settings, self.trials, rng)
 
     def misses(self, answer: Robustness) -> list[Seen]:
         """Return of which statistics not all gains are in their intervals."""
         few = any(one.is_few for g in answer.gaps for one in g.gains)
         seen = [self._hold(answer, name, guaranteed=False) for name in STATISTICS]
         sure = [self._hold(answer, name, guaranteed=True) for name in STATISTICS]
-        what, level = "gains by tuning, all algorithms at once", self.asked.level
+        what, level = "gains by tuning, all algorithms at once", self.settings.level
         return [
             checks.misses(what, seen, level, apart=1, is_warned=few),
             checks.misses(f"{what}, guaranteed", sure, level, apart=1),
@@ -102,15 +97,9 @@ class OfRobustness(Subject):
         return together(held)
 
 
-def subject(trials: Trials, asked: Asked) -> OfRobustness | None:
+def subject(trials: Trials, settings: Settings) -> OfRobustness | None:
     """Return `robustness` as it answered, where algorithms have tuned ones."""
     if not tuned_pairs(trials.algorithms) or crossed_factors(trials):
         return None
-    found = robustness(
-        trials,
-        asked.metric,
-        at=asked.at,
-        failed=asked.failed,
-        confidence=asked.confidence,
-    )
-    return OfRobustness(trials, asked, found, populations_of(trials, asked))
+    found = robustness(trials, **settings._asdict())
+    return OfRobustness(trials, settings, found, populations_of(trials, settings))
