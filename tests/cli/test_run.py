@@ -236,7 +236,7 @@ def test_the_estimate_is_what_is_left_times_the_mean_over_workers():
     found = run.Estimate(probes, 4)
     assert found.seconds == (50 * 3 + 10 * 6) / 4
     assert f"about {found.seconds:.0f} s" in str(found)
-    assert run.Estimate([probe(0)], 1).seconds == 0
+    assert run.Estimate([probe(0)], 1).seconds is None
 
 
 # --- in processes of their own -----------------------------------------------------------
