@@ -238,6 +238,7 @@ def _divided(runs: Runs, by: float) -> Runs:
 
 
 def symmetric_triples(k: int) -> NDArray[np.int64]:
+    """Return all three places out of k of which the middle one is half way."""
     places = [(j - s, j, j + s) for s in range(1, k) for j in range(s, k - s)]
     return np.array(places, dtype=np.int64).reshape(-1, 3)
 
