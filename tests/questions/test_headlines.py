@@ -352,7 +352,7 @@ def test_equal_errors_seldom_have_a_winner():
 @pytest.mark.parametrize("metric", ["f1", "error"])
 def test_rates_are_told_without_a_claim_that_nobody_tested(metric):
     answer = cw.confusion(cw.example("counts"), metric)
-    (lead,) = leads_by_rates(answer)
+    (lead,) = leads_by_rates(answer.found, answer.asked)
     fit = answer.curve(lead.leader)
     other = next(o for o in answer.of().fits if o is not fit)
     up = 1 if metric == "f1" else -1

@@ -441,23 +441,22 @@ def declared(names: Iterable[str], metrics: Iterable[Metric]) -> dict[str, Metri
     metrics : iterable of Metric
         Those that the caller declared.
     """
-    stated = {_a_metric(metric).name: metric for metric in metrics}
-    found = {name: stated.get(name) or find(name) for name in names}
-    return {name: metric or unsaid(name) for name, metric in found.items()}
+    by_name = {}
+    for metric in metrics:
+        if not isinstance(metric, Metric):
+            raise CurvewiseError(
+                f"metrics holds {metric!r}. Pass Metric objects, such as "
+                f"Metric('loss', 'lower').",
+                argument="metrics",
+                value=metric,
+            )
+        by_name[metric.name] = metric
+    return {name: by_name.get(name) or find(name) or unsaid(name) for name in names}
 
 
 def unsaid(name: str) -> Metric:
     """Return the metric of a name that says nothing: its direction is unknown."""
     return Metric(name, None, source="name")
-
-
-def _a_metric(metric: object) -> Metric:
-    if not isinstance(metric, Metric):
-        raise CurvewiseError(
-            f"metrics holds {metric!r}. Pass Metric objects, such as "
-            f"Metric('loss', 'lower')."
-        )
-    return metric
 
 
 # Recorded along the curve, but nothing to judge by.

@@ -8,10 +8,6 @@ from typing import NamedTuple
 from curvewise.metrics.nouns import NOUNS, OF_BOOSTERS, Kind, Noun
 
 
-def _commas(text: str) -> list[str]:
-    return text.split(",")
-
-
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
@@ -86,7 +82,7 @@ INVERSIONS = _words(
 # the loss of negative examples.
 NEGATED = frozenset(
     "".join(phrase.split())
-    for phrase in _commas(
+    for phrase in (
         "log loss, brier score, brier, mean squared error, squared error, max "
         "error,mean absolute error, absolute error, median absolute error, mse, mae, "
         "rmse,root mean squared error, mean absolute percentage error, poisson "
@@ -95,7 +91,7 @@ NEGATED = frozenset(
         "mape, msle,negative likelihood ratio, log likelihood, loglik, ll, elbo, "
         "loglikelihood,evidence lower bound, perplexity, cross entropy, crossentropy, "
         "error"
-    )
+    ).split(",")
 )
 
 

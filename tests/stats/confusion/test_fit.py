@@ -10,12 +10,12 @@ from curvewise.stats.confusion.curve import fit_confusion_curve, fit_confusion_c
 from curvewise.stats.confusion.data import count_table, stacked
 from curvewise.stats.confusion.draws import (
     Asked,
-    _dirichlet,
-    _estimated,
     as_counted,
     centred,
+    dirichlet_rows,
     draw_error_shares,
     error_shares,
+    estimated_shares,
 )
 from curvewise.stats.forms import fit_forms
 
@@ -86,10 +86,10 @@ def test_of_two_classes_there_is_one_wrong_answer():
     table = count_table(SIZES[:3], counts)
     short = error_shares(table, SIZES)
     assert short.tolist() == [[[[0, 1], [1, 0]]] * 5]
-    assert _estimated(table, SIZES)[0] == pytest.approx(short)
+    assert estimated_shares(table, SIZES)[0] == pytest.approx(short)
     assert drawn(table, SIZES).shape == (512, 1, 5, 2, 2)
     weights = np.array([[0.0, 3], [0.5, 0]])
-    assert _dirichlet(weights) == pytest.approx(
+    assert dirichlet_rows(weights) == pytest.approx(
         np.broadcast_to(1 - np.eye(2), (256, 2, 2))
     )
 
@@ -148,7 +148,7 @@ def test_draws_have_the_spread_of_a_dirichlet():
     weights = np.array([[0, 3, 1, 0.5], [2, 0, 0.5, 9], [30, 20, 0, 5], [1, 1, 1, 0]])
     total = weights.sum(-1, keepdims=True)
     mean = weights / total
-    found = _dirichlet(weights)
+    found = dirichlet_rows(weights)
     assert found.mean(0) == pytest.approx(mean, abs=0.01)
     some = mean > 0
     expected = (mean * (1 - mean) / (total + 1))[some]

@@ -242,10 +242,10 @@ def test_ends_of_beta_distributions_are_scipys(tail):
 
 def test_a_guess_of_the_ends_alone_would_not_do():
     """The negative control: the step that follows the guess is what makes it exact."""
-    from curvewise.stats.counts.posterior import _guess
+    from curvewise.stats.counts.posterior import first_guess
 
     a, b = np.array([6.0]), np.array([30.0])
-    guess = special.expit(np.log(a / b) + _guess(a, b, special.ndtri(0.025)))
+    guess = special.expit(np.log(a / b) + first_guess(a, b, special.ndtri(0.025)))
     gap = np.abs(guess - special.betaincinv(a, b, 0.025)) / 0.06
     assert 1e-5 < gap < 1e-1
 

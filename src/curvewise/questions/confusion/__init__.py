@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -189,20 +190,35 @@ class Confusion(TaskAnswer):
         ['trees', 'bayes']
         """
         sizes = asked_sizes(size)
-        found = tuple(
-            told for one in self.found for told in foretold(one, sizes, self.asked)
-        )
-        concerns = [
+        concerns = (
             line for one in self.found for line in text.concern_lines(one, sizes)
-        ]
+        )
         return CountForecasts(
             self.asked,
-            found,
+            tuple(self._foretold(sizes)),
             tuple(concerns),
             self.provenance.asked(
                 "at", {"to": joined([step(float(n)) for n in sizes])}
             ),
         )
+
+    def _foretold(self, sizes: Floats) -> Iterator[Foretold]:
+        fits = ((one.task, fit) for one in self.found for fit in one.fits)
+        for (task, fit), name in product(fits, self.metrics):
+            largest = fit.counted.largest
+            band = self.asked.band(fit.curve, name, sizes)
+            settings = self.asked.metrics[name]
+            now = float(fit.curve.metric(name, largest, **settings))
+            for i, n in enumerate(sizes):
+                yield Foretold(
+                    task=task,
+                    algorithm=fit.algorithm,
+                    metric=name,
+                    size=float(n),
+                    rate=point_of(band, i),
+                    now=now,
+                    largest=largest,
+                )
 
     def matrix(self, algorithm: str, size: float, task: str | None = None) -> Floats:
         """Return the confusion matrix to expect at a size, as shares that sum to 1.
@@ -262,11 +278,11 @@ class Confusion(TaskAnswer):
 
     def headline(self) -> str:
         """Return in one sentence how good the best is, and what more data would buy."""
-        return text.headline(self)
+        return text.headline(self.found, self.asked)
 
     def would_change(self) -> str:
         """Return what would change that: more test examples, runs, training data."""
-        return text.would_change(self)
+        return text.would_change(self.found)
 
     def verdicts(self, task: str) -> list[str]:
         """Return in words how far each algorithm came, and what more data would buy."""
@@ -478,17 +494,3 @@ def _class_names(classes: Sequence[str] | None, count: int) -> tuple[str, ...]:
             value=classes,
         )
     return names
-
-
-def foretold(task: CountTask, sizes: Floats, asked: CountAsked) -> Iterator[Foretold]:
-    """Yield each algorithm's metrics at the sizes asked about."""
-    for fit in task.fits:
-        largest = fit.counted.largest
-        for name, settings in asked.metrics.items():
-            band = asked.band(fit.curve, name, sizes)
-            now = float(fit.curve.metric(name, largest, **settings))
-            for i, n in enumerate(sizes):
-                yield Foretold(
-                    *(task.task, fit.algorithm, name, float(n)),
-                    *(point_of(band, i), now, largest),
-                )

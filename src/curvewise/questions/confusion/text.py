@@ -4,11 +4,11 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from curvewise.metrics import Floats, find
+from curvewise.questions.base import of_algorithm
 from curvewise.questions.confusion.fit import (
     AVERAGED,
     TIMES,
@@ -39,10 +39,6 @@ from curvewise.stats.confusion.data import ConcernKind
 from curvewise.stats.confusion.drift import FURTHEST
 from curvewise.stats.interval import Interval
 from curvewise.text import Cell, count, joined, percent, short_names, step
-
-if TYPE_CHECKING:
-    from curvewise.questions.confusion import Confusion
-
 
 MOST_CLASSES = 12  # that are shown: more nobody reads
 _OF_A_CLASS = ("recall", "precision", "f1")
@@ -428,18 +424,18 @@ def notes_of(
 
 
 def _sizes(tasks: tuple[CountTask, ...]) -> list[str]:
-    told = []
+    notes = []
     fits = [fit for task in tasks for fit in task.fits]
     held = [f.counted for f in fits if (f.counted.trained_on < f.counted.sizes).any()]
     if held:
         own = held[0]
-        told.append(
+        notes.append(
             f"Sizes are of what models were trained on, {step(own.largest)} where there "
             f"were {step(float(own.sizes[-1]))}: the others validated."
         )
     if any(len({f.counted.largest for f in task.fits}) > 1 for task in tasks):
-        told.append("times the data: of the largest size of each algorithm.")
-    return told
+        notes.append("times the data: of the largest size of each algorithm.")
+    return notes
 
 
 def _failures(tasks: tuple[CountTask, ...]) -> list[str]:
@@ -478,16 +474,16 @@ def _convention(
     of_two = f"of class {classes[1] if len(classes) == 2 else 1}, the positive one"
     of_more = "means over classes (macro averages)"
     if "positive" in how:
-        told = f"of class {classes[how['positive']]} against the rest"
+        convention = f"of class {classes[how['positive']]} against the rest"
     elif "average" in how:
-        told = f"{how['average']} averages over classes"
+        convention = f"{how['average']} averages over classes"
     elif all(task.classes == 2 for task in tasks):
-        told = of_two
+        convention = of_two
     elif all(task.classes > 2 for task in tasks):
-        told = of_more
+        convention = of_more
     else:
-        told = f"{of_two}, on tasks of two classes, and {of_more} on the others"
-    return [f"{what} {told}."]
+        convention = f"{of_two}, on tasks of two classes, and {of_more} on the others"
+    return [f"{what} {convention}."]
 
 
 # --- Whose rates are best and what more data would buy, in one sentence ----------------
@@ -496,48 +492,50 @@ def _convention(
 _MOST_TASKS = 3  # that are told one by one
 
 
-def leads(answer: "Confusion") -> tuple[Lead, ...]:
+def leads(tasks: Sequence[CountTask], asked: CountAsked) -> tuple[Lead, ...]:
     """Return whose curve is best in the leading metric at the common size of each task.
 
     Nothing here tests one algorithm against another.
     """
-    name = leading(answer.asked)
-    meant = find(name)
-    up = meant.sign if meant is not None else 1
+    name = leading(asked)
+    metric = find(name)
+    up = metric.sign if metric is not None else 1
     return tuple(
         lead_on(
-            one.task,
-            {fit.algorithm: up * float(fit.told[name].value[0]) for fit in one.fits},
+            task.task,
+            {fit.algorithm: up * float(fit.told[name].value[0]) for fit in task.fits},
             [
-                Finding.of(one.task, pair, None)
-                for pair in combinations(one.algorithms, 2)
+                Finding.of(task.task, pair, None)
+                for pair in combinations(task.algorithms, 2)
             ],
         )
-        for one in answer.found
+        for task in tasks
     )
 
 
-def headline(answer: "Confusion") -> str:
+def headline(tasks: Sequence[CountTask], asked: CountAsked) -> str:
     """Return in one sentence how good the best is, and what more data would buy."""
-    if len(answer.found) > _MOST_TASKS:
-        return _counted(answer)
-    tasks = short_names(answer.tasks)
-    parts = [
-        f"{at_tasks([lead.task], tasks)}{_clause(answer, lead, is_first=i == 0)}"
-        for i, lead in enumerate(leads(answer))
-    ]
+    found = leads(tasks, asked)
+    if len(tasks) > _MOST_TASKS:
+        return _most_often(tasks, found, asked)
+    names = short_names(task.task for task in tasks)
+    sure = f" {confidently(asked.confidence, sure=False)}"
+    parts = []
+    for task, lead in zip(tasks, found, strict=True):
+        parts.append(
+            f"{at_tasks([task.task], names)}{_clause(task, lead, asked, sure)}"
+        )
+        sure = ""  # is said once
     return sentence(f"{'; '.join(parts)}.")
 
 
-def _clause(answer: "Confusion", lead: Lead, *, is_first: bool) -> str:
-    asked, task = answer.asked, answer.of(lead.task)
+def _clause(task: CountTask, lead: Lead, asked: CountAsked, sure: str) -> str:
     name, names = leading(asked), short_names(task.algorithms)
     rates = {fit.algorithm: point_of(fit.told[name]) for fit in task.fits}
     values = {n: f"{estimate(rate)}, {span(rate)}" for n, rate in rates.items()}
-    sure = f" {confidently(asked.confidence, sure=False)}" if is_first else ""
     how = f"{label(name)} {values[lead.leader]}{sure}"
     at = f"with {step(task.size)} examples"
-    fit = answer.curve(lead.leader, lead.task)
+    fit = of_algorithm(task.fits, lead.leader)
     then = point_of(fit.told[name], 1)
     twice = would_bring("twice the data", then, gain_of(fit, asked))
     who = names[lead.leader]
@@ -547,12 +545,17 @@ def _clause(answer: "Confusion", lead: Lead, *, is_first: bool) -> str:
     return f"{who} comes out in front {at} ({how}) before {rest}; {twice}"
 
 
-def _counted(answer: "Confusion") -> str:
-    name, found = leading(answer.asked), leads(answer)
-    names = short_names(lead.leader for lead in found)
+def _most_often(
+    tasks: Sequence[CountTask], found: Sequence[Lead], asked: CountAsked
+) -> str:
+    """Return who is in front on most of many tasks."""
+    name, names = leading(asked), short_names(lead.leader for lead in found)
     most, times = Counter(lead.leader for lead in found).most_common(1)[0]
-    fits = [answer.curve(lead.leader, lead.task) for lead in found]
-    gains = sum(gain_of(fit, answer.asked) == "gain" for fit in fits)
+    fits = [
+        of_algorithm(task.fits, lead.leader)
+        for task, lead in zip(tasks, found, strict=True)
+    ]
+    gains = sum(gain_of(fit, asked) == "gain" for fit in fits)
     rates = sorted((point_of(fit.told[name]) for fit in fits), key=lambda x: x.value)
     low, high = (f"{estimate(x)} ({span(x)})" for x in (rates[0], rates[-1]))
     more = "on none is it sure that twice the data would better it"
@@ -563,32 +566,30 @@ def _counted(answer: "Confusion") -> str:
     return (
         f"Of {count(len(found), 'task')}, {names[most]} comes out in front most often, on "
         f"{times}, by {label(name)}, which goes from {low} to {high} for whoever is in "
-        f"front, {confidently(answer.asked.confidence, sure=False)} each; {more}."
+        f"front, {confidently(asked.confidence, sure=False)} each; {more}."
     )
 
 
-def would_change(answer: "Confusion") -> str:
+def would_change(tasks: Sequence[CountTask]) -> str:
     """Return what would change it: test examples, runs, larger training sets."""
-    tested = [
-        fit.curve.counts.sum((1, 2)).min() for one in answer.found for fit in one.fits
-    ]
-    largest = max(fit.counted.largest for one in answer.found for fit in one.fits)
+    fits = [fit for task in tasks for fit in task.fits]
+    tested = min(fit.curve.counts.sum((1, 2)).min() for fit in fits)
+    largest = max(fit.counted.largest for fit in fits)
     parts = [
         f"More test examples and more runs would narrow the intervals: the fewest answers "
-        f"that were tested at a size are {int(min(tested)):,}, and 4 times as many leave "
+        f"that were tested at a size are {int(tested):,}, and 4 times as many leave "
         f"half as much open.",
         f"Training on more than {step(largest)} examples would put facts in place of "
         f"the forecast.",
     ]
-    several = any(len(one.fits) > 1 for one in answer.found)
-    if several:
+    if any(len(task.fits) > 1 for task in tasks):
         parts.append(
             "Algorithms are not tested against each other here; the sections on scores "
             "and on error do that."
         )
-    if answer.failed:
-        verb = "counts as a run" if answer.failed == 1 else "count as runs"
+    if failed := sum(fit.counted.failed for fit in fits):
+        verb = "counts as a run" if failed == 1 else "count as runs"
         parts.append(
-            f"{count(answer.failed, 'failed run')} {verb} whose every answer is wrong."
+            f"{count(failed, 'failed run')} {verb} whose every answer is wrong."
         )
     return " ".join(parts)

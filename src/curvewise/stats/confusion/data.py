@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError
 from curvewise.stats.validation import (
+    NUMBERS,
     Floats,
+    as_floats,
     bad_value,
     checked_sizes,
     is_number,
@@ -305,17 +307,13 @@ def _matrices(counts: ArrayLike, place: int) -> Floats:
             f"unmasked.",
             argument="counts",
         )
-    try:
-        raw = np.asarray(counts)
-        if raw.dtype.kind not in "biufO":  # texts, dates, complex numbers
-            raise TypeError
-        c = raw.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
+    c = as_floats(counts, NUMBERS)
+    if c is None:
         raise CurvewiseError(
             f"Counts of size number {place + 1} are no numbers, or runs of different "
             f"shapes. Pass a matrix of K x K counts, or an array of them (run, K, K).",
             argument="counts",
-        ) from None
+        )
     if c.ndim == 2:
         c = c[None]
     if c.ndim != 3 or c.shape[1] != c.shape[2] or c.shape[1] < 2 or len(c) == 0:

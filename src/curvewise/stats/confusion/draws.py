@@ -230,7 +230,7 @@ def error_shares(table: CountTable, sizes: Floats) -> Floats:
     """
     if table.classes == 2:
         return _of_two((len(table), len(sizes)))
-    return _estimated(table, sizes)[0]
+    return estimated_shares(table, sizes)[0]
 
 
 def draw_error_shares(
@@ -239,11 +239,11 @@ def draw_error_shares(
     """Return draws of what wrong answers are called, (draw, curve, asked, class, class)."""
     if table.classes == 2:
         return _of_two((count, len(table), len(asked.sizes)))
-    shares, spread = _estimated(table, asked.sizes)
+    shares, spread = estimated_shares(table, asked.sizes)
     if asked.target != "mean":
         spread = spread + _one_more(table, asked, 1.0 - recalls)
     answers = np.maximum(1 / spread - 1, 0.2)
-    drawn = _dirichlet(answers[..., None] * shares)
+    drawn = dirichlet_rows(answers[..., None] * shares)
     return np.asarray(drawn[np.arange(count) * len(drawn) // count])
 
 
@@ -266,7 +266,7 @@ def _of_two(shape: tuple[int, ...]) -> Floats:
     return np.broadcast_to(1.0 - np.eye(2), (*shape, 2, 2))
 
 
-def _estimated(table: CountTable, sizes: Floats) -> tuple[Floats, Floats]:
+def estimated_shares(table: CountTable, sizes: Floats) -> tuple[Floats, Floats]:
     """Return shares, and 1/(m + 1) for each row of them."""
     classes = table.classes
     off = 1.0 - np.eye(classes)
@@ -319,7 +319,7 @@ def _model_spread(table: CountTable, sizes: Floats, missing: Floats) -> Floats:
     return np.asarray(1 / (1 + (1 / spread - 1) * missing))
 
 
-def _dirichlet(weights: Floats) -> Floats:
+def dirichlet_rows(weights: Floats) -> Floats:
     """Return draws of rows that sum to 1, (draw, ..., class, class), without chance.
 
     A gamma variate of shape a is one of shape a + 1 times u^(1/a); that of shape a + 1 is

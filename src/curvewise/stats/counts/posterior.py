@@ -200,7 +200,7 @@ def _lower_end(
     a: Floats, b: Floats, tail: float, log_ratio: Floats, norm: Floats
 ) -> tuple[Floats, Floats]:
     """Return the quantile of a share x, found on the scale of its logit, and 1 - x."""
-    guess = log_ratio + _guess(a, b, float(special.ndtri(tail)))
+    guess = log_ratio + first_guess(a, b, float(special.ndtri(tail)))
     odds = np.exp(-guess)
     x = 1 / (1 + odds)
     log_x = np.log(x)
@@ -227,7 +227,7 @@ def _lower_end(
     return x, other
 
 
-def _guess(a: Floats, b: Floats, z: float) -> Floats:
+def first_guess(a: Floats, b: Floats, z: float) -> Floats:
     """Return the logit of a quantile less log(a/b); z is that of the normal distribution.
 
     Abramowitz and Stegun (1964), 26.5.22.
