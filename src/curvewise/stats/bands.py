@@ -334,7 +334,14 @@ def cdf_band(
         lower, upper = _levels(len(z), e, side)
     for array in (z, lower, upper):
         array.setflags(write=False)  # an answer that holds the band is frozen
-    return Band(z, lower, upper, confidence, kind, (float(low), float(high)))
+    return Band(
+        scores=z,
+        lower=lower,
+        upper=upper,
+        confidence=confidence,
+        kind=kind,
+        support=(float(low), float(high)),
+    )
 
 
 def _levels(n: int, e: float, side: Side) -> tuple[Floats, Floats]:

@@ -307,12 +307,12 @@ def cvar_band(
     part = "best 1 - alpha" if tail == "upper" else "worst alpha"
     estimand = f"the mean of the {part} of all trials, at each alpha"
     return CurveBand(
-        at,
-        cvar(band.scores, at, tail=tail),
-        lower,
-        upper,
-        estimand,
-        simultaneous(band, estimand, lower, upper),
+        at=at,
+        value=cvar(band.scores, at, tail=tail),
+        lower=lower,
+        upper=upper,
+        estimand=estimand,
+        guarantee=simultaneous(band, estimand, lower, upper),
     )
 
 

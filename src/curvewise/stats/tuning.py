@@ -158,7 +158,14 @@ def tuning_curve(
         upper,
         Message({"quantile": 0.5}, ", the median of the best"),
     )
-    return CurveBand(budget, value, lower, upper, what, guarantee)
+    return CurveBand(
+        at=budget,
+        value=value,
+        lower=lower,
+        upper=upper,
+        estimand=what,
+        guarantee=guarantee,
+    )
 
 
 def _checked_budgets(k: Any) -> Floats:

@@ -110,11 +110,11 @@ def components(scores: ArrayLike, factors: Sequence[str]) -> Components:
     axes = _axes(sources, names)
     squares = mean_squares(y[None], axes)[0]
     return Components(
-        names,
-        sources,
-        squares,
-        unbiased_variances(squares, axes, y.shape),
-        _degrees(axes, y.shape),
+        factors=names,
+        sources=sources,
+        mean_squares=squares,
+        variances=unbiased_variances(squares, axes, y.shape),
+        degrees=_degrees(axes, y.shape),
     )
 
 

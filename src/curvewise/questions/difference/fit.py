@@ -351,21 +351,23 @@ def line_task(
     if len(pairs) > 1:
         where = _where(lines, lines.steps, asked, 1, for_where)
     return LineTask(
-        task,
-        lines,
-        {a: _mean(own, lines.steps, asked, for_means) for a, own in lines.items()},
-        anova,
-        effect_shares(
+        task=task,
+        lines=lines,
+        means={
+            a: _mean(own, lines.steps, asked, for_means) for a, own in lines.items()
+        },
+        anova=anova,
+        shares=effect_shares(
             lines,
             shuffles=min(asked.shuffles, _FOR_SHARES),
             confidence=1 - asked.level,
             rng=for_shares,
         ),
-        where,
-        pairs,
-        noise_ratio(lines),
-        _neighbours(step_correlation(lines)),
-        greenhouse_geisser(lines),
+        where=where,
+        pairs=pairs,
+        noise_ratio=noise_ratio(lines),
+        correlation=_neighbours(step_correlation(lines)),
+        epsilon=greenhouse_geisser(lines),
     )
 
 
@@ -429,7 +431,15 @@ def _pair(
         not pair.cannot_reject
     ):  # then flips, with no such floor, find more than they may
         where = _where(two, lines.steps, asked, sharing, np.random.default_rng(seed))
-    return LinePair(pair.one, pair.other, pair, decisions, effects, band, where)
+    return LinePair(
+        one=pair.one,
+        other=pair.other,
+        tested=pair,
+        decisions=decisions,
+        effects=effects,
+        band=band,
+        where=where,
+    )
 
 
 def _flips(asked: LineTests, sharing: int) -> int:
@@ -475,7 +485,14 @@ def _mean(
         )
     none = np.full(len(steps), np.nan)
     estimand = "the mean curve of all runs of the algorithm"
-    return CurveBand(steps, own.mean(axis=0), none, none, estimand, _NO_BAND)
+    return CurveBand(
+        at=steps,
+        value=own.mean(axis=0),
+        lower=none,
+        upper=none,
+        estimand=estimand,
+        guarantee=_NO_BAND,
+    )
 
 
 def _neighbours(correlation: Floats) -> float:

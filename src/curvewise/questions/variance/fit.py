@@ -60,7 +60,13 @@ def crossing(
     labels = _labels(trials.where(task=task, algorithm=algorithm), sample.numbers)
     chosen = _factors(labels, factors, whose)
     scores = _laid_out(labels, chosen, sample.scores, whose)
-    return Crossing(task, algorithm, chosen, scores, sample.failed)
+    return Crossing(
+        task=task,
+        algorithm=algorithm,
+        factors=chosen,
+        scores=scores,
+        failed=sample.failed,
+    )
 
 
 def _labels(trials: Trials, numbers: Ints) -> list[dict[str, Any]]:
@@ -248,7 +254,13 @@ def decomposition(
         _share(cell, found, group, interval)
         for group, interval in zip(groups, intervals, strict=True)
     )
-    return Decomposition(cell.task, cell.algorithm, shares, found, cell.failed)
+    return Decomposition(
+        task=cell.task,
+        algorithm=cell.algorithm,
+        shares=shares,
+        components=found,
+        failed=cell.failed,
+    )
 
 
 def _share(

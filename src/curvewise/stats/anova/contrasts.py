@@ -226,14 +226,16 @@ def all_pairs(
     names, sizes = design.names, design.sizes
     return tuple(
         Pair(
-            *(names[a], names[b], (sizes[a], sizes[b])),
-            tested[a, b].shuffle_p,
-            tested[a, b].flip_p,
-            (float(adjusted[0][i]), float(adjusted[1][i])),
-            tested[a, b].smallest_p,
-            float(floors[i]),
-            lines_to_reach(2, level, times),
-            level,
+            one=names[a],
+            other=names[b],
+            sizes=(sizes[a], sizes[b]),
+            shuffle_p=tested[a, b].shuffle_p,
+            flip_p=tested[a, b].flip_p,
+            adjusted=(float(adjusted[0][i]), float(adjusted[1][i])),
+            smallest_p=tested[a, b].smallest_p,
+            smallest_adjusted_p=float(floors[i]),
+            lines_to_reject=lines_to_reach(2, level, times),
+            level=level,
         )
         for i, (a, b) in enumerate(pairs)
     )
@@ -267,11 +269,16 @@ def pair_of(one: str, other: str, found: RandomizedAnova) -> Pair:
     own = both_p(found.tests)
     sizes = (found.sizes[0], found.sizes[1])
     return Pair(
-        *(one, other, sizes, own.shuffle_p, own.flip_p, own.p),
-        own.smallest_p,
-        own.smallest_p,
-        found.lines_to_reject(),
-        found.level,
+        one=one,
+        other=other,
+        sizes=sizes,
+        shuffle_p=own.shuffle_p,
+        flip_p=own.flip_p,
+        adjusted=own.p,
+        smallest_p=own.smallest_p,
+        smallest_adjusted_p=own.smallest_p,
+        lines_to_reject=found.lines_to_reject(),
+        level=found.level,
     )
 
 
@@ -448,13 +455,13 @@ def contrast(
             _flipped(inner.centred(), share, draws, rng),
         )
     return LineContrast(
-        design.names,
-        tuple(c.tolist()),
-        _interval(heights, share, unit * largest, confidence),
-        unit * largest * (share @ inner.means),
-        shuffled,
-        flipped,
-        level,
+        algorithms=design.names,
+        weights=tuple(c.tolist()),
+        difference=_interval(heights, share, unit * largest, confidence),
+        curve=unit * largest * (share @ inner.means),
+        shuffle_p=shuffled,
+        flip_p=flipped,
+        level=level,
     )
 
 

@@ -47,11 +47,11 @@ def split(values: Floats, sizes: Sequence[int]) -> Split:
     if steps > shapes.shape[1]:
         shapes = np.stack([compact(one) for one in shapes])
     return Split(
-        means * np.sqrt(steps),
-        np.ascontiguousarray(shapes.transpose(0, 2, 1)),
-        tuple(sizes),
-        steps,
-        grain / unit,
+        means=means * np.sqrt(steps),
+        shapes=np.ascontiguousarray(shapes.transpose(0, 2, 1)),
+        sizes=tuple(sizes),
+        steps=steps,
+        grain=grain / unit,
     )
 
 

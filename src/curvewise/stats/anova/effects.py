@@ -288,7 +288,14 @@ def explained(lines: LinesLike, *, confidence: float = 0.95) -> Explained:
     inner = apart(design)
     whole, eta = _share(inner.line_means(), "means of lines", confidence)
     shape, eta_shape = _share(inner.centred(), "lines less their own means", confidence)
-    return Explained(design.names, design.sizes, whole, shape, eta, eta_shape)
+    return Explained(
+        algorithms=design.names,
+        sizes=design.sizes,
+        algorithm=whole,
+        interaction=shape,
+        eta_algorithm=eta,
+        eta_interaction=eta_shape,
+    )
 
 
 def _share(lines: Apart, what: str, confidence: float) -> tuple[Interval, float]:
@@ -597,15 +604,19 @@ def effect_shares(
     terms = np.concatenate([block[:, 0] for block in _terms(values, deals)])
     most, share, cumulated = _envelopes(values, deals, confidence)
     return EffectShares(
-        of,
-        terms * unit**2,
-        most * unit**2,
-        *(share.came, np.maximum(share.lower, 0), np.minimum(share.upper, 1)),
-        cumulated.came,
-        np.maximum(cumulated.lower, 0),
-        np.minimum(cumulated.upper, 1),
-        f"at least {percent(confidence)}, at all steps at once, if algorithms make no "
-        f"difference to their lines, neither to means nor to noise (shuffled lines)",
+        of=of,
+        terms=terms * unit**2,
+        terms_upper=most * unit**2,
+        share=share.came,
+        share_lower=np.maximum(share.lower, 0),
+        share_upper=np.minimum(share.upper, 1),
+        cumulated=cumulated.came,
+        cumulated_lower=np.maximum(cumulated.lower, 0),
+        cumulated_upper=np.minimum(cumulated.upper, 1),
+        guarantee=(
+            f"at least {percent(confidence)}, at all steps at once, if algorithms make no "
+            f"difference to their lines, neither to means nor to noise (shuffled lines)"
+        ),
     )
 
 

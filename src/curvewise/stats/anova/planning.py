@@ -234,12 +234,18 @@ def lines_for_power(
     }[effect]
     least = lines_to_reach(len(design.sizes), max(levels))
     question = _Question(
-        design,
-        effect,
-        noise == "equal",
-        Asked(float(power), levels, noise == "unequal", least, simulations),
-        (1 - confidence) / 2,
-        _checked_sizes(sizes, least),
+        design=design,
+        effect=effect,
+        pooled=noise == "equal",
+        asked=Asked(
+            power=float(power),
+            levels=levels,
+            guarded=noise == "unequal",
+            least=least,
+            simulations=simulations,
+        ),
+        tail=(1 - confidence) / 2,
+        tried=_checked_sizes(sizes, least),
     )
     middles = np.stack([group.mean(axis=0) for group in design.groups])
     ways: list[_Plan] = []
@@ -253,28 +259,28 @@ def lines_for_power(
     # The powers of both directions may cross: what is sure now is the smaller one.
     now = min(ways or [found], key=lambda way: way.now)
     return LinesForPower(
-        _or_none(found.lines),
-        _interval(found, float(power), confidence, is_stated),
-        tuple(_or_none(way.lines) for way in ways),
-        least,
-        MOST_LINES,
-        now.now,
-        now.now_error,
-        none.astype(np.int64) if curve is None else curve.sizes,
-        none if curve is None else curve.powers,
-        none if curve is None else curve.errors,
-        none if curve is None else curve.lower,
-        none if curve is None else curve.upper,
-        found.scales,
-        curve is not None and curve.simulated,
-        design.sizes,
-        effect,
-        float(power),
-        level,
-        confidence,
-        noise,
-        shift,
-        stretch,
+        lines=_or_none(found.lines),
+        interval=_interval(found, float(power), confidence, is_stated),
+        directions=tuple(_or_none(way.lines) for way in ways),
+        least=least,
+        most=MOST_LINES,
+        now=now.now,
+        now_error=now.now_error,
+        sizes=none.astype(np.int64) if curve is None else curve.sizes,
+        powers=none if curve is None else curve.powers,
+        errors=none if curve is None else curve.errors,
+        powers_lower=none if curve is None else curve.lower,
+        powers_upper=none if curve is None else curve.upper,
+        scales=found.scales,
+        simulated=curve is not None and curve.simulated,
+        pilot=design.sizes,
+        effect=effect,
+        power=float(power),
+        level=level,
+        confidence=confidence,
+        noise=noise,
+        shift=shift,
+        stretch=stretch,
     )
 
 

@@ -170,18 +170,18 @@ def stretch_power(
     ]
     power, error, critical = np.array(found).transpose(1, 2, 0)
     return StretchPower(
-        stretches,
-        sizes,
-        power[0],
-        power[1],
-        error[0],
-        error[1],
-        critical[0],
-        critical[1],
-        level,
-        disjoint,
-        draws,
-        null_draws,
+        stretch=stretches,
+        size=sizes,
+        algorithm=power[0],
+        interaction=power[1],
+        algorithm_error=error[0],
+        interaction_error=error[1],
+        algorithm_critical=critical[0],
+        interaction_critical=critical[1],
+        level=level,
+        disjoint=disjoint,
+        draws=draws,
+        null_draws=null_draws,
     )
 
 
@@ -417,7 +417,16 @@ def power_curve(
         powers = np.array([many.power(max(n - _EXTRA, 0), scale) for n in sizes])
         errors, lower, upper = _left_open(powers, np.full(len(sizes), many.draws))
         error = _error(asked.power, many.draws) / slope
-        return Curve(sizes, powers, errors, lower, upper, guess, error, simulated=False)
+        return Curve(
+            sizes=sizes,
+            powers=powers,
+            errors=errors,
+            lower=lower,
+            upper=upper,
+            lines=guess,
+            error=error,
+            simulated=False,
+        )
     own = source.scaled(scale)
     m = len(source.noise)
     found: dict[int, tuple[float, int]] = {}
@@ -442,7 +451,14 @@ def power_curve(
     if reached <= asked.least and powers[0] > asked.power + 3 * errors[0]:
         error = 0.0  # fewer lines find nothing, so that none are left to chance
     return Curve(
-        sizes, powers, errors, lower, upper, reached, error, simulated=is_inside
+        sizes=sizes,
+        powers=powers,
+        errors=errors,
+        lower=lower,
+        upper=upper,
+        lines=reached,
+        error=error,
+        simulated=is_inside,
     )
 
 

@@ -187,10 +187,26 @@ def randomized_anova(
     first = checked_chance(shuffles, rng, 19, "shuffles")
     level, last = checked_level(level), max(checked_size(most, "most"), first)
     anova = two_way(design)
-    asked = Question(first, last, exact, level, null, how, interaction)
+    asked = Question(
+        draws=first,
+        most=last,
+        exact=exact,
+        level=level,
+        null=null,
+        noise=how,
+        interaction=interaction,
+    )
     tests = tests_of(design, asked, rng)
     is_guarded = tests["algorithm"].flips is not None
-    return RandomizedAnova(anova, design.sizes, null, how, is_guarded, level, tests)
+    return RandomizedAnova(
+        anova=anova,
+        sizes=design.sizes,
+        null=null,
+        noise=how,
+        is_guarded=is_guarded,
+        level=level,
+        tests=tests,
+    )
 
 
 def _noise(null: Null, noise: Any) -> Noise:
@@ -412,12 +428,12 @@ class Pile:
         values.setflags(write=False)
         how: Stopped = "all" if self.is_all else stopped
         return Draws(
-            values,
-            self.observed[effect],
-            how,
-            self.holds_observed,
-            self._rounding[effect],
-            self._floor,
+            values=values,
+            observed=self.observed[effect],
+            stopped=how,
+            holds_observed=self.holds_observed,
+            rounding=self._rounding[effect],
+            floor=self._floor,
         )
 
 

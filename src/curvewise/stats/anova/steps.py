@@ -108,7 +108,9 @@ def _lines_at(lines: LinesLike, steps: Any, windows: Any) -> _AtSteps:
     unit = step_units(own.largest)
     own = own.over(unit)
     rest = design.with_values(own.residuals)
-    return _AtSteps(rest, middle, first, last, unit, own.means)
+    return _AtSteps(
+        design=rest, steps=middle, first=first, last=last, unit=unit, means=own.means
+    )
 
 
 def _flipped_f(
@@ -418,16 +420,16 @@ def where_different(
     at = _lines_at(lines, steps, windows)
     f = _observed_f(at)
     return Where(
-        at.design.names,
-        at.design.sizes,
-        at.steps,
-        at.first,
-        at.last,
-        f,
-        _stepped_down(at, f, flips, rng),
-        _hanging(at),
-        level,
-        flips,
+        algorithms=at.design.names,
+        sizes=at.design.sizes,
+        steps=at.steps,
+        first=at.first,
+        last=at.last,
+        statistic=f,
+        p=_stepped_down(at, f, flips, rng),
+        hangs_on_one_line=_hanging(at),
+        level=level,
+        flips=flips,
     )
 
 
@@ -574,15 +576,18 @@ def difference_band(
     c, error = _critical(np.sqrt(largest), place, confidence)
     c = math.sqrt(larger(c**2))  # a difference that ties with chance is not left out
     return CurveBand(
-        tested.steps,
-        value,
-        value - c * se,
-        value + c * se,
-        "the mean curve of the first algorithm less that of the second"
+        at=tested.steps,
+        value=value,
+        lower=value - c * se,
+        upper=value + c * se,
+        estimand="the mean curve of the first algorithm less that of the second"
         + ("" if windows is None else ", as means in windows"),
-        f"about {percent(confidence)}, asymptotic, at all steps at once, for independent "
-        f"lines of algorithms that may be unequally noisy (sign flips, Welch's t)",
-        error * float(se.max()),
+        guarantee=(
+            f"about {percent(confidence)}, asymptotic, at all steps at once, for "
+            f"independent lines of algorithms that may be unequally noisy (sign flips, "
+            f"Welch's t)"
+        ),
+        monte_carlo_error=error * float(se.max()),
     )
 
 
@@ -662,14 +667,16 @@ def mean_band(
     # Back in the unit of the scores; where no line varies, no width is left.
     se = unit * np.sqrt(whole / n)
     return CurveBand(
-        at,
-        value,
-        value - c * se,
-        value + c * se,
-        "the mean curve of all runs of the algorithm",
-        f"about {percent(confidence)}, asymptotic, at all steps at once, for independent "
-        f"lines (sign flips, Student's t)",
-        error * float(se.max()),
+        at=at,
+        value=value,
+        lower=value - c * se,
+        upper=value + c * se,
+        estimand="the mean curve of all runs of the algorithm",
+        guarantee=(
+            f"about {percent(confidence)}, asymptotic, at all steps at once, for "
+            f"independent lines (sign flips, Student's t)"
+        ),
+        monte_carlo_error=error * float(se.max()),
     )
 
 

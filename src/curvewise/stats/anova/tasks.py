@@ -233,15 +233,15 @@ def over_tasks(
     )
     first = next(iter(designs.values()))
     return OverTasks(
-        (first.names[0], first.names[1]),
-        tuple(designs),
-        np.array([_gap(design) for design in designs.values()]),
-        z,
-        whole,
-        somewhere,
-        reversal,
-        tries_all,
-        is_guarded,
+        algorithms=(first.names[0], first.names[1]),
+        tasks=tuple(designs),
+        difference=np.array([_gap(design) for design in designs.values()]),
+        z=z,
+        whole=whole,
+        somewhere=somewhere,
+        reversal=reversal,
+        is_exact=tries_all,
+        is_guarded=is_guarded,
     )
 
 

@@ -145,7 +145,14 @@ def difference(
     one_of("kind", kind, KINDS)
     level = checked_confidence(confidence)
     ends = checked_support(support, one, other)
-    asked = _Asked(functional, level, paired, ends, kind, start)
+    asked = _Asked(
+        functional=functional,
+        confidence=level,
+        paired=paired,
+        support=ends,
+        kind=kind,
+        start=start,
+    )
     if min(len(one), len(other)) == 1:
         return _unknown(asked, one, other, few(len(one), len(other)))
     if method == "guaranteed":

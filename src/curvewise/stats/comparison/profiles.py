@@ -114,7 +114,14 @@ def performance_profile(
         _warn(pool, "profile")
         lower, upper = _limits(pool, shares, value, each)
         guarantee = asymptotic(confidence, f"{every}, closed form, stratified by task")
-    found = CurveBand(thresholds, value, lower, upper, _WHAT, guarantee)
+    found = CurveBand(
+        at=thresholds,
+        value=value,
+        lower=lower,
+        upper=upper,
+        estimand=_WHAT,
+        guarantee=guarantee,
+    )
     return found if pointwise else _monotone(found)
 
 
@@ -177,13 +184,13 @@ def performance_profile_bootstrap(
     lower, upper = _limits(pool, shares, value, each)
     name = f"at all thresholds at once, stratified bootstrap, {resamples} resamples"
     band = CurveBand(
-        thresholds,
-        value,
-        lower,
-        upper,
-        _WHAT,
-        asymptotic(confidence, name),
-        chance * float(_spread(pool, shares)[0].max()),
+        at=thresholds,
+        value=value,
+        lower=lower,
+        upper=upper,
+        estimand=_WHAT,
+        guarantee=asymptotic(confidence, name),
+        monte_carlo_error=chance * float(_spread(pool, shares)[0].max()),
     )
     return _monotone(band)
 
@@ -272,4 +279,11 @@ def _monotone(band: CurveBand) -> CurveBand:
 def _unknown(pool: Pool, thresholds: Floats) -> CurveBand:
     value, none = _shares(pool, thresholds)[0], np.zeros(len(thresholds))
     why = cannot_tell("one run of a task does not show how much runs differ")
-    return CurveBand(thresholds, value, none, none + 1, _WHAT, why)
+    return CurveBand(
+        at=thresholds,
+        value=value,
+        lower=none,
+        upper=none + 1,
+        estimand=_WHAT,
+        guarantee=why,
+    )

@@ -348,7 +348,14 @@ def _for_the_worst(
         f"at least {percent(confidence)} (finite-sample), and never wider, for independent "
         f"trials of any distribution between {low:g} and {high:g} ({NAMES[kind]})"
     )
-    return Need(n, n, n, h, functional.estimand, guarantee)
+    return Need(
+        trials=n,
+        lower=n,
+        upper=n,
+        half_width=h,
+        estimand=functional.estimand,
+        guarantee=guarantee,
+    )
 
 
 def _guaranteed(
@@ -576,15 +583,15 @@ def what_trials_tell(n: int, *, confidence: float = 0.95) -> Told:
     outermost = -math.expm1(math.log(delta / 2) / size)
     quantiles = (outermost, 1 - outermost)
     return Told(
-        size,
-        level,
-        bands.half_width(size, confidence=level),
-        bands.half_width(size, confidence=level, side="lower", kind="dkw")
+        trials=size,
+        confidence=level,
+        half_width=bands.half_width(size, confidence=level),
+        one_sided=bands.half_width(size, confidence=level, side="lower", kind="dkw")
         if size > _EXACT_ONE_SIDED
         else bands.half_width(size, confidence=level, side="lower"),
-        top,
-        top,
-        quantiles if outermost <= 0.5 else (math.nan, math.nan),
+        top=top,
+        failures=top,
+        quantiles=quantiles if outermost <= 0.5 else (math.nan, math.nan),
     )
 
 
@@ -685,12 +692,14 @@ def looks_cost(
     each = shared_confidence(level, k)
     fixed = bands.half_width(size, confidence=level)
     return LooksCost(
-        size,
-        k,
-        level,
-        fixed,
-        bands.half_width(size, confidence=each),
-        bands.half_width(size, confidence=level, kind="anytime", start=first),
-        trials_for_band(fixed, confidence=each),
-        trials_for_band(fixed, confidence=level, kind="anytime", start=first),
+        trials=size,
+        looks=k,
+        confidence=level,
+        fixed=fixed,
+        planned=bands.half_width(size, confidence=each),
+        anytime=bands.half_width(size, confidence=level, kind="anytime", start=first),
+        trials_planned=trials_for_band(fixed, confidence=each),
+        trials_anytime=trials_for_band(
+            fixed, confidence=level, kind="anytime", start=first
+        ),
     )

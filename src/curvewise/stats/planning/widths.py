@@ -70,7 +70,16 @@ def guaranteed_width(
     if functional.of == "quantile" and kind != "anytime":
         return _between_order_statistics(z, functional.alpha, size, level, ends)
     lower, upper = band_levels(np.arange(len(z) + 1) / len(z), size, level, kind)
-    low, high = functional.bounds(Band(z, lower, upper, level, kind, ends))
+    low, high = functional.bounds(
+        Band(
+            scores=z,
+            lower=lower,
+            upper=upper,
+            confidence=level,
+            kind=kind,
+            support=ends,
+        )
+    )
     return (high - low) / 2
 
 
