@@ -21,7 +21,7 @@ from curvewise import (
     Trials,
     store,
 )
-from curvewise.engine.drive import _bytes
+from curvewise.engine.drive import limits_of
 from curvewise.engine.workers.local import Serial
 from curvewise.flow.run import InMemory
 from curvewise.stats.planning import planned_looks
@@ -388,7 +388,7 @@ def test_these_are_refused_so_too(options, message):
     ],
 )
 def test_memory_is_bytes_or_a_text(memory, n):
-    assert _bytes(memory) == n
+    assert limits_of(None, 1, memory).memory == n
 
 
 def test_a_bad_argument_leaves_no_store_behind(tmp_path):

@@ -16,7 +16,7 @@ from curvewise.flow.progress import Pace
 from curvewise.flow.until import until
 from curvewise.flow.watch import forecast, reader
 from curvewise.flow.watch import reader as sources
-from curvewise.flow.watch.table import _MOST, GRID, TRIAL
+from curvewise.flow.watch.table import GRID, MOST_MESSAGES, TRIAL
 from curvewise.flow.watch.watcher import question_of, state_of
 from curvewise.stats.bands import cdf_band, half_width
 from curvewise.trials import STATUSES
@@ -616,7 +616,7 @@ def test_a_thousand_messages_are_told_apart_and_no_more(path):
     """What fails with a number of its own each time does not fill the memory."""
     bad = [
         Trial("t", "a", i, status="failed", error=f"Error {i}")
-        for i in range(_MOST + 50)
+        for i in range(MOST_MESSAGES + 50)
     ]
     often = [Trial("t", "b", i, status="failed", error="Often\nhere") for i in range(9)]
     store.write(Trials([*often, *bad]), path)
@@ -624,7 +624,7 @@ def test_a_thousand_messages_are_told_apart_and_no_more(path):
     assert (moment.mishaps[0].message, moment.mishaps[0].count) == ("Often", 9)
     assert len(moment.mishaps) == 8
     told = sum(mishap.count for mishap in moment.mishaps)
-    assert told + moment.other_mishaps == moment.failed == _MOST + 59
+    assert told + moment.other_mishaps == moment.failed == MOST_MESSAGES + 59
 
 
 # --- when it will be known ---------------------------------------------------------------

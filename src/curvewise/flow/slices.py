@@ -7,7 +7,7 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from curvewise.engine.drive import Executor, ExecutorName
-from curvewise.engine.experiment import VARIED, Algorithm, Experiment
+from curvewise.engine.experiment import VARIED, Experiment
 from curvewise.errors import CurvewiseError, Phrase, UnknownDirection, shortened, whole
 from curvewise.flow.run import run
 from curvewise.metrics import declared
@@ -131,7 +131,7 @@ def quantile_slices(
     search = trials.where(task=task, algorithm=algorithm)
     # Before hours of reruns, not after them.
     gate(search, "performance", metric=metric_of(trials, metric), anyway=anyway)
-    plan = _rerun_plan(experiment, task, algorithm, chosen, trials_each, seed)
+    plan = rerun_plan(experiment, task, algorithm, chosen, trials_each, seed)
     reruns = run(
         plan,
         store=store,
@@ -192,7 +192,7 @@ def _refuse_other_meaning(
     )
 
 
-def _rerun_plan(
+def rerun_plan(
     experiment: Experiment,
     task: str,
     algorithm: str,
@@ -219,23 +219,19 @@ def _rerun_plan(
             )
     return Experiment(
         experiment.task(task),
-        [_fixed(searched, one) for one in chosen],
+        [searched.fixed(one.params, one.name) for one in chosen],
         trials_each,
-        _another_seed(experiment.seed) if seed is None else seed,
+        another_seed(experiment.seed) if seed is None else seed,
         # What was crossed, and the algorithm's own chance, are drawn anew in any case.
         vary={*experiment.vary, *experiment.cross, "seed"} & {*VARIED, "data"},
         metrics=experiment.metrics,
     )
 
 
-def _fixed(algorithm: Algorithm, one: Chosen) -> Algorithm:
-    return algorithm.fixed(one.params, one.name)
-
-
-def _another_seed(seed: int) -> int:
+def another_seed(seed: int) -> int:
     """Return a seed that follows from another and is not it.
 
-    >>> _another_seed(1)
+    >>> another_seed(1)
     2179319331
     """
     text = f"the seed of the slices of {seed}"

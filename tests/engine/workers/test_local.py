@@ -11,6 +11,7 @@ from pathlib import Path
 import misbehaving as bad
 import numpy as np
 import pytest
+from support import refused
 
 import curvewise as cw
 from curvewise.engine.workers.local import Local
@@ -264,8 +265,8 @@ def test_what_cannot_travel_is_named():
             yield 0, {"accuracy": 1.0}
 
     experiment = cw.Experiment([nowhere], [cw.Algorithm("locked", {}, run)], 2, 1)
-    with pytest.raises(cw.CurvewiseError, match=r"Algorithm 'locked' cannot be sent"):
-        cw.run(experiment, workers=1, progress=False)
+    how = {"workers": 1, "progress": False}
+    assert refused(cw.run, experiment, **how) == ("Algorithm 'locked'", None)
     assert len(cw.run(experiment, executor="serial", progress=False)) == 2
 
 

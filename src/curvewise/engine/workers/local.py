@@ -462,6 +462,8 @@ class Serial:
                 " out, or pass ",
                 {"executor": "local"},
                 ".",
+                argument="memory",
+                value=limits.memory,
             )
         cells = [
             Runner(payload.experiment, *pair) for pair in payload.experiment.cells()
@@ -502,6 +504,8 @@ def _alarm(seconds: float | None) -> Iterator[_Limited]:
             " out, or pass ",
             {"executor": "local"},
             ".",
+            argument="timeout",
+            value=seconds,
         )
     message = f"It was stopped after its limit of {seconds:g} s."
     rung: list[bool] = []

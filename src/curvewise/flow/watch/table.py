@@ -178,7 +178,7 @@ def by_cell(news: News) -> Iterator[tuple[Cell, Ints]]:
 # --- What went wrong and how often, kept up to date without reading it again -----------
 
 
-_MOST = 1000  # different messages that are told apart
+MOST_MESSAGES = 1000  # different messages that are told apart
 _TOLD = 8
 _FINE, _OTHER = 0, 1  # codes of no message, and of those beyond the thousandth
 
@@ -193,7 +193,7 @@ class Messages:
     def __init__(self) -> None:
         self._lines = ["", ""]
         self._codes: dict[str, int] = {}
-        self._counts = np.zeros(_MOST + 2, np.int64)
+        self._counts = np.zeros(MOST_MESSAGES + 2, np.int64)
         self._first: dict[int, Place] = {}
 
     def with_room(self) -> Ints | None:
@@ -201,7 +201,7 @@ class Messages:
 
         Returns which code each one has become, if anything was forgotten.
         """
-        if len(self._lines) - 2 <= _MOST // 2:
+        if len(self._lines) - 2 <= MOST_MESSAGES // 2:
             return None
         rare = np.argsort(self._counts[2 : len(self._lines)], kind="stable")
         forgotten = set((rare[: len(rare) // 2] + 2).tolist())
@@ -228,7 +228,7 @@ class Messages:
 
     def _code(self, line: str) -> int:
         if line not in self._codes:
-            if len(self._codes) == _MOST:
+            if len(self._codes) == MOST_MESSAGES:
                 return _OTHER
             self._codes[line] = len(self._lines)
             self._lines.append(line)
