@@ -62,26 +62,14 @@ FOUR = ("error", "precision", "recall", "f1")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Foretold:
-    """A metric of one algorithm on one task at a size that was asked about.
-
-    Parameters
-    ----------
-    task, algorithm, metric : str
-    size : float
-    rate : Interval
-        With the prediction as its value.
-    now : float
-        What the curve has at the largest size that was observed.
-    largest : float
-        That size.
-    """
+    """A metric of one algorithm on one task at a size that was asked about."""
 
     task: str
     algorithm: str
     metric: str
     size: float
     rate: Interval
-    now: float
+    now: float  # at the largest size that was observed
     largest: float
 
 

@@ -1,6 +1,6 @@
 """Count curves, one or many: fitted, their rates, metrics, bands and what may be wrong."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
@@ -22,20 +22,13 @@ from curvewise.stats.confusion.data import (
     subset,
 )
 from curvewise.stats.confusion.draws import (
-    CELLS,
     TARGETS,
     Asked,
     Fit,
     Target,
-    as_counted,
     blocks,
-    centred,
-    draw_error_shares,
-    draw_shares,
-    draws_for,
-    error_shares,
-    even_points,
-    matrices,
+    intervals_of,
+    rates_of,
 )
 from curvewise.stats.confusion.drift import DriftFit, fit_drift
 from curvewise.stats.confusion.paper import PaperFit, fit_paper
@@ -166,7 +159,7 @@ class ConfusionCurve:
             left out.
         """
         sizes = checked_sizes(n, "n")
-        every = (_rates(part, sizes, shares) for part in self.parts)
+        every = (rates_of(part, sizes, shares) for part in self.parts)
         return self._shaped(every, np.shape(n))
 
     def metric(
@@ -275,10 +268,10 @@ class ConfusionCurve:
             if isinstance(part, PaperFit):
                 lower, upper = _published(part, named, sizes, confidence)
             else:
-                lower, upper = _drawn(
+                lower, upper = intervals_of(
                     part, functions, question, shares, confidence, is_joint
                 )
-            rates = _rates(part, sizes, shares)
+            rates = rates_of(part, sizes, shares)
             value = np.array([function(rates) for function in functions.values()])
             ends.append(np.stack([value, lower, upper]))
         # (value, lower or upper; metric, curve, size)
@@ -480,25 +473,6 @@ def _check_question(
             )
 
 
-def _rates(fit: Fit, sizes: Floats, shares: ArrayLike | None) -> Floats:
-    own = _shares(fit.table, shares)[:, None]
-    return matrices(fit.recalls(sizes), own, error_shares(fit.table, sizes))
-
-
-def _shares(table: CountTable, shares: ArrayLike | None) -> Floats:
-    """Return how often classes occur, as observed or as the caller says."""
-    if shares is None:
-        return table.shares
-    own = np.asarray(shares, dtype=np.float64)
-    if own.shape != (table.classes,) or not (own >= 0).all() or own.sum() <= 0:
-        raise bad_value(
-            "shares",
-            shares,
-            f"Pass how often each of the {table.classes} classes occurs, numbers >= 0.",
-        )
-    return np.broadcast_to(own / own.sum(), table.shares.shape)
-
-
 def _asked(
     fit: Fit,
     sizes: Floats,
@@ -544,82 +518,3 @@ def _published(
         ]
     )
     return ends[:, 0], ends[:, 1]
-
-
-def _drawn(
-    fit: Fit,
-    functions: dict[str, Callable[[Floats], Floats]],
-    asked: Asked,
-    shares: ArrayLike | None,
-    confidence: float,
-    is_joint: bool,
-) -> tuple[Floats, Floats]:
-    """Return both ends for each metric, shape (metric, curve, asked)."""
-    count = draws_for(confidence)
-    lower, upper = zip(
-        *(
-            _ends(_draws(fit, functions, part, shares, count), confidence, is_joint)
-            for part in _in_turn(fit.table, asked, count)
-        ),
-        strict=True,
-    )
-    return np.concatenate(lower, -1), np.concatenate(upper, -1)
-
-
-def _in_turn(table: CountTable, asked: Asked, count: int) -> Iterator[Asked]:
-    """Yield the question in pieces of a few sizes."""
-    per_size = count * len(table) * table.classes**2
-    step = max(1, CELLS // per_size)
-    for start in range(0, len(asked.sizes), step):
-        own = slice(start, start + step)
-        yield Asked(
-            asked.sizes[own],
-            asked.target,
-            asked.test_size[:, own],
-            asked.runs[:, own],
-        )
-
-
-def _draws(
-    fit: Fit,
-    functions: dict[str, Callable[[Floats], Floats]],
-    asked: Asked,
-    shares: ArrayLike | None,
-    count: int,
-) -> Floats:
-    """Return draws of the metrics, shape (metric, draw, curve, asked)."""
-    classes = fit.table.classes
-    points = even_points(2 + 3 * classes, count)
-    recalls = fit.draw(asked, points[:, : 2 + 2 * classes])
-    held = (
-        draw_shares(fit.table, asked, points[:, 2 + 2 * classes :])
-        if shares is None
-        else _shares(fit.table, shares)[None, :, None]
-    )
-    likely = fit.recalls(asked.sizes)
-    wrong = draw_error_shares(fit.table, asked, len(points), likely)
-    drawn = matrices(recalls, np.broadcast_to(held, recalls.shape), wrong)
-    drawn = as_counted(drawn, asked)
-    if classes == 2:
-        return np.array([told(drawn) for told in functions.values()])
-    rates = _rates(fit, asked.sizes, shares)
-    return np.array(
-        [centred(key, told(drawn), told(rates)) for key, told in functions.items()]
-    )
-
-
-def _ends(draws: Floats, confidence: float, is_joint: bool) -> tuple[Floats, Floats]:
-    """Return the quantiles of draws (metric, draw, curve, asked) that hold so often."""
-    tail = (1.0 - confidence) / 2
-    if not is_joint or len(draws) == 1:
-        low, high = np.quantile(draws, [tail, 1 - tail], axis=1)
-        return low, high
-    # How extreme a draw is, is the rank of its most extreme metric; the least extreme
-    # draws, as many as asked for, span the intervals.
-    ranks = draws.argsort(1).argsort(1)
-    depth = np.minimum(ranks, draws.shape[1] - 1 - ranks).min(0)
-    outside = np.quantile(depth, 1.0 - confidence, axis=0, method="lower").astype(int)
-    order = np.sort(draws, axis=1)
-    low = np.take_along_axis(order, outside[None, None], 1)[:, 0]
-    high = np.take_along_axis(order, order.shape[1] - 1 - outside[None, None], 1)[:, 0]
-    return low, high

@@ -1,17 +1,17 @@
 """Whole matrices drawn: what is asked, shares of classes, what errors are called."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import gammaincinv, ndtri
 
-from curvewise.errors import CurvewiseError
 from curvewise.stats.confusion.data import Concern, CountTable
-from curvewise.stats.validation import Floats
+from curvewise.stats.validation import Floats, bad_value
 
 Target: TypeAlias = Literal["mean", "observed", "model"]
 TARGETS = ("mean", "observed", "model")
@@ -82,11 +82,10 @@ def draws_for(confidence: float) -> int:
     beyond = (1.0 - confidence) / 2
     count = int(2 ** math.ceil(math.log2(_BEYOND / beyond)))
     if count > _MOST_DRAWS:
-        raise CurvewiseError(
-            f"confidence is {confidence!r}. So far out bands by draws are not known; pass "
-            f"0.999 at most.",
-            argument="confidence",
-            value=confidence,
+        raise bad_value(
+            "confidence",
+            confidence,
+            "So far out bands by draws are not known; pass 0.999 at most.",
         )
     return max(DRAWS, count)
 
@@ -107,8 +106,7 @@ def matrices(recalls: Floats, shares: Floats, errors: Floats) -> Floats:
     return np.asarray(rows * shares[..., None])
 
 
-# --------------------------------------------------------------------------------------
-# How often classes occur: known where tests were balanced by design, else estimated.
+# --- How often classes occur: known where tests were balanced by design, else estimated ---
 
 
 def draw_shares(table: CountTable, asked: Asked, points: Floats) -> Floats:
@@ -355,3 +353,105 @@ def _over(above: Floats, below: Floats, empty: float = 0.0) -> Floats:
     out = np.full(np.broadcast_shapes(above.shape, below.shape), empty)
     ratio: Floats = np.divide(above, below, out=out, where=below > 0)
     return ratio
+
+
+# --- Rates of fitted curves, and intervals of their metrics ----------------------------
+
+
+def rates_of(fit: Fit, sizes: Floats, shares: ArrayLike | None) -> Floats:
+    """Return matrices of rates, shape (curve, asked, class, class)."""
+    own = _shares(fit.table, shares)[:, None]
+    return matrices(fit.recalls(sizes), own, error_shares(fit.table, sizes))
+
+
+def _shares(table: CountTable, shares: ArrayLike | None) -> Floats:
+    """Return how often classes occur, as observed or as the caller says."""
+    if shares is None:
+        return table.shares
+    own = np.asarray(shares, dtype=np.float64)
+    if own.shape != (table.classes,) or not (own >= 0).all() or own.sum() <= 0:
+        raise bad_value(
+            "shares",
+            shares,
+            f"Pass how often each of the {table.classes} classes occurs, numbers >= 0.",
+        )
+    return np.broadcast_to(own / own.sum(), table.shares.shape)
+
+
+def intervals_of(
+    fit: Fit,
+    functions: dict[str, Callable[[Floats], Floats]],
+    asked: Asked,
+    shares: ArrayLike | None,
+    confidence: float,
+    is_joint: bool,
+) -> tuple[Floats, Floats]:
+    """Return both ends for each metric, shape (metric, curve, asked)."""
+    count = draws_for(confidence)
+    lower, upper = zip(
+        *(
+            _ends(_draws(fit, functions, part, shares, count), confidence, is_joint)
+            for part in _in_turn(fit.table, asked, count)
+        ),
+        strict=True,
+    )
+    return np.concatenate(lower, -1), np.concatenate(upper, -1)
+
+
+def _in_turn(table: CountTable, asked: Asked, count: int) -> Iterator[Asked]:
+    """Yield the question in pieces of a few sizes."""
+    per_size = count * len(table) * table.classes**2
+    step = max(1, CELLS // per_size)
+    for start in range(0, len(asked.sizes), step):
+        own = slice(start, start + step)
+        yield Asked(
+            asked.sizes[own],
+            asked.target,
+            asked.test_size[:, own],
+            asked.runs[:, own],
+        )
+
+
+def _draws(
+    fit: Fit,
+    functions: dict[str, Callable[[Floats], Floats]],
+    asked: Asked,
+    shares: ArrayLike | None,
+    count: int,
+) -> Floats:
+    """Return draws of the metrics, shape (metric, draw, curve, asked)."""
+    classes = fit.table.classes
+    points = even_points(2 + 3 * classes, count)
+    recalls = fit.draw(asked, points[:, : 2 + 2 * classes])
+    held = (
+        draw_shares(fit.table, asked, points[:, 2 + 2 * classes :])
+        if shares is None
+        else _shares(fit.table, shares)[None, :, None]
+    )
+    likely = fit.recalls(asked.sizes)
+    wrong = draw_error_shares(fit.table, asked, len(points), likely)
+    drawn = matrices(recalls, np.broadcast_to(held, recalls.shape), wrong)
+    drawn = as_counted(drawn, asked)
+    if classes == 2:
+        return np.array([told(drawn) for told in functions.values()])
+    rates = rates_of(fit, asked.sizes, shares)
+    return np.array(
+        [centred(key, told(drawn), told(rates)) for key, told in functions.items()]
+    )
+
+
+def _ends(draws: Floats, confidence: float, is_joint: bool) -> tuple[Floats, Floats]:
+    """Return the quantiles of draws (metric, draw, curve, asked) that hold so often."""
+    tail = (1.0 - confidence) / 2
+    if not is_joint or len(draws) == 1:
+        low, high = np.quantile(draws, [tail, 1 - tail], axis=1)
+        return low, high
+    # How extreme a draw is, is the rank of its most extreme metric; the least extreme
+    # draws, as many as asked for, span the intervals.
+    ranks = draws.argsort(1).argsort(1)
+    depth = np.minimum(ranks, draws.shape[1] - 1 - ranks).min(0)
+    outside = np.quantile(depth, 1.0 - confidence, axis=0, method="lower").astype(int)
+    order = np.sort(draws, axis=1)
+    low = np.take_along_axis(order, outside[None, None], 1)[:, 0]
+    high = np.take_along_axis(order, order.shape[1] - 1 - outside[None, None], 1)[:, 0]
+    return low, high
