@@ -1,8 +1,8 @@
-"""Columns of trials from columns of a table: names, numbers, how runs ended, scores."""
+"""Trials from a table with one row per run or step, column by column."""
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,13 +21,24 @@ from curvewise.errors import (
     unknown,
 )
 from curvewise.exchange.roles import Metrics, Roles, Unit, metric_columns
-from curvewise.exchange.rows import group_codes
+from curvewise.exchange.rows import (
+    apart,
+    floats,
+    group_codes,
+    is_number,
+    nulls,
+    row_of,
+    rows_per_run,
+)
+from curvewise.exchange.shapes import EXAMPLES_AT, Shaped, same_names
 from curvewise.exchange.tables import is_float
-from curvewise.metrics import Metric, find, unsaid
+from curvewise.metrics import Metric, find, is_quality, unsaid
 from curvewise.metrics.names import meaning_of
-from curvewise.trials import STATUSES
+from curvewise.trials import STATUSES, Trials, names
 from curvewise.trials.columns import (
+    Core,
     Details,
+    Ints,
     Ragged,
     empty_rows,
     from_texts,
@@ -35,8 +46,239 @@ from curvewise.trials.columns import (
     starts,
 )
 from curvewise.trials.names import STATUSES as WORDS
-from curvewise.trials.names import status_of
+from curvewise.trials.names import metric_name, status_of
 from curvewise.trials.trial import ONLY, canonical
+
+
+def trials_of_rows(
+    table: pa.Table,
+    roles: Roles,
+    unit: Unit | None,
+    name: str,
+    shaped: Shaped,
+    *,
+    is_told: bool,
+    own_names: str | None,
+) -> Trials:
+    """Return the trials of a table with one row per run or step, whose roles are known."""
+    task, tasks = same_names(*codes(table, roles.task), roles.task, own_names)
+    algorithm, algorithms = same_names(
+        *codes(table, roles.algorithm), roles.algorithm, own_names
+    )
+    step = _steps(table, roles)
+    number = numbers_of(table, roles, task, algorithm, step)
+    order = np.lexsort((step, number, algorithm, task))
+    unsorted, table = table, table.take(pa.array(order))
+    task, algorithm, number, step = (c[order] for c in (task, algorithm, number, step))
+    new = np.ones(len(step), bool)
+    new[1:] = (np.diff(task) != 0) | (np.diff(algorithm) != 0) | (np.diff(number) != 0)
+    _refuse_repeated(table, roles, new, step)
+    # Rows of a run that are not in the order of its steps may be of two runs.
+    if roles.step is not None and not is_told and (np.diff(order)[~new[1:]] < 0).any():
+        keys = [c for c in (roles.task, roles.algorithm, *roles.trial) if c]
+        _refuse_restarts(unsorted, keys, roles.trial, roles.step)
+    first = np.flatnonzero(new)
+    owner = np.cumsum(new) - 1
+    values = {c: numbers(table, c) for c in roles.metrics}
+    absent = {c: nulls(table, c) for c in roles.metrics}
+    blank = _blank(table, roles, step, values, absent)
+    kept = ~blank
+    lengths = np.bincount(owner[kept], minlength=len(first)).astype(np.int64)
+    lone = blank & (np.bincount(owner)[owner] > 1) & np.isnan(step)
+    if lone.any():
+        raise _missing_step(table, roles, int(np.argmax(lone)))
+    recorded = _recorded(absent, kept, owner, len(first))
+    # How a run ended, its last row tells.
+    last = np.append(first[1:], len(new)) - 1
+    is_cut = np.bincount(owner[blank], minlength=len(first)) > 0
+    status, errors = statuses(table, roles, last, is_cut | (lengths == 0))
+    # "metrics.acc" is another tool's, "metric.step" our own way to say: a metric.
+    name_of = {c: metric_name(c) for c in roles.metrics}
+    meant = meanings({name_of[c]: m for c, m in roles.metrics.items()}, unit)
+    core = Core(
+        task[first].astype(np.int32),
+        algorithm[first].astype(np.int32),
+        number[first],
+        status,
+        starts(lengths),
+        np.nan_to_num(step[kept]),
+        {
+            n: scaled(values[c][kept], meant[n], unit, owner[kept])
+            for c, n in name_of.items()
+        },
+        {name_of[c]: known for c, known in recorded.items()},
+    )
+    details = _details(table, roles, first, kept, errors, lengths)
+    examples = shaped.examples
+    if examples is not None and len(core.steps) == len(first):
+        rows = table.column(EXAMPLES_AT).to_numpy()[first]
+        details = replace(
+            details,
+            correct=examples.correct.take(rows),
+            example_set=examples.example_set[rows],
+            example_sets=examples.sets,
+        )
+    origin = " ".join([f"{name}: {roles}", *shaped.remarks])
+    return Trials.from_columns(tasks, algorithms, meant, core, details, origin=origin)
+
+
+def _steps(table: pa.Table, roles: Roles) -> Any:
+    if roles.step is None:
+        return np.zeros(table.num_rows)
+    steps = numbers(table, roles.step)
+    if np.isinf(steps).any():
+        raise CurvewiseError(
+            f"Column '{roles.step}' holds infinite steps. Pass numbers."
+        )
+    return steps
+
+
+def _refuse_repeated(table: pa.Table, roles: Roles, new: Any, step: Any) -> None:
+    again = ~new & (np.diff(step, prepend=np.nan) == 0)
+    if not again.any():
+        return
+    row = int(np.argmax(again))
+    keys = [c for c in (roles.task, roles.algorithm, *roles.trial, roles.step) if c]
+    example = row_of(table, keys, row)
+    other = [*roles.labels, *roles.params, *roles.dropped]
+    other += [c for c in roles.metrics if not is_quality(metric_name(c))]
+    other = [c for c in other if c not in keys]
+    fixes = apart(*(table, roles.task, roles.algorithm, roles.step, other), roles.trial)
+    if roles.step is None:
+        numeric = [c for c in (*other, *roles.metrics) if is_number(table, c)]
+        whole = [c for c in numeric if rows_per_run(table, [*keys, c]) == 1]
+        counted = [{"step": c} for c in names.every(names.STEP, whole)]
+        fixes = counted + [fix for fix in fixes if fix not in counted]
+        remedy = (
+            "Name the column that counts the steps of a run, or what tells runs apart."
+        )
+    else:
+        remedy = "Name the columns that tell the runs apart."
+    if not fixes:
+        remedy = "Add a column that tells them apart."
+    raise CurvewiseError(
+        f"{again.sum()} of {len(new)} rows repeat a row before them in {example}. {remedy}",
+        fixes=fixes[:5],
+    )
+
+
+def _blank(
+    table: pa.Table,
+    roles: Roles,
+    step: Any,
+    values: Mapping[str, Any],
+    absent: Mapping[str, Any],
+) -> Any:
+    """Return which rows hold no step of a curve: a run that never scored."""
+    counted = [np.isnan(numbers(table, c)) for c in roles.counts]
+    if roles.step is None:
+        return np.logical_and.reduce([*absent.values(), *counted])
+    without_step = np.isnan(step)
+    scored = ~np.logical_and.reduce([*map(np.isnan, values.values()), *counted])
+    if (without_step & scored).any():
+        raise _missing_step(table, roles, int(np.argmax(without_step & scored)))
+    if roles.counts and not values:
+        empty = [np.isnan(numbers(table, c)) for c in roles.counts]
+        return without_step | np.logical_and.reduce(empty)
+    return without_step
+
+
+def _missing_step(table: pa.Table, roles: Roles, row: int) -> CurvewiseError:
+    keys = [c for c in (roles.task, roles.algorithm, *roles.trial) if c]
+    example = row_of(table, keys, row)
+    return CurvewiseError(
+        f"Column '{roles.step}' is empty in a row of {example}. Every row of a curve needs "
+        f"its step."
+    )
+
+
+def _recorded(
+    absent: Mapping[str, Any], kept: Any, owner: Any, n: int
+) -> dict[str, Any]:
+    """Return where each metric was recorded, for those with gaps.
+
+    A row in which other metrics have a value is a step at which this one was not logged.
+    But a gap at the end of a curve that is longer than the rhythm of logging explains is a
+    run that broke: its last value counts as recorded and not a number.
+    """
+    if not absent:
+        return {}
+    nothing = np.logical_and.reduce(list(absent.values()))
+    out = {}
+    runs = owner[kept]
+    for name, missing in absent.items():
+        known = ~missing[kept] | nothing[kept]
+        if known.all():
+            continue
+        place = np.flatnonzero(known)
+        gaps = np.diff(place)[np.diff(runs[place]) == 0] - 1
+        if len(gaps) == 0:  # logged once per run: no rhythm to break
+            out[name] = known
+            continue
+        # A run's own rhythm, or that of the table where it has none.
+        rhythm = np.full(n, -1)
+        np.maximum.at(rhythm, runs[place[1:]][np.diff(runs[place]) == 0], gaps)
+        rhythm[rhythm < 0] = gaps.max()
+        last_known = np.full(n, -1)
+        last_known[runs[place]] = place
+        last_row = np.flatnonzero(np.diff(runs, append=-1) != 0)
+        own = runs[last_row]
+        silent = last_row - last_known[own]
+        known[last_row[(last_known[own] >= 0) & (silent > rhythm[own])]] = True
+        if not known.all():
+            out[name] = known
+    return out
+
+
+def _refuse_restarts(
+    table: pa.Table, keys: Sequence[str], trials: Sequence[str], step: str
+) -> None:
+    """Raise where steps begin again within a run: two runs that share their names.
+
+    Rows in any order are no such sign: then steps go down about as often as up.
+    """
+    code, steps = group_codes(table, keys), floats(table, step)
+    order = np.argsort(code, kind="stable")
+    code, steps = code[order], steps[order]
+    same = np.diff(code) == 0
+    down = same & (np.diff(steps) < 0)
+    if not down.any():
+        return
+    groups, place = np.unique(code, return_inverse=True)
+    lengths = np.bincount(place)
+    falls = np.bincount(place[1:][down], minlength=len(groups))
+    fell = falls > 0
+    # Stretches that only rise have about two rows where rows are in any order.
+    stretch = lengths[fell].sum() / (falls[fell] + 1).sum()
+    backward = falls == lengths - 1
+    if backward[fell].all() and (lengths[fell] > 2).all():
+        return  # newest first
+    few = fell.sum() < (lengths > 2).sum() / 2
+    if not trials and not _share_steps(place, steps):
+        raise CurvewiseError(
+            f"Column '{step}' does not rise from row to row, and algorithms share no "
+            f"steps. Does it count the steps of one run, or say how far each run went?",
+            fixes=[{"step": step}, {"trial": step}],
+        )
+    if stretch < 3 and not few:
+        return
+    row = int(order[1:][down][0])
+    raise CurvewiseError(
+        f"Column '{step}' begins again within {int(fell.sum())} of {len(groups)} runs, "
+        f"first in {shortened(row_of(table, [*keys, step], row), 160)}: two runs may share "
+        f"their names. Add a column that tells them apart; if they are one run each, name "
+        f"what tells runs apart.",
+        fixes=[{"trial": list(trials)}] if trials else [],
+    )
+
+
+def _share_steps(place: Ints, steps: Any) -> bool:
+    """Return whether all groups of rows have the same steps."""
+    sets = {tuple(np.sort(steps[place == one]).tolist()) for one in np.unique(place)}
+    return len(sets) == 1
+
+
+# --- who, which run, how it ended --------------------------------------------------------
 
 
 def codes(table: pa.Table, column: str | None) -> tuple[Any, list[str]]:
@@ -281,7 +523,7 @@ def _which_unit(
 # --- What a table says about each run, beside its curve --------------------------------
 
 
-def details(
+def _details(
     table: pa.Table, roles: Roles, first: Any, kept: Any, errors: Any, lengths: Any
 ) -> Details:
     """Return params, labels, errors, times and counts of each run."""

@@ -1,26 +1,17 @@
 """Results of anybody's as trials: whose they are, and from a table to trials."""
 
+import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, CurvewiseWarning, Keyword, Message, unknown
 from curvewise.exchange import shapes, tools
-from curvewise.exchange.columns import (
-    codes,
-    in_tasks,
-    meanings,
-    numbers,
-    numbers_of,
-    scaled,
-    statuses,
-)
-from curvewise.exchange.columns import details as details_of
+from curvewise.exchange.columns import in_tasks, trials_of_rows
 from curvewise.exchange.roles import (
     Metrics,
     Roles,
@@ -32,44 +23,33 @@ from curvewise.exchange.roles import (
 from curvewise.exchange.rows import (
     SIGN,
     Where,
-    apart,
     chosen_rows,
-    is_number,
     joined,
     must_be_where,
-    nulls,
-    refuse_restarts,
-    row_of,
-    rows_per_run,
 )
 from curvewise.exchange.run_names import NamedRoles, rows_with_roles
 from curvewise.exchange.runs import Asked, Runs, Sheet
 from curvewise.exchange.runs_to_trials import summary_of, trials_of, with_labels
 from curvewise.exchange.shapes import (
-    EXAMPLES_AT,
     Shaped,
     Stated,
     counts,
     endings,
     layout,
-    must_be_names,
-    same_names,
 )
 from curvewise.exchange.tables import (
-    design_beside,
     existing,
     head_of,
     load,
-    meanings_beside,
     meant_in,
     without_head,
 )
 from curvewise.exchange.write import changed, read_exact
-from curvewise.metrics import is_quality
-from curvewise.trials import Trials, names
-from curvewise.trials.columns import Core, starts
-from curvewise.trials.design import from_record
+from curvewise.metrics import Metric
+from curvewise.trials import Trials
+from curvewise.trials.design import Design, from_record
 from curvewise.trials.names import metric_name
+from curvewise.trials.view import DESIGN_NOTE, NOTE, column_of_metric
 
 
 def read_results(
@@ -145,7 +125,7 @@ def _read(
         _must_have_metrics(stated_metrics(metrics, None), found, source, asked, tool)
     labels = None if runs is None else load(runs, joining)
     stated |= {"metrics": metrics, "unit": unit}
-    kept = design_beside(source)
+    kept = _design_beside(source)
     if isinstance(found, Sheet) and (head := head_of(found.table)) is not None:
         kept = from_record(head.get("design"))
         stands = all(v is None for v in (runs, roles, where, *stated.values()))
@@ -254,7 +234,12 @@ def _of_sheet(
     known = {k: v for k, v in sheet.stated.items() if stated.get(k) is None}
     stated = stated | known
     own_names, unit = stated.pop("names", None), stated["unit"]
-    must_be_names(own_names)
+    if own_names not in (None, "casefold", "exact"):
+        raise CurvewiseError(
+            f"names is {own_names!r}. Pass 'casefold' or 'exact'.",
+            argument="names",
+            value=own_names,
+        )
     shaped = in_shape(table, name, stated | {"block": design})
     table = shaped.table
     joins = [c for c in keys if c in table.column_names]
@@ -267,7 +252,7 @@ def _of_sheet(
     )
     assigned = in_tasks(assigned, table, shaped.stated["metrics"])
     is_told = stated.get("trial") is not None or stated.get("step") is not None
-    trials = _trials(
+    trials = trials_of_rows(
         *(table, assigned, unit, name, shaped), is_told=is_told, own_names=own_names
     )
     return trials, assigned, sheet
@@ -282,188 +267,6 @@ def _tell(found: Runs | Sheet) -> None:
     for text in (*filter(None, found.remarks), *left_out):
         said = Message(f"{found.source}: ", text)
         warnings.warn(said, CurvewiseWarning, stacklevel=4)
-
-
-# --- one table ---------------------------------------------------------------------------
-
-
-def _trials(
-    table: pa.Table,
-    roles: Roles,
-    unit: Unit | None,
-    name: str,
-    shaped: Shaped,
-    *,
-    is_told: bool,
-    own_names: str | None,
-) -> Trials:
-    task, tasks = same_names(*codes(table, roles.task), roles.task, own_names)
-    algorithm, algorithms = same_names(
-        *codes(table, roles.algorithm), roles.algorithm, own_names
-    )
-    step = _steps(table, roles)
-    number = numbers_of(table, roles, task, algorithm, step)
-    order = np.lexsort((step, number, algorithm, task))
-    unsorted, table = table, table.take(pa.array(order))
-    task, algorithm, number, step = (c[order] for c in (task, algorithm, number, step))
-    new = np.ones(len(step), bool)
-    new[1:] = (np.diff(task) != 0) | (np.diff(algorithm) != 0) | (np.diff(number) != 0)
-    _refuse_repeated(table, roles, new, step)
-    # Rows of a run that are not in the order of its steps may be of two runs.
-    if roles.step is not None and not is_told and (np.diff(order)[~new[1:]] < 0).any():
-        keys = [c for c in (roles.task, roles.algorithm, *roles.trial) if c]
-        refuse_restarts(unsorted, keys, roles.trial, roles.step)
-    first = np.flatnonzero(new)
-    owner = np.cumsum(new) - 1
-    values = {c: numbers(table, c) for c in roles.metrics}
-    absent = {c: nulls(table, c) for c in roles.metrics}
-    blank = _blank(table, roles, step, values, absent)
-    kept = ~blank
-    lengths = np.bincount(owner[kept], minlength=len(first)).astype(np.int64)
-    lone = blank & (np.bincount(owner)[owner] > 1) & np.isnan(step)
-    if lone.any():
-        raise _missing_step(table, roles, int(np.argmax(lone)))
-    recorded = _recorded(absent, kept, owner, len(first))
-    # How a run ended, its last row tells.
-    last = np.append(first[1:], len(new)) - 1
-    is_cut = np.bincount(owner[blank], minlength=len(first)) > 0
-    status, errors = statuses(table, roles, last, is_cut | (lengths == 0))
-    # "metrics.acc" is another tool's, "metric.step" our own way to say: a metric.
-    name_of = {c: metric_name(c) for c in roles.metrics}
-    meant = meanings({name_of[c]: m for c, m in roles.metrics.items()}, unit)
-    core = Core(
-        task[first].astype(np.int32),
-        algorithm[first].astype(np.int32),
-        number[first],
-        status,
-        starts(lengths),
-        np.nan_to_num(step[kept]),
-        {
-            n: scaled(values[c][kept], meant[n], unit, owner[kept])
-            for c, n in name_of.items()
-        },
-        {name_of[c]: known for c, known in recorded.items()},
-    )
-    details = details_of(table, roles, first, kept, errors, lengths)
-    examples = shaped.examples
-    if examples is not None and len(core.steps) == len(first):
-        rows = table.column(EXAMPLES_AT).to_numpy()[first]
-        details = replace(
-            details,
-            correct=examples.correct.take(rows),
-            example_set=examples.example_set[rows],
-            example_sets=examples.sets,
-        )
-    origin = " ".join([f"{name}: {roles}", *shaped.remarks])
-    return Trials.from_columns(tasks, algorithms, meant, core, details, origin=origin)
-
-
-def _steps(table: pa.Table, roles: Roles) -> Any:
-    if roles.step is None:
-        return np.zeros(table.num_rows)
-    steps = numbers(table, roles.step)
-    if np.isinf(steps).any():
-        raise CurvewiseError(
-            f"Column '{roles.step}' holds infinite steps. Pass numbers."
-        )
-    return steps
-
-
-def _refuse_repeated(table: pa.Table, roles: Roles, new: Any, step: Any) -> None:
-    again = ~new & (np.diff(step, prepend=np.nan) == 0)
-    if not again.any():
-        return
-    row = int(np.argmax(again))
-    keys = [c for c in (roles.task, roles.algorithm, *roles.trial, roles.step) if c]
-    example = row_of(table, keys, row)
-    other = [*roles.labels, *roles.params, *roles.dropped]
-    other += [c for c in roles.metrics if not is_quality(metric_name(c))]
-    other = [c for c in other if c not in keys]
-    fixes = apart(*(table, roles.task, roles.algorithm, roles.step, other), roles.trial)
-    if roles.step is None:
-        numeric = [c for c in (*other, *roles.metrics) if is_number(table, c)]
-        whole = [c for c in numeric if rows_per_run(table, [*keys, c]) == 1]
-        counted = [{"step": c} for c in names.every(names.STEP, whole)]
-        fixes = counted + [fix for fix in fixes if fix not in counted]
-        remedy = (
-            "Name the column that counts the steps of a run, or what tells runs apart."
-        )
-    else:
-        remedy = "Name the columns that tell the runs apart."
-    if not fixes:
-        remedy = "Add a column that tells them apart."
-    raise CurvewiseError(
-        f"{again.sum()} of {len(new)} rows repeat a row before them in {example}. {remedy}",
-        fixes=fixes[:5],
-    )
-
-
-def _blank(
-    table: pa.Table,
-    roles: Roles,
-    step: Any,
-    values: Mapping[str, Any],
-    absent: Mapping[str, Any],
-) -> Any:
-    """Return which rows hold no step of a curve: a run that never scored."""
-    counted = [np.isnan(numbers(table, c)) for c in roles.counts]
-    if roles.step is None:
-        return np.logical_and.reduce([*absent.values(), *counted])
-    without_step = np.isnan(step)
-    scored = ~np.logical_and.reduce([*map(np.isnan, values.values()), *counted])
-    if (without_step & scored).any():
-        raise _missing_step(table, roles, int(np.argmax(without_step & scored)))
-    if roles.counts and not values:
-        empty = [np.isnan(numbers(table, c)) for c in roles.counts]
-        return without_step | np.logical_and.reduce(empty)
-    return without_step
-
-
-def _missing_step(table: pa.Table, roles: Roles, row: int) -> CurvewiseError:
-    keys = [c for c in (roles.task, roles.algorithm, *roles.trial) if c]
-    example = row_of(table, keys, row)
-    return CurvewiseError(
-        f"Column '{roles.step}' is empty in a row of {example}. Every row of a curve needs "
-        f"its step."
-    )
-
-
-def _recorded(
-    absent: Mapping[str, Any], kept: Any, owner: Any, n: int
-) -> dict[str, Any]:
-    """Return where each metric was recorded, for those with gaps.
-
-    A row in which other metrics have a value is a step at which this one was not logged.
-    But a gap at the end of a curve that is longer than the rhythm of logging explains is a
-    run that broke: its last value counts as recorded and not a number.
-    """
-    if not absent:
-        return {}
-    nothing = np.logical_and.reduce(list(absent.values()))
-    out = {}
-    runs = owner[kept]
-    for name, missing in absent.items():
-        known = ~missing[kept] | nothing[kept]
-        if known.all():
-            continue
-        place = np.flatnonzero(known)
-        gaps = np.diff(place)[np.diff(runs[place]) == 0] - 1
-        if len(gaps) == 0:  # logged once per run: no rhythm to break
-            out[name] = known
-            continue
-        # A run's own rhythm, or that of the table where it has none.
-        rhythm = np.full(n, -1)
-        np.maximum.at(rhythm, runs[place[1:]][np.diff(runs[place]) == 0], gaps)
-        rhythm[rhythm < 0] = gaps.max()
-        last_known = np.full(n, -1)
-        last_known[runs[place]] = place
-        last_row = np.flatnonzero(np.diff(runs, append=-1) != 0)
-        own = runs[last_row]
-        silent = last_row - last_known[own]
-        known[last_row[(last_known[own] >= 0) & (silent > rhythm[own])]] = True
-        if not known.all():
-            out[name] = known
-    return out
 
 
 # --- shapes of tables --------------------------------------------------------------------
@@ -525,9 +328,39 @@ def found_in(source: object, asked: Asked, tool: str | None) -> Runs | Sheet:
                 argument="tool",
                 value=tool,
             )
-        found = found or Sheet(name, table, {"known": meanings_beside(source)})
+        found = found or Sheet(name, table, {"known": _meanings_beside(source)})
     return found
 
 
 def _is_pandas(source: object) -> bool:
     return type(source).__module__.partition(".")[0] == "pandas"
+
+
+# --- What is noted beside a frame of ours ------------------------------------------------
+
+
+def _meanings_beside(source: Any) -> dict[str, Metric]:
+    """Return what the columns of a frame of ours mean, as noted beside the frame."""
+    try:
+        fields = json.loads(_notes_beside(source).get(NOTE, "{}"))
+        return {column_of_metric(n): Metric.of_fields(own) for n, own in fields.items()}
+    except (TypeError, ValueError, AttributeError):
+        return {}  # somebody else's note of the same name
+
+
+def _design_beside(source: Any) -> Design:
+    """Return what replicates what in a frame of ours, as noted beside the frame."""
+    try:
+        record = json.loads(_notes_beside(source).get(DESIGN_NOTE, "{}"))
+    except (TypeError, ValueError):
+        return Design()
+    return from_record(record) if record else Design()
+
+
+def _notes_beside(source: Any) -> Mapping[Any, Any]:
+    """Return notes: pandas keeps them in ``attrs``, pyarrow in the schema."""
+    notes = getattr(source, "attrs", None)
+    if isinstance(source, pa.Table):
+        written = source.schema.metadata or {}
+        notes = {key.decode(errors="replace"): text for key, text in written.items()}
+    return notes if isinstance(notes, Mapping) else {}

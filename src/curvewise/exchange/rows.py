@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from curvewise.errors import CurvewiseError, Verbatim, listed, shortened, unknown
 from curvewise.exchange.runs import array_of
 from curvewise.trials import STATUSES, Trials, names
-from curvewise.trials.columns import Bools, Ints, to_texts
+from curvewise.trials.columns import Bools, to_texts
 
 
 def group_codes(table: pa.Table, columns: Sequence[str]) -> NDArray[np.int64]:
@@ -368,54 +368,6 @@ def _refuse_alternating(
                 f"runs were mixed.",
                 fixes=[{"trial": [*trials, column]}],
             )
-
-
-def refuse_restarts(
-    table: pa.Table, keys: Sequence[str], trials: Sequence[str], step: str
-) -> None:
-    """Raise where steps begin again within a run: two runs that share their names.
-
-    Rows in any order are no such sign: then steps go down about as often as up.
-    """
-    code, steps = group_codes(table, keys), floats(table, step)
-    order = np.argsort(code, kind="stable")
-    code, steps = code[order], steps[order]
-    same = np.diff(code) == 0
-    down = same & (np.diff(steps) < 0)
-    if not down.any():
-        return
-    groups, place = np.unique(code, return_inverse=True)
-    lengths = np.bincount(place)
-    falls = np.bincount(place[1:][down], minlength=len(groups))
-    fell = falls > 0
-    # Stretches that only rise have about two rows where rows are in any order.
-    stretch = lengths[fell].sum() / (falls[fell] + 1).sum()
-    backward = falls == lengths - 1
-    if backward[fell].all() and (lengths[fell] > 2).all():
-        return  # newest first
-    few = fell.sum() < (lengths > 2).sum() / 2
-    if not trials and not _share_steps(place, steps):
-        raise CurvewiseError(
-            f"Column '{step}' does not rise from row to row, and algorithms share no "
-            f"steps. Does it count the steps of one run, or say how far each run went?",
-            fixes=[{"step": step}, {"trial": step}],
-        )
-    if stretch < 3 and not few:
-        return
-    row = int(order[1:][down][0])
-    raise CurvewiseError(
-        f"Column '{step}' begins again within {int(fell.sum())} of {len(groups)} runs, "
-        f"first in {shortened(row_of(table, [*keys, step], row), 160)}: two runs may share "
-        f"their names. Add a column that tells them apart; if they are one run each, name "
-        f"what tells runs apart.",
-        fixes=[{"trial": list(trials)}] if trials else [],
-    )
-
-
-def _share_steps(place: Ints, steps: Any) -> bool:
-    """Return whether all groups of rows have the same steps."""
-    sets = {tuple(np.sort(steps[place == one]).tolist()) for one in np.unique(place)}
-    return len(sets) == 1
 
 
 # --- Which rows or runs of a source to read: ``where={"experiment": "cifar"}`` ---------

@@ -12,9 +12,8 @@ import pyarrow.compute as pc
 
 from curvewise.errors import CurvewiseError, Phrase, listed, shortened
 from curvewise.metrics import Metric
-from curvewise.trials.design import Design, from_record
 from curvewise.trials.names import ALGORITHM, TASK, every
-from curvewise.trials.view import DESIGN_NOTE, NOTE, column_of_metric
+from curvewise.trials.view import column_of_metric
 
 # An empty cell is missing; "nan" and "inf" are numbers that somebody recorded.
 _MISSING = ["", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>", "#N/A"]
@@ -537,38 +536,6 @@ def metrics_in(head: Mapping[str, Any]) -> dict[str, Metric]:
         name: Metric.of_fields(told, beside.get(name))
         for name, told in head["metrics"].items()
     }
-
-
-def meanings_beside(source: Any) -> dict[str, Metric]:
-    """Return what the columns of a frame of ours mean, as noted beside the frame."""
-    try:
-        told = json.loads(_notes_beside(source).get(NOTE, "{}"))
-        return {column_of_metric(name): as_metric(one) for name, one in told.items()}
-    except (TypeError, ValueError, AttributeError):
-        return {}  # somebody else's note of the same name
-
-
-def design_beside(source: Any) -> Design:
-    """Return what replicates what in a frame of ours, as noted beside the frame."""
-    try:
-        record = json.loads(_notes_beside(source).get(DESIGN_NOTE, "{}"))
-    except (TypeError, ValueError):
-        return Design()
-    return from_record(record) if record else Design()
-
-
-def _notes_beside(source: Any) -> Mapping[Any, Any]:
-    """Return notes: pandas keeps them in ``attrs``, pyarrow in the schema."""
-    notes = getattr(source, "attrs", None)
-    if isinstance(source, pa.Table):
-        written = source.schema.metadata or {}
-        notes = {key.decode(errors="replace"): text for key, text in written.items()}
-    return notes if isinstance(notes, Mapping) else {}
-
-
-def as_metric(told: Mapping[str, Any]) -> Metric:
-    """Return a metric that was written as a mapping."""
-    return Metric.of_fields(told)
 
 
 def parsed(cell: object) -> dict[str, Any] | None:

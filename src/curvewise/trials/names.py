@@ -194,13 +194,22 @@ def words_of(column: str) -> set[str]:
     return set(re.split(r"[\W_]+", column.casefold()))
 
 
+def folded(column: str) -> str:
+    """Return a name in small letters, with an underscore for spaces and hyphens.
+
+    >>> folded("Mean - Time")
+    'mean_time'
+    """
+    return re.sub(r"[\s-]+", "_", column.casefold())
+
+
 def is_row_number(column: str) -> bool:
     """Return whether a name is one that frames give to the numbers of their rows.
 
     >>> is_row_number("Unnamed: 0"), is_row_number("run")
     (True, False)
     """
-    return re.sub(r"[\s-]+", "_", column.casefold()) in ROW
+    return folded(column) in ROW
 
 
 def first(usual: Iterable[str], columns: Iterable[str]) -> str | None:
@@ -224,11 +233,11 @@ def every(usual: Iterable[str], columns: Iterable[str]) -> list[str]:
 
 
 def _forms(column: str) -> Iterator[str]:
-    folded = re.sub(r"[\s-]+", "_", column.casefold())
-    yield folded
-    if not is_param(column) or folded.startswith("config"):
-        yield re.split(r"[./]", folded)[-1]  # time/total_timesteps, label.seed
-    yield _SUFFIX.sub("", folded)  # model_name, Run ID
+    whole = folded(column)
+    yield whole
+    if not is_param(column) or whole.startswith("config"):
+        yield re.split(r"[./]", whole)[-1]  # time/total_timesteps, label.seed
+    yield _SUFFIX.sub("", whole)  # model_name, Run ID
 
 
 def is_score(column: str) -> bool:
@@ -283,5 +292,4 @@ def status_of(word: str) -> str | None:
     >>> status_of("TrialState.PRUNED"), status_of("NY") is None
     ('cancelled', True)
     """
-    folded = re.sub(r"[\s-]+", "_", word.strip().casefold()).rpartition(".")[2]
-    return STATUSES.get(folded)
+    return STATUSES.get(folded(word.strip()).rpartition(".")[2])

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from curvewise.errors import CurvewiseError, listed, shortened
 from curvewise.exchange.rows import SIGN, floats, group_codes, is_number
+from curvewise.exchange.tables import is_float
 from curvewise.trials import names
 from curvewise.trials.columns import Ints, Ragged
 
@@ -121,7 +122,7 @@ _TIMES = (
 
 def counts_rows(table: pa.Table, column: str) -> bool:
     """Return whether a column only numbers or dates the rows of the table."""
-    folded = re.sub(r"[\s-]+", "_", column.casefold())
+    folded = names.folded(column)
     if folded in _TIMES or (names.is_row_number(column) and is_number(table, column)):
         return True
     return folded in ("id", "uuid") and (
@@ -253,7 +254,7 @@ def numbers(shaped: Shaped, name: str) -> Shaped | None:
                 )
             new, what = _as_floats(texts, words, decimal or ","), "decimal commas"
             remarks.append(f"'{column}' was written with {what}.")
-        elif words and numbers and all(map(_plain_number, numbers)) and (
+        elif words and numbers and all(map(is_float, numbers)) and (
             names.is_score(column) or column in (score_columns(shaped.stated) or ())
         ):  # fmt: skip
             new = _as_floats(texts, words, ".")
@@ -311,14 +312,6 @@ def count_of(text: str) -> float | None:
     return None
 
 
-def _plain_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _as_floats(
     texts: Any, words: Sequence[str], decimal: str = "", *, percent: bool = False
 ) -> pa.ChunkedArray:
@@ -334,16 +327,6 @@ def _as_floats(
         texts = pc.replace_substring(texts, ",", "")
     values = texts.cast(pa.float64())
     return pc.divide(values, 100.0) if percent else values
-
-
-def must_be_names(own_names: object) -> None:
-    """Raise for a way to compare names that there is not."""
-    if own_names not in (None, "casefold", "exact"):
-        raise CurvewiseError(
-            f"names is {own_names!r}. Pass 'casefold' or 'exact'.",
-            argument="names",
-            value=own_names,
-        )
 
 
 def same_names(

@@ -143,7 +143,7 @@ def _signs(shaped: Shaped, *, surely: bool) -> Iterator[_Sign]:
 def _strictly(usuals: Iterable[str], columns: Iterable[str]) -> list[str]:
     """Return the columns that have a usual name as it stands, nothing cut off."""
     wanted = set(usuals)
-    return [c for c in columns if re.sub(r"[\s-]+", "_", c.casefold()) in wanted]
+    return [c for c in columns if names.folded(c) in wanted]
 
 
 def _which(table: pa.Table, column: str, is_bad: Callable[[str], bool]) -> Bools:

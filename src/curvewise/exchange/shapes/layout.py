@@ -452,13 +452,13 @@ def _both(ends: Sequence[str], columns: Sequence[str]) -> list[str]:
 
 def _is_spread(table: pa.Table, column: str) -> bool:
     """Return whether a column only says how far runs lie apart, or how many there were."""
-    folded = re.sub(r"[\s-]+", "_", column.casefold())
+    folded = names.folded(column)
     if folded in _MANY:
         return (
             is_whole(table, column)
             and max(distinct_values(table, column), default=0) > 1
         )
-    tokens = {t for t in re.split(r"[\W_]+", folded) if t}
+    tokens = names.words_of(column) - {""}
     return folded in ("+/_", "+/-", "+_", "±") or bool(
         tokens & _SPREAD and tokens <= _SPREAD | _ENDS
     )
