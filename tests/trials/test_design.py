@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from facts import facts
 
 import curvewise as cw
 from curvewise.errors import CurvewiseError
@@ -72,9 +73,8 @@ def test_settings_with_the_same_seeds_are_clusters():
     assert design.cluster == ("params",)
     assert design.known["cluster"] == "inferred"
     assert (design.unit, design.units, design.repeats) == ("cluster", (20, 20), (5, 5))
-    assert str(design) == (
-        "20 settings x 5 seeds: clusters by params; 20 independent units per algorithm"
-    )
+    assert design.repeated_by == "seeds"
+    assert facts(design) == [20, 5, 20]
 
 
 def test_the_order_of_runs_does_not_matter():
@@ -107,7 +107,7 @@ def test_floats_of_many_digits_never_repeat_by_chance():
 def test_one_setting_only_is_independent_runs():
     trials = repeated(1, 8)
     assert (trials.design.unit, trials.design.cluster) == ("run", ())
-    assert str(trials.design) == "independent runs, 8 each"
+    assert trials.design.runs == (8, 8)
 
 
 def test_choices_that_coincide_are_no_clusters_and_it_is_noted():
@@ -255,12 +255,12 @@ def test_runs_that_lost_their_params_are_no_setting():
         (4, 5),
     )
     assert design.unnamed == 3
-    assert str(design).endswith("per algorithm, and 3 runs without params")
-    assert "3 runs without params count as one each." in design.caution
+    assert facts(design) == [20, 4, 5, 20, 3]
+    assert facts(design.caution) == [4, 5, 20, 3]
     assert len(np.unique(design.clusters(trials))) == 23
     assert trials.with_design(cluster="params").design.unnamed == 3
     by_name = trials.with_design(cluster="lr").design
-    assert "3 runs without lr count as one each." in by_name.caution
+    assert by_name.unnamed == 3
     assert (by_name.units, by_name.repeats) == ((20, 20), (4, 5))
     assert cw.performance(trials, failed=0).rows()[0]["trials"] == 23
 
@@ -279,7 +279,8 @@ def test_a_sure_cluster_of_one_algorithm_leaves_the_draws_of_another_alone():
         design = trials.design
         assert (design.cluster, design.clustered) == (("params",), ("a",))
         assert (design.units, design.repeats) == ((20, 20), (5, 5))
-        assert "20 settings of 'a' were averaged" in design.caution
+        assert design.averaged == ("a",)
+        assert facts(design.caution) == [5, 20, "a"]
         codes = design.clusters(trials)
         sizes = {
             trials.algorithms[i]: len(np.unique(codes[trials.core.algorithm == i]))
@@ -313,18 +314,15 @@ def sites(a, b, runs=12):
 def test_one_stated_cluster_is_one_unit():
     design = (trials := sites(1, 6)).design
     assert (design.units, design.repeats) == ((1, 6), (12, 12))
-    assert "One cluster shows nothing of how clusters differ." in design.caution
+    assert facts(design.caution) == [12, 1, 6]
     assert len(np.unique(design.clusters(trials)[:12])) == 1
     one = sites(1, 1).design
-    assert str(one) == (
-        "1 cluster x 12 seeds: clusters by site; 1 independent unit per algorithm"
-    )
+    assert (one.noun, one.repeated_by, one.cluster) == ("cluster", "seeds", ("site",))
+    assert facts(one) == [1, 12, 1]
     alone = sites(6, 6).where(labels={"site": "s0"})
     assert "independent runs" not in str(alone.design)
     found = [f for f in cw.check(trials) if f.rule == "one-run"]
-    assert [f.brief for f in found] == [
-        "a single cluster of 'a' on 't': no spread is known"
-    ]
+    assert [facts(f.brief) for f in found] == [["a", "t"]]
     # A setting was not drawn: with one, runs are independent.
     same = [Trial("t", "a", i, {"return": i}, labels={"config": 1}) for i in range(8)]
     stated = Trials(same, [RETURN]).with_design(cluster="config")
@@ -375,12 +373,12 @@ def test_a_label_called_config_is_suggested():
     assert ("cluster", "config") in trials.design.suggested
     stated = trials.with_design(cluster="config")
     assert stated.design.units == (4, 4)
-    assert str(stated.design).startswith("4 settings x 3 seeds: clusters by config;")
+    assert (stated.design.noun, stated.design.repeats) == ("setting", (3, 3))
 
 
 def test_one_run_and_unequal_runs_say_so():
     one = Trials([Trial("t", a, 0, {"return": 1}) for a in "ab"], [RETURN])
-    assert (one.design.unit, str(one.design)) == ("single", "one run per algorithm")
+    assert (one.design.unit, one.design.runs) == ("single", (1, 1))
     many = Trials(
         [
             Trial("t", a, i, {"return": 1})
@@ -389,7 +387,7 @@ def test_one_run_and_unequal_runs_say_so():
         ],
         [RETURN],
     )
-    assert str(many.design) == "independent runs, 5 to 10 each"
+    assert (many.design.unit, many.design.runs) == ("run", (5, 10))
     assert Trials().design == Design()
 
 
@@ -406,7 +404,7 @@ def test_grids_and_sequences_are_named():
         [RETURN],
     )
     assert (grid.design.search, grid.design.grid) == ("grid", (3, 4))
-    assert "a grid of 3 x 4 params" in str(grid.design)
+    assert facts(grid.design) == [12, 3, 4]
     sequence = Trials(
         [
             Trial("t", "a", i, {"return": i + z}, params={"p": z / (i + 1)})
@@ -415,7 +413,7 @@ def test_grids_and_sequences_are_named():
         [RETURN],
     )  # fmt: skip
     assert sequence.design.search == "sequence"
-    assert "an optimiser's sequence of 60 trials" in str(sequence.design)
+    assert facts(sequence.design) == [60, 60]
 
 
 def test_repeated_settings_are_no_drift():
@@ -448,9 +446,7 @@ def test_a_stated_design_goes_before_what_is_inferred():
     both = folds().with_design(block="fold")
     assert both.design.block == ("fold",)
     assert both.design.blocks_met == (10, 10)
-    assert str(both.design) == (
-        "independent runs, 10 each; 10 folds shared by all algorithms (blocks)"
-    )
+    assert facts(both.design) == [10, 10]
 
 
 def test_codes_are_the_same_for_the_same_block_and_cluster():
@@ -579,7 +575,7 @@ def test_a_part_in_which_nothing_repeats_is_still_of_repeated_settings():
     whole = repeated(6, 3)
     part = whole.where(labels={"seed": 0})
     assert part.design.cluster == ("params",)
-    assert (part.design.unit, str(part.design)) == ("run", "independent runs, 6 each")
+    assert (part.design.unit, part.design.runs) == ("run", (6, 6))
 
 
 def test_seeds_in_several_files_are_found_together():

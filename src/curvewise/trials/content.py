@@ -210,7 +210,8 @@ def _refuse_duplicates(
     raise CurvewiseError(
         f"{same.sum()} of {len(core)} trials have a key that another has too, first "
         f"(task, algorithm, number) = {key}. Give every run of an algorithm on a task "
-        f"a number of its own."
+        f"a number of its own.",
+        argument="number",
     )
 
 
@@ -233,6 +234,8 @@ def _all_metrics(parts: Sequence[Content]) -> dict[str, Metric]:
                         f"and {own} in another. Read both with the same ",
                         {"metrics": ...},
                         ".",
+                        argument="metrics",
+                        value=name,
                     )
     return {
         name: one

@@ -265,6 +265,8 @@ def _of_one_size(trials: Columns, at: At) -> Columns:
             "one distribution. Pass ",
             {"at": Verbatim("<step>")},
             ", or use points(...).",
+            argument="at",
+            value=at,
         )
     owner = np.repeat(np.arange(len(core)), core.lengths)
     keep = core.lengths == 0
@@ -288,7 +290,9 @@ def _at(trials: Columns, metric: str, meant: Metric, at: At) -> Floats:
         near = steps[np.argsort(np.abs(steps - at))[:3]]
         raise CurvewiseError(
             f"No trial has a value of '{metric}' at step {at:g}. "
-            f"The nearest steps are {', '.join(f'{s:g}' for s in np.sort(near))}."
+            f"The nearest steps are {', '.join(f'{s:g}' for s in np.sort(near))}.",
+            argument="at",
+            value=at,
         )
     return values_at(core, values, known, meant, at)
 
@@ -352,7 +356,8 @@ def _curve(
 def _one_task(trials: Columns, metric: str) -> Metric:
     if len(trials) == 0:
         raise CurvewiseError(
-            "There are no trials here. Check the file, or what where(...) asked for."
+            "There are no trials here. Check the file, or what where(...) asked for.",
+            argument="trials",
         )
     if len(trials.tasks) > 1:
         raise CurvewiseError(
@@ -360,6 +365,7 @@ def _one_task(trials: Columns, metric: str) -> Metric:
             f"{len(trials.tasks)}: {listed(trials.tasks)}. Choose one with ",
             trials_where(task=trials.tasks[0]),
             ".",
+            argument="trials",
         )
     return meaning(trials, metric)
 
@@ -385,7 +391,9 @@ def _rows_by_algorithm(trials: Columns) -> dict[str, NDArray[np.int64]]:
 def meaning(trials: Columns, metric: str) -> Metric:
     """Return what a metric of these trials means; raise if they cannot tell it."""
     if not isinstance(metric, str):
-        raise CurvewiseError(f"The metric is {metric!r}. Pass its name.")
+        raise CurvewiseError(
+            f"The metric is {metric!r}. Pass its name.", argument="metric", value=metric
+        )
     if metric in trials.metrics:
         return trials.metrics[metric]
     if metric in FROM_COUNTS and trials.details().classes.any():
@@ -572,7 +580,8 @@ def _refuse_apart(first: float, end: float) -> None:
     if end < first:
         raise CurvewiseError(
             f"The lines share no steps: one begins at {first:g} and another has ended at "
-            f"{end:g}. Choose lines that overlap."
+            f"{end:g}. Choose lines that overlap.",
+            argument="grid",
         )
 
 
@@ -588,6 +597,8 @@ def _ragged(curves: Sequence[Floats]) -> CurvewiseError:
         " (carry forward), and ",
         {"grid": Verbatim("<number of steps>")},
         " for a common grid.",
+        argument="fill",
+        value="error",
     )
 
 
@@ -620,6 +631,8 @@ def refuse_outside(values: Floats, meant: Metric) -> None:
         f"{outside.sum()} of {len(values)} scores of '{meant.name}' are outside its "
         f"range {low:g} to {high:g}, first {first:g}. ",
         remedy,
+        argument="metric",
+        value=meant.name,
     )
 
 
@@ -667,6 +680,8 @@ def score_of_failure(
                 "there is no worst score. Pass ",
                 {"failed": Verbatim("<score of a failed run>")},
                 ".",
+                argument="failed",
+                value=failed,
             )
         return float(known.min() if meant.direction == "higher" else known.max())
     row = int(np.argmax(broken))
@@ -683,6 +698,8 @@ def score_of_failure(
         " or ",
         {"failed": Verbatim("<score of a failed run>")},
         "; dropping them would flatter the algorithms that crash.",
+        argument="failed",
+        value=failed,
     )
 
 

@@ -63,7 +63,9 @@ class Trials:
             if not isinstance(record, Trial):
                 raise CurvewiseError(
                     f"Trials holds Trial records, not {type(record).__name__}. "
-                    f"To read a table, use curvewise.read."
+                    f"To read a table, use curvewise.read.",
+                    argument="trials",
+                    value=record,
                 )
         tasks: dict[str, int] = {}
         algorithms: dict[str, int] = {}

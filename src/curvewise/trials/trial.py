@@ -96,12 +96,14 @@ class Trial:
         fill = object.__setattr__
         fill(self, "task", _name(task, "task"))
         fill(self, "algorithm", _name(algorithm, "algorithm"))
-        fill(self, "number", _whole(number, "A trial's number"))
+        fill(self, "number", _whole(number, "number", "A trial's number"))
         where = f"Trial {shown_key(self.key)}"
         if metrics is not None and not isinstance(metrics, Mapping):
             raise CurvewiseError(
                 f"{where} has metrics {shortened(metrics)}. "
-                f"Pass a mapping from names to values, such as {{'accuracy': 0.9}}."
+                f"Pass a mapping from names to values, such as {{'accuracy': 0.9}}.",
+                argument="metrics",
+                value=metrics,
             )
         curves = {
             _name(name, "metric"): _curve(values, f"{where}, metric '{name}'")
@@ -121,13 +123,15 @@ class Trial:
         fill(self, "labels", json.loads(canonical(labels or {}, f"{where}, labels")))
         if status not in STATUSES:
             raise CurvewiseError(
-                f"{where} has status {status!r}. Pass one of {listed(STATUSES)}."
+                f"{where} has status {status!r}. Pass one of {listed(STATUSES)}.",
+                argument="status",
+                value=status,
             )
         fill(self, "status", status)
-        fill(self, "seconds", _real(seconds, f"{where}: seconds"))
+        fill(self, "seconds", _real(seconds, "seconds", f"{where}: seconds"))
         # Half a surrogate pair, as in names of files, has no bytes: better a "?".
         fill(self, "error", str(error).encode(errors="replace").decode())
-        fill(self, "attempts", _whole(attempts, f"{where}: attempts"))
+        fill(self, "attempts", _whole(attempts, "attempts", f"{where}: attempts"))
         for array in (self.steps, *curves.values(), self.counts, self.correct):
             if array is not None:
                 array.setflags(write=False)
@@ -225,7 +229,9 @@ _ENCODER = json.JSONEncoder(
 def _name(value: object, kind: str) -> str:
     if not isinstance(value, str) or not value or not _has_bytes(value):
         raise CurvewiseError(
-            f"The name of {kind} is {value!r}. Pass a text in valid Unicode, not empty."
+            f"The name of {kind} is {value!r}. Pass a text in valid Unicode, not empty.",
+            argument=kind,
+            value=value,
         )
     return value
 
@@ -238,27 +244,27 @@ def _has_bytes(text: str) -> bool:
     return True
 
 
-def _whole(value: object, what: str) -> int:
+def _whole(value: object, argument: str, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise CurvewiseError(
-            f"{what} is {value!r}. Pass a whole number.", argument=what, value=value
+            f"{what} is {value!r}. Pass a whole number.", argument=argument, value=value
         )
     if not -(2**63) <= value < 2**63:
         raise CurvewiseError(
             f"{what} is {value}, which 64 bits cannot hold. Pass a smaller one, and keep "
             f"the large one in labels as text.",
-            argument=what,
+            argument=argument,
             value=value,
         )
     return int(value)
 
 
-def _real(value: object, what: str) -> float:
+def _real(value: object, argument: str, what: str) -> float:
     if isinstance(value, int | float | np.integer | np.floating):
         return float(value)
     raise CurvewiseError(
         f"{what} is {value!r}. Pass a number, NaN if unknown.",
-        argument=what,
+        argument=argument,
         value=value,
     )
 
@@ -268,7 +274,9 @@ def _curve(values: ArrayLike, where: str) -> NDArray[np.float64]:
         values = _masked_where_none(values)
     if values.ndim > 1 or values.dtype.kind not in "fiub":
         raise CurvewiseError(
-            f"{where} is {shortened(values)}. Pass a number or one number per step."
+            f"{where} is {shortened(values)}. Pass a number or one number per step.",
+            argument="metrics",
+            value=values,
         )
     return np.atleast_1d(values).astype(np.float64)
 
@@ -297,18 +305,24 @@ def _steps(
         array = np.atleast_1d(np.array(steps, dtype=np.float64))
     except (TypeError, ValueError):
         raise CurvewiseError(
-            f"{where} has steps {shortened(steps)}. Pass increasing numbers."
+            f"{where} has steps {shortened(steps)}. Pass increasing numbers.",
+            argument="steps",
+            value=steps,
         ) from None
     for what, n in lengths.items():
         if n != len(array):
             raise CurvewiseError(
                 f"{where} has {len(array)} steps but {n} values of {what}. "
-                f"Pass one value per step."
+                f"Pass one value per step.",
+                argument="steps",
+                value=steps,
             )
     if array.ndim != 1 or not np.isfinite(array).all() or (np.diff(array) <= 0).any():
         raise CurvewiseError(
             f"{where} has steps {shortened(array.tolist())}. "
-            f"Pass finite numbers that increase, each once."
+            f"Pass finite numbers that increase, each once.",
+            argument="steps",
+            value=steps,
         )
     return array
 
@@ -323,10 +337,16 @@ def _counts(counts: ArrayLike | None, where: str) -> NDArray[np.int64] | None:
     if not square or array.dtype.kind not in "iuf" or not _are_whole(array):
         raise CurvewiseError(
             f"{where} has counts of shape {array.shape} and type {array.dtype}. "
-            f"Pass whole numbers of shape (step, K, K), rows true classes."
+            f"Pass whole numbers of shape (step, K, K), rows true classes.",
+            argument="counts",
+            value=counts,
         )
     if (array < 0).any():
-        raise CurvewiseError(f"{where} has negative counts. Pass counts >= 0.")
+        raise CurvewiseError(
+            f"{where} has negative counts. Pass counts >= 0.",
+            argument="counts",
+            value=counts,
+        )
     return array.astype(np.int64)
 
 
@@ -344,7 +364,9 @@ def _correct(correct: ArrayLike | None, where: str) -> NDArray[np.bool_] | None:
     if array.ndim != 2 or not np.isin(np.ma.compressed(array), (0, 1)).all():
         raise CurvewiseError(
             f"{where} has correct of shape {array.shape} and type {array.dtype}. "
-            f"Pass booleans of shape (step, example)."
+            f"Pass booleans of shape (step, example).",
+            argument="correct",
+            value=correct,
         )
     return array.astype(np.bool_)
 
@@ -354,14 +376,20 @@ def _examples(
 ) -> NDArray[np.int64] | None:
     if correct is None:
         if examples is not None:
-            raise CurvewiseError(f"{where} has examples but no correct. Pass both.")
+            raise CurvewiseError(
+                f"{where} has examples but no correct. Pass both.",
+                argument="examples",
+                value=examples,
+            )
         return None
     n = correct.shape[1]
     ids = np.arange(n) if examples is None else np.asarray(examples)
     if ids.shape != (n,) or ids.dtype.kind not in "iu" or len(np.unique(ids)) < n:
         raise CurvewiseError(
             f"{where} has example ids of shape {ids.shape} and type {ids.dtype} for {n} "
-            f"examples. Pass one whole number per example, each once."
+            f"examples. Pass one whole number per example, each once.",
+            argument="examples",
+            value=examples,
         )
     return ids.astype(np.int64)
 

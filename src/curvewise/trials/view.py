@@ -185,7 +185,9 @@ def frame(table: dict[str, Any], backend: Backend | None = None) -> "IntoDataFra
         return made
     raise CurvewiseError(
         f"{backend} is not installed. Install it, or pass another of "
-        f"{listed(BACKENDS)}."
+        f"{listed(BACKENDS)}.",
+        argument="backend",
+        value=backend,
     )
 
 
