@@ -4,9 +4,11 @@ import dataclasses
 import itertools
 import json
 import math
+import re
 
 import numpy as np
 import pytest
+from facts import facts, holds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import assert_rate
@@ -14,6 +16,7 @@ from support import assert_rate
 from curvewise.metrics import Metric
 from curvewise.review import replication
 from curvewise.review.check import RULES, Finding, Findings, check
+from curvewise.review.finding import DISTRIBUTION
 from curvewise.trials import STATUSES, Trial, Trials
 from curvewise.trials.settings import trend
 
@@ -81,9 +84,7 @@ def only(trials, rule):
 
 def test_clean_results_are_said_to_be_clean_and_what_was_looked_for():
     text = str(check(Trials(study(), [RETURN])))
-    assert text.startswith(
-        "Looked at 20 trials of 2 algorithms on 1 task: nothing to object to.\n"
-    )
+    assert facts(text) == [20, 2, 1]
     for rule in RULES:
         assert rule.__name__.replace("_", " ") in " ".join(text.split())
 
@@ -102,7 +103,7 @@ def test_findings_come_most_severe_first_and_read_as_a_list():
     fields = {"severity", "rule", "what", "where", "why", "do", "concerns"}
     assert set(answer.rows()[0]) == fields
     text = str(answer)
-    assert text.startswith("Looked at 8 trials of 3 algorithms on 1 task: ")
+    assert facts(text)[:3] == [8, 3, 1]
     for finding in answer:
         assert f"{finding.severity}: {finding.rule}" in text
         assert finding.do in " ".join(text.split())
@@ -155,8 +156,8 @@ def test_a_label_that_counts_within_a_run_is_no_run(label, severity):
     ]
     finding = only(rows, "replication-axis")
     assert finding.severity == severity
-    assert f"20 trials are told apart by '{label}'" in finding.what
-    assert "'a' on 't'" in finding.where
+    assert facts(finding.what)[:2] == [20, label]
+    assert facts(finding.where) == ["a", "t"]
     assert f"step='{label}'" in finding.do
     assert ("from scratch" in finding.do) == (severity == "tempers")
 
@@ -229,15 +230,14 @@ def crossed(inner, *, outer="seed", n_outer=3, n_inner=20, params=None):
 def test_episodes_of_few_seeds_are_stacked():
     finding = only(crossed("episode"), "replication-axis")
     assert finding.severity == "blocks"
-    assert "60 trials come from 3 runs; 'episode' tells them apart" in finding.what
-    assert "depend on each other" in finding.why
+    assert holds(finding.what, 60, 3, "episode")
 
 
-@pytest.mark.parametrize(("inner", "named"), [("size", "'size'"), ("", "their number")])
+@pytest.mark.parametrize(("inner", "named"), [("size", ["size"]), ("", [])])
 def test_few_seeds_many_times_are_suspicious_whatever_tells_them_apart(inner, named):
     finding = only(crossed(inner), "replication-axis")
     assert finding.severity == "tempers"
-    assert f"come from 3 runs or seeds; only {named} tells them apart" in finding.what
+    assert facts(finding.what) == [60, 3, *named]
     assert "task=" in finding.do
 
 
@@ -245,10 +245,8 @@ def test_seeds_crossed_with_folds_temper_answers():
     finding = only(crossed("fold", n_inner=5), "replication-axis")
     assert finding.severity == "tempers"
     assert "variance" not in finding.concerns
-    assert (
-        "15 trials come from crossing fold and seed: as few as 3 independent groups"
-        in finding.what
-    )
+    assert facts(finding.what) == [15, 3]
+    assert "fold and seed" in finding.what
     assert "not independent" in finding.why
 
 
@@ -262,7 +260,7 @@ def test_scores_that_follow_each_other_are_episodes():
     rows = [Trial("t", "a", i, {"return": x}) for i, x in enumerate(walk)]
     finding = only(rows + study(algorithms=["b"], n=100), "replication-axis")
     assert finding.severity == "blocks"
-    assert "100 scores of 'return' are a time series" in finding.what
+    assert holds(finding.what, 100, "return")
     assert finding.metrics == ("return",)
     assert finding.where == "'a' on 't'"
     assert "step=" in finding.do
@@ -346,7 +344,7 @@ def test_sorted_rows_are_called_sorted():
     scores = np.sort(np.random.default_rng(0).normal(size=50))
     rows = [Trial("t", "a", i, {"return": x}) for i, x in enumerate(scores)]
     finding = only(rows, "sorted-rows")
-    assert "numbered in order of 'return'" in finding.what
+    assert "return" in facts(finding.what)
     assert not found(rows, "replication-axis")
 
 
@@ -366,8 +364,8 @@ def test_a_curve_under_two_numbers_is_a_duplicate():
     rows.append(Trial("t", "a", 10, rows[3].metrics))
     finding = only(rows, "duplicate-curves")
     assert finding.severity == "tempers"  # one copy among twenty-one
-    assert "1 trials have exactly the curve of another trial" in finding.what
-    assert finding.where == "'a' on 't': numbers 3 and 10"
+    assert facts(finding.what)[0] == 1
+    assert facts(finding.where) == ["a", "t", 3, 10]
     assert "counted twice" in finding.why
 
 
@@ -375,8 +373,8 @@ def test_a_curve_under_two_names_is_a_duplicate():
     rows = [t for t in curves() if t.key != ("t", "b", 9)]
     rows.append(Trial("t", "b", 9, rows[3].metrics))
     finding = only(rows, "duplicate-curves")
-    assert "1 curves occur under several names" in finding.what
-    assert finding.where == "'a' on 't', number 3 = 'b' on 't', number 9"
+    assert facts(finding.what)[0] == 1
+    assert facts(finding.where) == ["a", "t", 3, "b", "t", 9]
     assert "algorithm=" in finding.do
 
 
@@ -393,7 +391,7 @@ def test_an_algorithm_without_chance_is_named_and_blocks_nobody():
     copied = [Trial("t", "b", 5 + i, rows[i].metrics) for i in range(3)]
     told = found([*rows, *copied], "duplicate-curves")
     assert sorted(f.severity for f in told) == ["blocks", "tempers"]
-    assert "3 of 18 curves are copies" in told[0].brief
+    assert facts(told[0].brief) == [3, 18]
 
 
 def test_coarse_curves_may_be_equal_by_chance():
@@ -413,8 +411,8 @@ def test_copied_rows_of_a_search_are_duplicates():
         for i in range(5)
     ]
     finding = only(rows, "duplicate-rows")
-    assert "5 of 35 trials have exactly the params and the scores" in finding.what
-    assert finding.where == "'a' on 't' (5)"
+    assert holds(finding.what, 5, 35)
+    assert facts(finding.where) == ["a", "t", 5]
     assert "Remove copied rows" in finding.do
 
 
@@ -429,7 +427,7 @@ def test_settings_drawn_again_with_other_scores_are_no_duplicates():
 def test_curves_of_unequal_length_are_named():
     rows = curves(algorithms=["a"], steps=20) + curves(algorithms=["b"], steps=15)
     finding = only(rows, "unequal-lengths")
-    assert "'a' 20 steps, to 19, 'b' 15 steps, to 14" in finding.what
+    assert holds(finding.what, "a", 20, 19, "b", 15, 14)
     assert finding.where == "task 't'"
     assert "at=14" in finding.do
     assert "fill='linear'" in finding.do
@@ -444,7 +442,7 @@ def test_curves_that_end_at_another_step_are_named():
         for i in range(6)
     ]
     finding = only(rows, "unequal-lengths")
-    assert "to 5, 'b' 6 steps, to 50" in finding.what
+    assert holds(finding.what, 5, "b", 6, 50)
     assert "at=" not in finding.do
 
 
@@ -461,7 +459,7 @@ def test_a_failed_run_may_be_short():
 def test_numbers_that_one_algorithm_lacks_are_listed():
     rows = [t for t in study() if t.key not in {("t", "b", 3), ("t", "b", 7)}]
     finding = only(rows, "missing-seeds")
-    assert "Of 10 numbers 'b' lacks 3, 7" in finding.what
+    assert holds(finding.what, 10, "b", 3, 7)
     assert finding.where == "task 't'"
     assert "failed=" in finding.do
     assert not found(rows, "unequal-trials")
@@ -469,7 +467,7 @@ def test_numbers_that_one_algorithm_lacks_are_listed():
 
 def test_a_gap_in_a_run_of_numbers_is_listed():
     rows = [t for t in study(n=20) if t.number != 4]
-    assert "'a' has all but 4 of 20 numbers" in only(rows, "missing-seeds").what
+    assert holds(only(rows, "missing-seeds").what, "a", 4, 20)
 
 
 def test_seeds_chosen_at_will_have_no_gaps():
@@ -485,7 +483,7 @@ def test_seeds_chosen_at_will_have_no_gaps():
 def test_unequal_numbers_of_trials_are_listed():
     rows = study(algorithms=["a"], n=50) + study(algorithms=["b"], n=10, seed=1)
     finding = only(rows, "unequal-trials")
-    assert "'b' 10, 'a' 50" in finding.what
+    assert holds(finding.what, "b", 10, "a", 50)
 
 
 def test_algorithms_without_a_common_number_cannot_be_paired():
@@ -493,7 +491,7 @@ def test_algorithms_without_a_common_number_cannot_be_paired():
     rows += [Trial("t", "b", 10 + t.number, t.metrics) for t in study(seed=1)[:10]]
     finding = only(rows + study(algorithms=["c"], seed=3), "unpaired")
     assert finding.severity == "notes"
-    assert "No number is shared by all 3 algorithms" in finding.what
+    assert facts(finding.what) == [3]
     assert "trial=" in finding.do
 
 
@@ -501,7 +499,7 @@ def test_a_pair_of_task_and_algorithm_without_trials_is_named():
     rows = study(tasks=["s", "t"], algorithms=["a", "b", "c"])
     rows = [t for t in rows if (t.task, t.algorithm) != ("s", "b")]
     finding = only(rows, "missing-cells")
-    assert "1 of 6 pairs of task and algorithm have no trials" in finding.what
+    assert facts(finding.what) == [1, 6]
     assert finding.where == "'b' on 's'"
 
 
@@ -517,13 +515,13 @@ def test_one_run_tempers_answers():
     finding = only(study(n=1) + study(algorithms=["c"], n=9), "one-run")
     assert finding.severity == "tempers"
     assert "learning" not in finding.concerns
-    assert "2 of 3 pairs of task and algorithm have one trial." in finding.what
-    assert "'a' on 't', 'b' on 't'" in finding.where
+    assert facts(finding.what) == [2, 3]
+    assert facts(finding.where) == ["a", "t", "b", "t"]
 
 
 def test_one_run_at_each_size_is_one_run():
     rows = [Trial("t", "a", i, {"error": 1 / (i + 2)}, steps=[2**i]) for i in range(6)]
-    assert "one trial (at each training size)" in only(rows, "one-run").what
+    assert "each training size" in only(rows, "one-run").what
 
 
 @pytest.mark.parametrize("n", [2, 4])
@@ -552,8 +550,8 @@ def test_percent_mixed_with_fractions_is_an_error():
     rows = accuracies(100) + accuracies(1, algorithm="b", seed=1)
     finding = only(rows, "percent-and-fractions")
     assert finding.severity == "blocks"
-    assert "10 trials have values above 1, and 10 none" in finding.what
-    assert finding.where == "percent: 'a' on 't' (10); fractions: 'b' on 't' (10)"
+    assert holds(finding.what, 10, 1, 10)
+    assert facts(finding.where) == ["a", "t", 10, "b", "t", 10]
     assert not found(rows, "percent", "out-of-range")
 
 
@@ -579,10 +577,8 @@ def test_other_values_outside_the_range_are_errors(value):
     rows = [*accuracies(1), Trial("t", "a", 10, {"accuracy": value})]
     finding = only(rows, "out-of-range")
     assert finding.severity == "blocks"
-    assert "1 of 11 (9 %) values of 'accuracy' are outside its range 0 to 1" in (
-        finding.what
-    )
-    assert finding.where == "'a' on 't' (1 trials)"
+    assert holds(finding.what, 1, 11, 9, "accuracy", 0, 1)
+    assert facts(finding.where) == ["a", "t", 1]
     assert "metrics={'accuracy': 'higher:LOW:HIGH'}" in finding.do
 
 
@@ -598,7 +594,7 @@ def test_scores_that_are_all_the_same_are_named():
     rows = study() + [Trial("t", "c", i, {"return": 2.5}) for i in range(10)]
     finding = only(rows, "constant-scores")
     assert finding.severity == "tempers"
-    assert finding.where == "'c' on 't': 2.500 in 10 trials"
+    assert facts(finding.where) == ["c", "t", 2.5, 10]
     assert not found(rows, "ties")
 
 
@@ -607,8 +603,8 @@ def test_curves_that_never_move_are_named():
     rows[2] = Trial("t", "a", 2, {"return": np.full(20, 0.25)})
     finding = only(rows, "flat-curves")
     assert finding.severity == "notes"
-    assert "1 of 20 (5 %) curves of 'return' have the same value" in finding.what
-    assert finding.where == "'a' on 't' (1 of 10)"
+    assert holds(finding.what, 1, 20, 5, "return")
+    assert facts(finding.where) == ["a", "t", 1, 10]
     flat = [Trial("t", "a", i, {"return": np.full(9, i * 0.1)}) for i in range(6)]
     assert only(flat, "flat-curves").severity == "tempers"
 
@@ -624,8 +620,8 @@ def test_many_ties_get_a_note_with_their_share():
     ]
     finding = only(rows, "ties")
     assert finding.severity == "notes"
-    assert "40 of 40 (100 %) last scores of 'accuracy'" in finding.what
-    assert finding.where == "'a' on 't': 6 values in 40 trials"
+    assert holds(finding.what, 40, 40, 100, "accuracy")
+    assert facts(finding.where) == ["a", "t", 6, 40]
     for word in ("quantiles jump", "conservative", "literal CVaR", "integral form"):
         assert word in finding.why
 
@@ -645,11 +641,10 @@ def test_failed_runs_are_counted_by_kind_with_the_remedy():
     rows[5] = Trial("t", "a", 5, {"return": 0.5}, status="timeout")
     finding = only(rows, "failed-runs")
     assert finding.severity == "notes"
-    assert (
-        "2 of 20 (10 %) trials did not end well: 1 crashed, 1 timeout" in finding.what
-    )
-    assert finding.what.endswith("1 timeout. The first says: loss is nan.")
-    assert finding.where == "'a' on 't' (2 of 10)"
+    assert facts(finding.what) == [2, 20, 10, 1, 1]
+    assert {"1 crashed", "1 timeout"} <= {*re.split("[:,.] ", finding.what)}
+    assert "loss is nan" in finding.what
+    assert facts(finding.where) == ["a", "t", 2, 10]
     assert "failed='worst'" in finding.do
     assert not found(rows, "no-final-score")
 
@@ -658,7 +653,7 @@ def test_an_algorithm_that_always_fails_tempers_answers():
     rows = study() + [Trial("t", "c", i, {}, status="failed") for i in range(10)]
     finding = only(rows, "failed-runs")
     assert finding.severity == "tempers"
-    assert "10 failed; all of them in 'c' on 't'." in finding.what
+    assert facts(finding.what)[-3:] == [10, "c", "t"]
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
@@ -666,9 +661,9 @@ def test_runs_without_a_finite_last_score_are_counted(value):
     rows = curves()
     rows[1] = Trial("t", "a", 1, {"return": [1.0, 2.0, value]})
     finding = only(rows, "no-final-score")
-    assert "1 of 20 (5 %) trials have no finite last score of 'return'" in finding.what
-    assert finding.where == "'a' on 't' (1 of 10)"
-    assert "failed=<score of a failed run>" in finding.do
+    assert holds(finding.what, 1, 20, 5, "return")
+    assert facts(finding.where) == ["a", "t", 1, 10]
+    assert "failed" in {name for fix in finding.do.fixes for name in fix}
 
 
 def test_a_metric_that_an_algorithm_lacks_is_named():
@@ -679,7 +674,7 @@ def test_a_metric_that_an_algorithm_lacks_is_named():
         for i, x in enumerate(rng.normal(size=10))
     ]
     finding = only(rows, "missing-metric")
-    assert "'loss' has no value in any trial of 1 pairs" in finding.what
+    assert holds(finding.what, "loss", 1)
     assert finding.where == "'b' on 't'"
     assert not found(rows, "no-final-score")
 
@@ -736,22 +731,22 @@ def grid(*levels, times=1):
 @pytest.mark.parametrize(
     ("levels", "times", "what"),
     [
-        ([[1, 2, 3], [0.1, 0.2, 0.3]], 1, "9 of 9 combinations of a (3) x b (3) occur"),
-        ([[1, 2, 3], list("xyz"), [0, 1]], 3, "18 of 18 combinations"),
+        ([[1, 2, 3], [0.1, 0.2, 0.3]], 1, [9, 9, 3, 3]),
+        ([[1, 2, 3], list("xyz"), [0, 1]], 3, [18, 18, 3, 3, 2]),
     ],
 )
 def test_a_full_grid_is_called_a_grid(levels, times, what):
     finding = only(grid(*levels, times=times), "params-grid")
-    assert what in finding.what
+    assert holds(finding.what, *what)
     assert ("once" if times == 1 else "3 times") in finding.what
     assert finding.where == "'svm' on 't'"
     assert "drawn from it" in finding.why
-    assert "Draw params at random" in finding.do
+    assert finding.concerns == DISTRIBUTION
 
 
 def test_a_grid_with_a_few_settings_missing_is_still_a_grid():
     rows = grid(range(5), range(4), [True, False])[:-3]
-    assert "37 of 40 combinations" in only(rows, "params-grid").what
+    assert holds(only(rows, "params-grid").what, 37, 40)
 
 
 def test_a_grid_over_seeds_in_params_is_a_grid_of_the_rest():
@@ -759,7 +754,7 @@ def test_a_grid_over_seeds_in_params_is_a_grid_of_the_rest():
         Trial("t", "a", t.number, t.metrics, params={**t.params, "seed": t.number})
         for t in grid(range(4), range(4))
     ]
-    assert "16 of 16 combinations of a (4) x b (4)" in only(rows, "params-grid").what
+    assert holds(only(rows, "params-grid").what, 16, 16, 4, 4)
 
 
 @pytest.mark.parametrize("n", [6, 30, 600])
@@ -802,7 +797,7 @@ def test_one_param_in_even_steps_is_a_sweep(values, severity):
         search(lambda rng, i: {"lr": float(order[i])}, n=len(order)), "params-steps"
     )
     assert finding.severity == severity
-    assert f"'lr' takes {len(values)} values in even steps" in finding.what
+    assert holds(finding.what, "lr", len(values))
     assert "each 3 times" in finding.what
     assert "algorithm=" in finding.do
 
@@ -822,7 +817,7 @@ def test_an_optimiser_gives_itself_away():
     rows = search(draw, n=120)
     finding = only(rows, "params-drift")
     assert finding.severity == "blocks"
-    assert "'spread of lr' -" in finding.what
+    assert "spread of lr" in facts(finding.what)
     assert "width" not in finding.what
     assert "TPE" in finding.why
     assert "when they ended" in finding.do
@@ -847,7 +842,7 @@ def test_a_choice_that_takes_over_gives_the_optimiser_away():
 
 def test_rows_sorted_by_a_param_are_called_sorted():
     rows = search(lambda rng, i: {"lr": i + rng.random(), "x": rng.random()})
-    assert "in order of 'lr'" in only(rows, "sorted-rows").what
+    assert "lr" in facts(only(rows, "sorted-rows").what)
     assert not found(rows, "params-drift")
 
 
@@ -860,7 +855,7 @@ def test_what_was_not_looked_at_is_said(monkeypatch):
         Trial("t", "a", i, t.metrics, params=t.params) for i, t in enumerate(whole)
     ]
     finding = only(trials, "params-grid")
-    assert "(looking at the first 100 of 200)" in finding.what
+    assert holds(finding.what, 100, 200)
 
 
 # --- false alarms ----------------------------------------------------------------------
