@@ -6,9 +6,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from facts import refused, warned
 
 import curvewise as cw
-from curvewise import CurvewiseError, CurvewiseWarning, Metric
+from curvewise import CurvewiseError, Metric
 
 
 def read(tmp_path, text, name="results.csv", **keywords):
@@ -42,13 +43,10 @@ def test_runs_are_told_apart_by_many_names(tmp_path, name):
 
 def test_steps_that_repeat_and_belong_to_nobody_are_refused(tmp_path):
     """Counted as runs of their own they would be 15 instead of 3, and no band hold."""
-    with pytest.raises(CurvewiseError, match=r"tells the runs apart\? Step 'epoch'"):
+    with refused(says=["epoch"], fixes=[{"trial": "zorp"}]):
         read(tmp_path, long("zorp"))
-    with pytest.raises(CurvewiseError) as refused:
-        read(tmp_path, long("zorp"))
-    assert refused.value.fixes == ({"trial": "zorp"},)
     assert len(read(tmp_path, long("zorp"), trial="zorp")) == 6
-    with pytest.raises(CurvewiseError, match="Which column tells the runs apart"):
+    with refused(fixes=[]):
         read(tmp_path, "epoch,loss\n1,3\n2,2\n1,4\n2,1\n")
 
 
@@ -66,9 +64,7 @@ def test_whole_seeds_written_as_floats_are_whole(tmp_path):
 
 def test_seeds_too_large_to_be_told_apart_are_refused(tmp_path):
     text = "model,seed,acc\na,18446744073709551615,.9\na,18446744073709551614,.8\n"
-    with pytest.raises(
-        CurvewiseError, match=r"too large to be told apart\. Write them as"
-    ):
+    with refused(says=["seed"]):
         read(tmp_path, text)
     exact = {"seed": np.array([2**63, 2**63 + 1], np.uint64), "acc": [0.5, 0.6]}
     assert [t.labels["seed"] for t in cw.read(exact)] == [2**63, 2**63 + 1]
@@ -93,7 +89,7 @@ def test_a_column_called_state_may_be_something_else(tmp_path):
 
 def test_a_score_without_its_step_is_not_thrown_away(tmp_path):
     text = "model,seed,epoch,acc\na,0,1,.5\na,0,2,.6\na,1,,0.9\n"
-    with pytest.raises(CurvewiseError, match=r"Column 'epoch' is empty in a row of"):
+    with refused(says=["epoch", "model", "a"]):
         read(tmp_path, text)
 
 
@@ -124,7 +120,7 @@ def test_percent_touches_rates_and_nothing_else(tmp_path):
 
 
 def test_fractions_among_percent_are_pointed_out(tmp_path):
-    with pytest.warns(CurvewiseWarning, match=r"1 of 3 values of 'acc' are at most 1"):
+    with warned(1, 3, "acc", 1):
         read(tmp_path, "model,seed,acc\na,0,91\na,1,0.92\na,2,90\n", unit="percent")
 
 
@@ -148,8 +144,8 @@ def test_scores_that_a_word_turned_into_text_are_refused(tmp_path, cell):
 
 
 def test_an_error_column_may_hold_messages(tmp_path):
-    trials = read(tmp_path, "model,seed,acc,error\na,0,0.9,\na,1,,CUDA out of memory\n")
-    assert trials[1].labels["error"] == "CUDA out of memory"
+    trials = read(tmp_path, "model,seed,acc,error\na,0,0.9,\na,1,,out of memory\n")
+    assert trials[1].labels["error"] == "out of memory"
 
 
 def test_integers_beyond_float_precision_are_numbers(tmp_path):
@@ -168,9 +164,7 @@ def test_spaces_after_commas_do_not_matter(tmp_path):
 
 
 def test_a_file_without_names_of_columns_is_refused(tmp_path):
-    with pytest.raises(
-        CurvewiseError, match=r"is 'a', '0', '0\.9', which looks like data"
-    ):
+    with refused(says=["a", "0", "0.9"]):
         read(tmp_path, "a,0,0.9\na,1,0.8\n")
 
 
@@ -242,9 +236,7 @@ def test_a_record_that_lacks_a_key_takes_it_from_nobody(tmp_path):
 
 @pytest.mark.parametrize("text", ["[1, 2]", '{"model": ["a"], "acc": [1]}'])
 def test_json_that_holds_no_records_is_refused(tmp_path, text):
-    with pytest.raises(
-        CurvewiseError, match=r"holds no records\. Write one object per row"
-    ):
+    with refused("source", tmp_path / "r.json"):
         read(tmp_path, text, "r.json")
 
 

@@ -7,6 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from facts import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import data
@@ -57,8 +58,9 @@ def test_a_wide_table_is_understood_by_its_usual_names(tmp_path, capsys):
 def test_a_missing_score_is_a_failed_trial(tmp_path):
     trials = cw.read(written(tmp_path, WIDE))
     broken = trials[3]
-    assert (broken.status, broken.error) == ("failed", "no score in the source")
-    with pytest.raises(CurvewiseError, match=r"1 of 4 trials have no score of 'acc'"):
+    assert broken.status == "failed"
+    assert broken.error
+    with refused("failed", says=[1, 4, "acc"]):
         trials.scores("acc")
     assert trials.scores("acc", failed="worst")["b"].tolist() == [0.7, 0.0]
 
@@ -156,7 +158,7 @@ def test_a_column_that_looks_like_a_step_is_none_where_every_row_is_a_run(tmp_pa
 
 def test_training_sizes_without_a_run_are_one_trial_each_if_one_says_so(tmp_path):
     text = "model,size,error\n" + "a,25,0.5\n" * 3 + "a,50,0.4\n" * 2
-    with pytest.raises(CurvewiseError, match=r"Which column tells the runs apart\?"):
+    with refused(fixes=[{"trial": []}]):
         cw.read(written(tmp_path, text))
     trials = cw.read(written(tmp_path, text), trial=[])
     assert [t.steps.tolist() for t in trials] == [[25]] * 3 + [[50]] * 2
@@ -216,14 +218,14 @@ def test_a_metric_that_is_logged_now_and_then_is_no_failure(tmp_path):
 def test_a_curve_that_breaks_off_is_one(tmp_path):
     """Divergence must not pass as sparse logging: the last score would flatter."""
     trials = sparse(tmp_path, [0.1, 0.2, 0.9, None, None, None])
-    with pytest.raises(CurvewiseError, match=r"1 of 1 trials have no score of 'acc'"):
+    with refused("failed", says=[1, 1, "acc"]):
         trials.scores("acc")
 
 
 def test_nan_in_a_file_is_recorded_and_not_a_number(tmp_path):
     trials = cw.read(written(tmp_path, "model,seed,loss\na,0,nan\na,1,inf\na,2,1\n"))
     assert [t.status for t in trials] == ["ok"] * 3
-    with pytest.raises(CurvewiseError, match=r"2 of 3 trials have no score"):
+    with refused("failed", says=[2, 3]):
         trials.scores("loss")
 
 
@@ -325,10 +327,9 @@ def test_the_same_results_from_every_source(tmp_path):
 
 def test_a_store_knows_its_columns(tmp_path):
     cw.store.write(cw.example("search"), tmp_path / "a.db")
-    with pytest.raises(
-        CurvewiseError, match=r"is a store, which knows its columns\. Leave"
-    ):
+    with refused() as problem:
         cw.read(tmp_path / "a.db", algorithm="model")
+    assert "is a store" in str(problem.value)
 
 
 @pytest.mark.parametrize("name", ["search", "curves", "counts"])
@@ -453,15 +454,11 @@ def test_a_bad_object_is_named(source, words):
 
 def test_a_path_that_leads_nowhere_shows_what_is_beside_it(tmp_path):
     written(tmp_path, WIDE)
-    with pytest.raises(
-        CurvewiseError, match=r"no file .*result\.csv\. Beside it.*results"
-    ):
+    with refused("source", tmp_path / "result.csv", says=["results.csv"]):
         cw.read(tmp_path / "result.csv")
-    with pytest.raises(CurvewiseError, match=r"is a folder without .* Pass a file"):
+    with pytest.raises(CurvewiseError, match="is a folder"):
         cw.read(tmp_path)
-    with pytest.raises(
-        CurvewiseError, match=r"ends in '\.xlsx'\. Pass a file that ends in"
-    ):
+    with refused("source", says=[".xlsx", ".csv"]):
         cw.read(written(tmp_path, "x", "a.xlsx"))
 
 
@@ -469,7 +466,7 @@ def test_a_path_that_leads_nowhere_shows_what_is_beside_it(tmp_path):
 def test_a_corrupt_file_is_named(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(b"[\x00\xff\xfe garbage" * 9)
-    with pytest.raises(CurvewiseError, match=r"cannot be read as .*damaged, cut short"):
+    with refused("source", path):
         cw.read(path)
 
 
@@ -477,7 +474,7 @@ def test_a_truncated_parquet_file_is_named(tmp_path):
     pq.write_table(pa.table({"acc": [0.1] * 1000}), tmp_path / "a.parquet")
     whole = (tmp_path / "a.parquet").read_bytes()
     (tmp_path / "a.parquet").write_bytes(whole[:-20])
-    with pytest.raises(CurvewiseError, match=r"cannot be read as Parquet"):
+    with refused("source", tmp_path / "a.parquet"):
         cw.read(tmp_path / "a.parquet")
 
 
@@ -517,9 +514,7 @@ def test_a_random_search_with_49_diverged_runs():
     )
     assert len(trials) == 2560
     assert (trials.core.status != 0).sum() == 49
-    with pytest.raises(
-        CurvewiseError, match=r"49 of 2560 trials have no score of 'final'"
-    ):
+    with refused("failed", says=[49, 2560, "final"]):
         trials.scores("final")
     scores = trials.scores("final", failed=0.001)
     assert (scores["alexnet"] == 0.001).sum() >= 49
@@ -598,7 +593,7 @@ def test_a_choice_of_rows_names_what_there_is(tmp_path):
     with pytest.raises(CurvewiseError) as asked:
         cw.read(path, where={"experiment": "z"})
     assert {"where": {"experiment": "x"}} in asked.value.fixes
-    with pytest.raises(CurvewiseError, match="no column or label 'zorp'"):
+    with refused("column or label", "zorp"):
         cw.read(path, where={"zorp": 1})
     with pytest.raises(CurvewiseError, match="has all of"):
         cw.read(path, where={"experiment": "y", "seed": 1})

@@ -46,9 +46,10 @@ def load(source: object, named: Iterable[str] = ()) -> tuple[pa.Table, str]:
     if head_of(table) is None:
         table = _plain(table, name)
     if table.num_rows == 0:
-        raise CurvewiseError(
+        raise _refused(
+            name,
             f"{name} has no rows; its columns are {listed(table.column_names)}. "
-            f"Pass results with at least one run."
+            f"Pass results with at least one run.",
         )
     return table, name
 
@@ -61,18 +62,18 @@ def _from_file(source: str | Path, named: Sequence[str]) -> pa.Table:
     suffixes = [s.lower() for s in path.suffixes if s.lower() not in _PACKED]
     kind = _FILES.get(suffixes[-1] if suffixes else "")
     if kind is None:
-        raise CurvewiseError(
+        raise _refused(
+            path,
             f"{path} ends in '{path.suffix}'. Pass a file that ends in {listed(_FILES)}, "
-            f"a store, a frame or a dict of arrays."
+            f"a store, a frame or a dict of arrays.",
         )
     try:
         if kind == "CSV":
             table = _csv(path, named)
         else:
             table = _parquet(path) if kind == "Parquet" else _json(path)
-        table.validate(
-            full=True
-        )  # damaged texts would be found out late, and by others
+        # Damaged texts would be found out late, and by others.
+        table.validate(full=True)
         _ = table.column_names
     except UnicodeDecodeError:
         raise _not_utf8(path.name) from None
@@ -81,45 +82,52 @@ def _from_file(source: str | Path, named: Sequence[str]) -> pa.Table:
     except (pa.ArrowException, OSError, ValueError, RecursionError) as problem:
         if "invalid UTF8" in str(problem):
             raise _not_utf8(path.name) from None
-        raise CurvewiseError(
+        raise _refused(
+            path,
             f"{path} cannot be read as {kind}: {shortened(problem, 300).rstrip('. ')}. "
-            f"The file may be damaged, cut short or of another kind."
+            f"The file may be damaged, cut short or of another kind.",
         ) from problem
     except MemoryError as problem:
-        raise CurvewiseError(
+        raise _refused(
+            path,
             f"{path} has {path.stat().st_size:,} bytes, which do not fit into memory. Keep "
-            f"the columns and rows that are needed, or write it as Parquet."
+            f"the columns and rows that are needed, or write it as Parquet.",
         ) from problem
     return table
 
 
 def existing(source: str | Path, *, folder: bool = False) -> Path:
     """Return a path that is there and not empty; a folder only where one may be."""
-    if "://" in str(source):
-        raise CurvewiseError(f"{source} is an address. Download it and pass the file.")
-    if not str(source) or "\0" in str(source):
-        raise CurvewiseError(f"The path is {source!r}. Pass the path of a file.")
     path = Path(source).expanduser()
+    if "://" in str(source):
+        raise _refused(
+            source, f"{source} is an address. Download it and pass the file."
+        )
+    if not str(source) or "\0" in str(source):
+        raise _refused(source, f"The path is {source!r}. Pass the path of a file.")
     try:
         is_folder, exists = path.is_dir(), path.exists()
     except OSError as problem:
-        raise CurvewiseError(
+        raise _refused(
+            path,
             f"{shortened(path, 200)} cannot be looked at: {problem.strerror}. Check the "
-            f"path, and its permissions."
+            f"path, and its permissions.",
         ) from problem
+    if is_folder and folder:
+        return path
     if is_folder:
-        if folder:
-            return path
-        raise CurvewiseError(f"{path} is a folder. Pass a file of results.")
+        raise _refused(path, f"{path} is a folder. Pass a file of results.")
     if not exists:
         near = sorted(p.name for p in path.parent.glob("*") if p.suffix in _FILES)
-        raise CurvewiseError(
-            f"There is no file {path}."
-            + (f" Beside it are: {listed(near)}." if near else " Check the path.")
-        )
+        beside = f"Beside it are: {listed(near)}." if near else "Check the path."
+        raise _refused(path, f"There is no file {path}. {beside}")
     if path.is_file() and path.stat().st_size == 0:
-        raise CurvewiseError(f"{path} is empty. Pass a file of results.")
+        raise _refused(path, f"{path} is empty. Pass a file of results.")
     return path
+
+
+def _refused(source: object, text: str) -> CurvewiseError:
+    return CurvewiseError(text, argument="source", value=source)
 
 
 def _csv(path: Path, named: Sequence[str]) -> pa.Table:
@@ -326,6 +334,8 @@ def _no_records(path: Path) -> CurvewiseError:
         f"{path.name} holds no records. Write one object per row, as pandas does with ",
         Phrase("to_json(orient='records', lines=True)"),
         ".",
+        argument="source",
+        value=path,
     )
 
 
@@ -334,6 +344,8 @@ def _not_utf8(name: str, found: str = "another encoding") -> CurvewiseError:
         f"{name} is text in {found}, not in UTF-8. Save it as UTF-8, or read it with ",
         Phrase("pandas.read_csv(..., encoding=...)"),
         " and pass the frame.",
+        argument="source",
+        value=name,
     )
 
 
