@@ -3,7 +3,7 @@
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from curvewise.trials.columns import (
     from_texts,
     packed,
     starts,
-    to_texts,
+    to_dicts,
     unpacked,
     was_recorded,
 )
@@ -157,7 +157,7 @@ def with_exact(table: pa.Table, trials: Trials) -> pa.Table:
     columns = {name: table.column(name) for name in table.column_names}
     kinds: dict[str, str] = {}
     for prefix in ("param", "label"):
-        dicts = _loaded(getattr(details, f"{prefix}s"))
+        dicts = to_dicts(getattr(details, f"{prefix}s"))
         for name in dict.fromkeys(name for one in dicts for name in one):
             column = f"{prefix}.{name}"
             kinds[column], cells = _cells([one.get(name, _ABSENT) for one in dicts])
@@ -402,21 +402,14 @@ def _texts(runs: pa.Table, kinds: Mapping[str, str], prefix: str) -> Ragged:
             columns.append([_value(cell, kind) for cell in cells])
     if not names:
         return from_texts([""] * runs.num_rows)
-    return from_texts(
-        _canonical(zip(names, row, strict=True)) for row in zip(*columns, strict=True)
+    rows = (
+        {n: v for n, v in zip(names, row, strict=True) if v is not _ABSENT}
+        for row in zip(*columns, strict=True)
     )
+    return from_texts(canonical(row) if row else "" for row in rows)
 
 
 def _value(cell: Any, kind: str) -> Any:
     if cell is None:
         return _ABSENT
     return json.loads(cell) if kind == "json" else cell
-
-
-def _canonical(pairs: Iterable[tuple[str, Any]]) -> str:
-    told = {name: value for name, value in pairs if value is not _ABSENT}
-    return canonical(told) if told else ""
-
-
-def _loaded(texts: Ragged) -> list[dict[str, Any]]:
-    return [json.loads(text) if text else {} for text in to_texts(texts)]

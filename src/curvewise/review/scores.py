@@ -20,7 +20,14 @@ from curvewise.text import count, shown
 from curvewise.trials import STATUSES, Trials
 from curvewise.trials.columns import Bools, Ints, Ragged
 from curvewise.trials.doors import flat_values, last_values, meaning, scored
-from curvewise.trials.settings import Cell, cells, edges, hashes, metrics_to_check
+from curvewise.trials.settings import (
+    Cell,
+    cell_codes,
+    cells,
+    edges,
+    hashes,
+    metrics_to_check,
+)
 
 # --- 6. units and ranges --------------------------------------------------------------
 
@@ -50,15 +57,14 @@ def _percent(trials: Trials, metric: Metric, values: Floats, known: Bools) -> Fi
     above = per_trial(trials, known & (values > 1 + 1e-9)) > 0
     below = (per_trial(trials, known & (values > 0)) > 0) & ~above
     name = shortened(metric.name)
-    percent, fractions = per_cell(trials, above), per_cell(trials, below)
-    everywhere = list(zip(cells(trials), percent, fractions, strict=True))
+    percent, fractions = _cells_with(trials, above), _cells_with(trials, below)
     if not below.any():
         return Finding(
             "percent",
             "blocks",  # all answers refuse scores outside a rate's range
             f"'{name}' is in percent: values go up to "
             f"{shown(float(values[known].max()))}, and its range is 0 to 1.",
-            some(cell for cell, n, _ in everywhere if n),
+            some(cell for cell, _ in percent),
             "Rates are kept as fractions; bounds and bands that rely on the range 0 "
             "to 1 are refused or wrong.",
             Message("Read the results with ", {"unit": "percent"}, "."),
@@ -73,9 +79,9 @@ def _percent(trials: Trials, metric: Metric, values: Floats, known: Bools) -> Fi
         f"'{name}' mixes percent with fractions: {above.sum():,} trials have values "
         f"above 1, and {below.sum():,} none.",
         "percent: "
-        + some((f"{c} ({n:,})" for c, n, _ in everywhere if n), 3)
+        + some((f"{cell} ({n:,})" for cell, n in percent), 3)
         + "; fractions: "
-        + some((f"{c} ({n:,})" for c, _, n in everywhere if n), 3),
+        + some((f"{cell} ({n:,})" for cell, n in fractions), 3),
         "90 and 0.9 are then counted as different scores: means, ranks and bands are "
         "meaningless.",
         Message(
@@ -94,7 +100,7 @@ def _outside(
     trials: Trials, metric: Metric, values: Floats, outside: Bools, known: Bools
 ) -> Finding:
     low, high = metric.range
-    hits = per_cell(trials, per_trial(trials, outside) > 0)
+    counts = _cells_with(trials, per_trial(trials, outside) > 0)
     extremes = (values[outside].min(), values[outside].max())
     name = shortened(metric.name)
     return Finding(
@@ -103,9 +109,7 @@ def _outside(
         f"{share(int(outside.sum()), int(known.sum()))} values of '{name}' are "
         f"outside its range {low:g} to {high:g}: from {extremes[0]:g} to "
         f"{extremes[1]:g}.",
-        some(
-            f"{c} ({n:,} trials)" for c, n in zip(cells(trials), hits, strict=True) if n
-        ),
+        some(f"{cell} ({n:,} trials)" for cell, n in counts),
         "Either the values are wrong or the metric means something else; guaranteed "
         "intervals rely on the range.",
         Message(
@@ -199,8 +203,7 @@ def _not_ok(trials: Trials) -> Iterator[Finding]:
     status = trials.core.status
     if not (status != 0).any():
         return
-    hits = per_cell(trials, status != 0)
-    found = [(c, int(n)) for c, n in zip(cells(trials), hits, strict=True) if n]
+    counts = _cells_with(trials, status != 0)
     kinds = np.bincount(status[status != 0], minlength=len(STATUSES))
     each = [f"{n:,} {STATUSES[i]}" for i, n in enumerate(kinds.tolist()) if n]
     row = int(np.argmax(status != 0))
@@ -208,15 +211,15 @@ def _not_ok(trials: Trials) -> Iterator[Finding]:
         trials.details().error[row].tobytes().decode(errors="replace"), 100
     )
     reason = f" The first says: {text}." if text else ""
-    lost = [cell for cell, n in found if n == len(cell)]
+    lost = [cell for cell, n in counts if n == len(cell)]
     all_of = f"; all of them in {some(lost, 2)}" if lost else ""
     yield Finding(
         "failed-runs",
         # What failures score, every answer asks and tells; that nothing is left, not.
         "tempers" if lost else "notes",
-        f"{share(int(hits.sum()), len(trials))} trials did not end well: "
+        f"{share(int((status != 0).sum()), len(trials))} trials did not end well: "
         f"{', '.join(each)}{all_of}.{reason}",
-        some(f"{cell} ({n:,} of {len(cell):,})" for cell, n in found),
+        _shares_of(counts),
         _DROPPED,
         _DECLARE,
         f"every run failed of {some(lost, 1)}",
@@ -271,15 +274,14 @@ def _missing_metric(metric: str, where: list[Cell]) -> Finding:
 
 
 def _diverged(trials: Trials, names: list[str], lost: Bools) -> Finding:
-    hits = per_cell(trials, lost)
-    found = [(c, int(n)) for c, n in zip(cells(trials), hits, strict=True) if n]
-    lost_cells = [cell for cell, n in found if n == len(cell)]
+    counts = _cells_with(trials, lost)
+    lost_cells = [cell for cell, n in counts if n == len(cell)]
     return Finding(
         "no-final-score",
         "tempers" if lost_cells else "notes",
-        f"{share(int(hits.sum()), len(trials))} trials have no finite last score of "
+        f"{share(int(lost.sum()), len(trials))} trials have no finite last score of "
         f"{listed(names, most=4)}: diverged, or not measured.",
-        some(f"{cell} ({n:,} of {len(cell):,})" for cell, n in found),
+        _shares_of(counts),
         _DROPPED,
         _DECLARE,
         f"no run has a last score of {some(lost_cells, 1)}",
@@ -312,7 +314,7 @@ def duplicates(trials: Trials) -> Iterator[Finding]:
 
 
 def _same_curves(trials: Trials) -> Iterator[Finding]:
-    cell_of = np.repeat(np.arange(len(edges(trials)) - 1), np.diff(edges(trials)))
+    cell_of = cell_codes(trials)
     inside: list[Ints] = []
     across: list[Ints] = []
     alike: list[Ints] = []
@@ -556,70 +558,63 @@ def _from_to(low: float, high: float) -> str:
 def constant_scores(trials: Trials) -> Iterator[Finding]:
     """Yield algorithms that always score the same."""
     for metric in metrics_to_check(trials):
-        yield from _always_the_same(trials, metric)
+        full = last_values(trials, metric)
+        alike = []
+        for cell in cells(trials):
+            scores = full[cell.rows]
+            scores = scores[np.isfinite(scores)]
+            if len(scores) >= 3 and (scores == scores[0]).all():
+                alike.append((cell, float(scores[0]), len(scores)))
+        if alike:
+            n = sum(n for *_, n in alike)
+            yield Finding(
+                "constant-scores",
+                "tempers",
+                f"All last scores of '{shortened(metric)}' are the same in {len(alike):,} "
+                f"pairs of task and algorithm ({n:,} trials).",
+                some(
+                    f"{cell}: {shown(value)} in {n:,} trials"
+                    for cell, value, n in alike
+                ),
+                "Runs that never differ show no spread: the seed has no effect, the "
+                "metric is at its end, or a default was written instead of a score.",
+                "See that the seed reaches the run, that the score was measured, and that "
+                "the task is neither solved by all nor by none.",
+                f"all scores are the same in {some((cell for cell, *_ in alike), 1)}",
+                concerns=("performance", "robustness", "plan", "versions"),
+                metrics=(metric,),
+            )
 
 
 def flat_curves(trials: Trials) -> Iterator[Finding]:
     """Yield curves that never move."""
     for metric in metrics_to_check(trials):
-        yield from _never_moving(trials, metric)
-
-
-def _always_the_same(trials: Trials, metric: str) -> Iterator[Finding]:
-    full = last_values(trials, metric)
-    found = []
-    for cell in cells(trials):
-        scores = full[cell.rows]
-        scores = scores[np.isfinite(scores)]
-        if len(scores) >= 3 and (scores == scores[0]).all():
-            found.append((cell, float(scores[0]), len(scores)))
-    if found:
-        n = sum(n for *_, n in found)
-        yield Finding(
-            "constant-scores",
-            "tempers",
-            f"All last scores of '{shortened(metric)}' are the same in {len(found):,} "
-            f"pairs of task and algorithm ({n:,} trials).",
-            some(f"{cell}: {shown(value)} in {n:,} trials" for cell, value, n in found),
-            "Runs that never differ show no spread: the seed has no effect, the "
-            "metric is at its end, or a default was written instead of a score.",
-            "See that the seed reaches the run, that the score was measured, and that "
-            "the task is neither solved by all nor by none.",
-            f"all scores are the same in {some((cell for cell, *_ in found), 1)}",
-            concerns=("performance", "robustness", "plan", "versions"),
-            metrics=(metric,),
-        )
-
-
-def _never_moving(trials: Trials, metric: str) -> Iterator[Finding]:
-    values, known = flat_values(trials, metric)
-    known = known & np.isfinite(values)
-    places = np.flatnonzero(known)
-    owner = np.repeat(np.arange(len(trials)), trials.core.lengths)[places]
-    at = values[places]
-    moved = np.zeros(len(trials), bool)
-    moved[owner[1:][(owner[1:] == owner[:-1]) & (at[1:] != at[:-1])]] = True
-    flat = (per_trial(trials, known) >= LONG) & ~moved
-    hits = per_cell(trials, flat)
-    found = [(c, int(n)) for c, n in zip(cells(trials), hits, strict=True) if n]
-    if found:
-        whole = any(n == len(cell) for cell, n in found)
-        yield Finding(
-            "flat-curves",
-            "tempers" if whole else "notes",
-            f"{share(int(hits.sum()), len(trials))} curves of '{shortened(metric)}' "
-            "have the same value at every step.",
-            some(f"{cell} ({n:,} of {len(cell):,})" for cell, n in found),
-            "A run that never moves did not learn, or its curve repeats one final "
-            "value.",
-            "See whether these runs collapsed (then keep them: they belong to the "
-            "distribution) or whether a final score was written to every step (then "
-            "read one row per run).",
-            f"all curves are flat in "
-            f"{some((cell for cell, n in found if n == len(cell)), 1)}",
-            concerns=("difference", "learning"),
-            metrics=(metric,),
-        )
+        values, known = flat_values(trials, metric)
+        known = known & np.isfinite(values)
+        places = np.flatnonzero(known)
+        owner = np.repeat(np.arange(len(trials)), trials.core.lengths)[places]
+        at = values[places]
+        moved = np.zeros(len(trials), bool)
+        moved[owner[1:][(owner[1:] == owner[:-1]) & (at[1:] != at[:-1])]] = True
+        flat = (per_trial(trials, known) >= LONG) & ~moved
+        counts = _cells_with(trials, flat)
+        if counts:
+            whole = [cell for cell, n in counts if n == len(cell)]
+            yield Finding(
+                "flat-curves",
+                "tempers" if whole else "notes",
+                f"{share(int(flat.sum()), len(trials))} curves of '{shortened(metric)}' "
+                "have the same value at every step.",
+                _shares_of(counts),
+                "A run that never moves did not learn, or its curve repeats one final "
+                "value.",
+                "See whether these runs collapsed (then keep them: they belong to the "
+                "distribution) or whether a final score was written to every step (then "
+                "read one row per run).",
+                f"all curves are flat in {some(whole, 1)}",
+                concerns=("difference", "learning"),
+                metrics=(metric,),
+            )
 
 
 # --- A rule about meaning: which way is better, and who said so ------------------------
@@ -678,6 +673,16 @@ def per_cell(trials: Trials, mask: Bools) -> Ints:
     """Return how many rows of each cell are marked."""
     total = np.concatenate([[0], np.cumsum(mask, dtype=np.int64)])
     return np.diff(total[edges(trials)])
+
+
+def _cells_with(trials: Trials, mask: Bools) -> list[tuple[Cell, int]]:
+    """Return the cells that have marked rows, and how many."""
+    counts = per_cell(trials, mask).tolist()
+    return [(cell, n) for cell, n in zip(cells(trials), counts, strict=True) if n]
+
+
+def _shares_of(counts: list[tuple[Cell, int]]) -> str:
+    return some(f"{cell} ({n:,} of {len(cell):,})" for cell, n in counts)
 
 
 def per_trial(trials: Trials, mask: Bools) -> Ints:

@@ -3,6 +3,7 @@
 Rows of unequal length are two arrays: where each row starts, and all values in a row.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
@@ -103,6 +104,15 @@ def to_texts(ragged: Ragged) -> list[str]:
     ['a', '', 'é']
     """
     return [piece.decode() for piece in to_bytes(ragged)]
+
+
+def to_dicts(ragged: Ragged) -> list[dict[str, Any]]:
+    """Return params or labels, which are kept as texts of JSON, empty for none.
+
+    >>> to_dicts(from_texts(['{"lr":0.1}', ""]))
+    [{'lr': 0.1}, {}]
+    """
+    return [json.loads(text) if text else {} for text in to_texts(ragged)]
 
 
 def to_bytes(ragged: Ragged) -> list[bytes]:

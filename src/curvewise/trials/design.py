@@ -14,13 +14,14 @@ import numpy as np
 
 from curvewise.errors import CurvewiseError, Keyword, listed, shortened, unknown
 from curvewise.text import count
-from curvewise.trials.columns import Bools, Columns, Ints, Ragged, to_texts
+from curvewise.trials.columns import Bools, Columns, Ints, Ragged, to_dicts, to_texts
 from curvewise.trials.names import is_param
 from curvewise.trials.settings import (
     GRID_LEVEL,
     RUN_WORDS,
     Searched,
     Settings,
+    cell_codes,
     cells,
     coded,
     hashes,
@@ -146,7 +147,7 @@ class Design:
         there &= self._holds_for(trials)
         most = int(codes.max()) + 1
         if self.noun == "setting" or self.known.get("cluster") != "stated":
-            cell = _cell_codes(trials)
+            cell = cell_codes(trials)
             # The cells of each of their clusters.
             met = np.unique(cell[there] * most + codes[there]) // most
             there &= np.bincount(met, minlength=int(cell.max()) + 1)[cell] != 1
@@ -416,7 +417,7 @@ def _refuse_no_blocks(trials: Columns, design: Design) -> None:
     most = int(codes.max(initial=0)) + 1
     task = core.task[rows].astype(np.int64)
     met = np.unique(np.stack([task * most + codes[rows], core.algorithm[rows]]), axis=1)
-    several = len(np.unique(_cell_codes(trials))) > len(trials.tasks)
+    several = len(np.unique(cell_codes(trials))) > len(trials.tasks)
     if several and (np.unique(met[0], return_counts=True)[1] < 2).all():
         others = [("block", name) for name in shared_labels(trials)]
         fixes = [{part: name} for part, name in others if (name,) != design.block]
@@ -433,7 +434,7 @@ def _refuse_no_blocks(trials: Columns, design: Design) -> None:
 def _refuse_twins(trials: Columns, design: Design, codes: Ints, what: Keyword) -> None:
     """Raise where a block holds two runs of an algorithm that nothing tells apart."""
     details, own = trials.details(), set(design.block)
-    cell = _cell_codes(trials)
+    cell = cell_codes(trials)
     known: dict[str, str] = {}
     seen: dict[tuple[int, int, str, bytes], int] = {}
     params = pieces_of(details.params, np.arange(len(trials)))
@@ -612,7 +613,7 @@ def _crossed(trials: Columns, before: Design) -> tuple[str, ...]:
 
 def _counted(trials: Columns, design: Design) -> Design:
     """Return a design with how many runs, units and blocks these trials have."""
-    cell = _cell_codes(trials)
+    cell = cell_codes(trials)
     runs = np.bincount(cell)
     told: dict[str, Any] = _NOTHING | {"runs": _ends(runs), "units": _ends(runs)}
     if design.cluster:
@@ -668,9 +669,7 @@ def _called(trials: Columns, cell: Ints, codes: Ints, among: Bools) -> str:
     same = np.flatnonzero((cell == cell[row]) & (codes == codes[row]))[:_LOOKED_AT]
     details = trials.details()
     columns = (details.labels, details.params)
-    texts = [to_texts(column.take(same)) for column in columns]
-    for own in texts:
-        dicts = [json.loads(text) if text else {} for text in own]
+    for dicts in [to_dicts(column.take(same)) for column in columns]:
         names = {name for d in dicts for name in d}
         for name in sorted(names, key=lambda n: ("seed" not in words_in(n), n)):
             values = {keyed(d.get(name)) for d in dicts}
@@ -680,13 +679,6 @@ def _called(trials: Columns, cell: Ints, codes: Ints, among: Bools) -> str:
 
 
 # --- codes -------------------------------------------------------------------------------
-
-
-def _cell_codes(trials: Columns) -> Ints:
-    """Return the cell of each trial, counted from 0 in the order of rows."""
-    core = trials.core
-    new = (np.diff(core.task) != 0) | (np.diff(core.algorithm) != 0)
-    return np.concatenate([[0], np.cumsum(new)]).astype(np.int64)[: len(core)]
 
 
 def _codes(trials: Columns, names: Sequence[str]) -> tuple[Ints, Bools]:

@@ -55,6 +55,12 @@ def edges(trials: Columns) -> Ints:
     return np.concatenate([[0], np.flatnonzero(new) + 1, [len(core)]]).astype(np.int64)
 
 
+def cell_codes(trials: Columns) -> Ints:
+    """Return the cell of each trial, counted from 0 in the order of rows."""
+    bounds = edges(trials)
+    return np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+
+
 def cells(trials: Columns) -> list[Cell]:
     """Return all cells that have trials."""
     core, bounds = trials.core, edges(trials).tolist()

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 import numpy as np
 
 from curvewise.errors import CurvewiseError, listed
-from curvewise.trials.columns import Columns, to_texts, unpacked, was_recorded
+from curvewise.trials.columns import (
+    Columns,
+    Ragged,
+    to_dicts,
+    to_texts,
+    unpacked,
+    was_recorded,
+)
 from curvewise.trials.trial import STATUSES, Status, Trial
 
 if TYPE_CHECKING:
@@ -80,8 +87,8 @@ def to_frame(
         "algorithm": np.array(trials.algorithms, object)[core.algorithm[owner]],
         "number": core.number[owner],
     }
-    table |= _unfolded("label", to_texts(details.labels), owner)
-    table |= _unfolded("param", to_texts(details.params), owner)
+    table |= _unfolded("label", details.labels, owner)
+    table |= _unfolded("param", details.params, owner)
     table["step"] = along(core.steps)
     table |= {column_of_metric(name): along(flat) for name, flat in core.values.items()}
     table |= _counts(trials, owner, empty)
@@ -129,8 +136,8 @@ def column_of_metric(metric: str) -> str:
     return f"metric.{metric}" if ours else metric
 
 
-def _unfolded(kind: str, texts: list[str], owner: Any) -> dict[str, Any]:
-    dicts = [json.loads(text) if text else {} for text in texts]
+def _unfolded(kind: str, texts: Ragged, owner: Any) -> dict[str, Any]:
+    dicts = to_dicts(texts)
     names = dict.fromkeys(name for d in dicts for name in d)
     table = {}
     for name in names:  # once per trial, then repeated along its steps

@@ -49,34 +49,46 @@ class Shaped:
     remarks: tuple[str, ...] = ()
     examples: Examples | None = field(default=None)
 
+    @property
+    def role_columns(self) -> set[str]:
+        """The columns that the caller gave a role other than that of a score."""
+        given: set[str] = set()
+        for role in (
+            "task",
+            "algorithm",
+            "trial",
+            "step",
+            "params",
+            "block",
+            "cluster",
+        ):
+            value = self.stated.get(role)
+            given |= {value} if isinstance(value, str) else set(value or ())
+        if isinstance(status := self.stated.get("status"), str):
+            given |= {status, status.partition("=")[0]}
+        return given
+
+    @property
+    def score_columns(self) -> list[str] | None:
+        """The columns that the caller called scores; None where nobody said."""
+        metrics = self.stated.get("metrics")
+        if metrics is None:
+            return None
+        return [metrics] if isinstance(metrics, str) else list(metrics)
+
+    @property
+    def free_columns(self) -> list[str]:
+        """The columns that the caller said nothing about."""
+        given = self.role_columns | {*(self.score_columns or ())}
+        return [c for c in self.table.column_names if c not in given]
+
+    def told(self, remark: str, **changes: Any) -> "Shaped":
+        """Return this with other content, and a remark on it."""
+        return replace(self, remarks=(*self.remarks, remark), **changes)
+
 
 # The place of a row among `Examples`; no label of anybody's.
 EXAMPLES_AT = "example.place"
-
-
-def role_columns(stated: Stated) -> set[str]:
-    """Return the columns that the caller gave a role other than that of a score."""
-    given: set[str] = set()
-    for role in ("task", "algorithm", "trial", "step", "params", "block", "cluster"):
-        value = stated.get(role)
-        given |= {value} if isinstance(value, str) else set(value or ())
-    if isinstance(status := stated.get("status"), str):
-        given |= {status, status.partition("=")[0]}
-    return given
-
-
-def score_columns(stated: Stated) -> list[str] | None:
-    """Return the columns that the caller called scores; None where nobody said."""
-    metrics = stated.get("metrics")
-    if metrics is None:
-        return None
-    return [metrics] if isinstance(metrics, str) else list(metrics)
-
-
-def free_columns(shaped: Shaped) -> list[str]:
-    """Return the columns that the caller said nothing about."""
-    given = {*role_columns(shaped.stated), *(score_columns(shaped.stated) or ())}
-    return [c for c in shaped.table.column_names if c not in given]
 
 
 def text_columns(table: pa.Table, columns: Iterable[str]) -> list[str]:
@@ -255,7 +267,7 @@ def numbers(shaped: Shaped, name: str) -> Shaped | None:
             new, what = _as_floats(texts, words, decimal or ","), "decimal commas"
             remarks.append(f"'{column}' was written with {what}.")
         elif words and numbers and all(map(is_float, numbers)) and (
-            names.is_score(column) or column in (score_columns(shaped.stated) or ())
+            names.is_score(column) or column in (shaped.score_columns or ())
         ):  # fmt: skip
             new = _as_floats(texts, words, ".")
             remarks.append(

@@ -18,14 +18,11 @@ from curvewise.exchange.shapes import (
     Groups,
     Shaped,
     distinct_values,
-    free_columns,
     indistinct,
     is_whole,
     keys_of,
     new_name,
     numeric_columns,
-    role_columns,
-    score_columns,
     text_columns,
 )
 from curvewise.trials import names
@@ -35,7 +32,7 @@ from curvewise.trials.columns import Ints, from_rows, packed
 def classes(shaped: Shaped, name: str) -> Shaped | None:
     """One row per pair of classes, or per example, becomes one row of counts."""
     table = shaped.table
-    free = [c for c in free_columns(shaped) if _is_class(table, c)]
+    free = [c for c in shaped.free_columns if _is_class(table, c)]
     true = names.first(names.TRUE, free)
     called = names.first(names.PREDICTED, [c for c in free if c != true])
     if true is None or called is None or shaped.stated.get("metrics") is not None:
@@ -59,7 +56,7 @@ def classes(shaped: Shaped, name: str) -> Shaped | None:
             f"Columns '{true}' and '{called}' of {name} are empty in some rows. Every row "
             f"needs a true and a predicted class."
         )
-    usual = names.every(names.COUNT, free_columns(shaped))
+    usual = names.every(names.COUNT, shaped.free_columns)
     count = next((c for c in usual if is_whole(table, c)), None)
     n = np.ones(table.num_rows)
     if count is not None:
@@ -72,8 +69,8 @@ def classes(shaped: Shaped, name: str) -> Shaped | None:
     if count is None:
         right = names.every(names.CORRECT, table.column_names)
         keys = [c for c in keys if c not in right]
-        item = _item_among(table, keys, shaped.stated)
-        keys = _keys_of_runs(table, keys, item, shaped.stated)
+        item = _item_among(shaped, keys)
+        keys = _keys_of_runs(shaped, keys, item)
     groups = Groups.by(table, keys) if keys else Groups(
         np.zeros(1, np.int64), np.zeros(table.num_rows, np.int64)
     )  # fmt: skip
@@ -94,7 +91,7 @@ def classes(shaped: Shaped, name: str) -> Shaped | None:
         f"'{true}' and '{called}' are true and predicted classes, numbered in this order: "
         f"{listed(classes, most=6)}."
     )
-    return replace(shaped, table=plain, remarks=(*shaped.remarks, remark))
+    return shaped.told(remark, table=plain)
 
 
 # A confusion matrix has the square of it; more is slow, and says little.
@@ -144,7 +141,7 @@ def matrix(shaped: Shaped, name: str) -> Shaped | None:
     table = shaped.table
     columns = [
         c
-        for c in numeric_columns(table, free_columns(shaped))
+        for c in numeric_columns(table, shaped.free_columns)
         if not c.startswith("count.")
     ]
     for form in (_NAMED, _CELL, _DIGITS, _WORDS):
@@ -174,11 +171,7 @@ def matrix(shaped: Shaped, name: str) -> Shaped | None:
                 f"{len(cells)} columns of {name} such as '{next(iter(new))}' are a "
                 f"confusion matrix, rows true classes: {listed(classes, most=6)}."
             )
-            return replace(
-                shaped,
-                table=table.rename_columns(renamed),
-                remarks=(*shaped.remarks, remark),
-            )
+            return shaped.told(remark, table=table.rename_columns(renamed))
     return None
 
 
@@ -192,9 +185,9 @@ def _square(cells: Mapping[tuple[str, str], str]) -> list[str] | None:
 def examples(shaped: Shaped, name: str) -> Shaped | None:
     """One row per example that was answered becomes one run with its correctness."""
     table, stated = shaped.table, shaped.stated
-    stated_scores = score_columns(stated) or []
+    stated_scores = shaped.score_columns or []
     free = [
-        *free_columns(shaped),
+        *shaped.free_columns,
         *(c for c in stated_scores if c in table.column_names),
     ]
     usual = [c for c in names.every(names.CORRECT, free) if _is_bit(table, c)]
@@ -208,8 +201,8 @@ def examples(shaped: Shaped, name: str) -> Shaped | None:
         item = names.first(("id", "idx", "index"), free)
     if item is None:
         return None
-    keys = _keys_of_runs(table, keys_of(table, [right]), item, stated)
-    usual = _usual_keys(keys, stated)
+    keys = _keys_of_runs(shaped, keys_of(table, [right]), item)
+    usual = _usual_keys(shaped, keys)
     keys = [c for c in keys if c in usual or not _belongs_to(table, c, item)]
     groups = Groups.by(table, keys) if keys else Groups(
         np.zeros(1, np.int64), np.zeros(table.num_rows, np.int64)
@@ -250,13 +243,7 @@ def examples(shaped: Shaped, name: str) -> Shaped | None:
         f"'{right}' says of each '{item}' whether the answer was right: "
         f"{len(share)} runs, accuracy is the share of right answers."
     )
-    return replace(
-        shaped,
-        table=plain,
-        stated=stated,
-        remarks=(*shaped.remarks, remark),
-        examples=examples,
-    )
+    return shaped.told(remark, table=plain, stated=stated, examples=examples)
 
 
 _RIGHT = ("n_correct", "num_correct", "n_passed", "n_solved", "n_right", *names.CORRECT)
@@ -265,7 +252,7 @@ _ASKED = ("total", "n_total", "num_total", "n_questions", "num_questions", "atte
 
 def shares(shaped: Shaped, name: str) -> Shaped | None:
     """Columns such as correct and total become one, the share of right answers."""
-    table, free = shaped.table, free_columns(shaped)
+    table, free = shaped.table, shaped.free_columns
     if shaped.stated.get("metrics") is not None:
         return None
     right, every = names.first(_RIGHT, free), names.first(_ASKED, free)
@@ -285,7 +272,7 @@ def shares(shaped: Shaped, name: str) -> Shaped | None:
         share = pa.array(k / n, from_pandas=True)
     plain = table.drop_columns([right, every]).append_column("accuracy", share)
     remark = f"accuracy of {name} is '{right}' divided by '{every}'."
-    return replace(shaped, table=plain, remarks=(*shaped.remarks, remark))
+    return shaped.told(remark, table=plain)
 
 
 _IDS = ("id", "idx", "index", "uid", "uuid")
@@ -297,9 +284,8 @@ _FILE_OF_EXAMPLE = re.compile(
 
 def items(shaped: Shaped, name: str) -> Shaped | None:
     """Refuse one score per example: the rows of one algorithm are one run, or a few."""
-    table, stated = shaped.table, shaped.stated
-    free = free_columns(shaped)
-    usual = _usual_keys(table.column_names, stated)
+    table, free = shaped.table, shaped.free_columns
+    usual = _usual_keys(shaped, table.column_names)
     item = names.first(names.SCORED_EXAMPLE, [c for c in free if c not in usual])
     item = item or _shared_id(table, free)
     if item is None or names.every(names.STEP, numeric_columns(table, free)):
@@ -340,42 +326,38 @@ def _shared_id(table: pa.Table, free: Sequence[str]) -> str | None:
     return column if many > 1 and met == many * len(ids) else None
 
 
-def _usual_keys(columns: Sequence[str], stated: Mapping[str, Any]) -> list[str]:
+def _usual_keys(shaped: Shaped, columns: Sequence[str]) -> list[str]:
     """Return the columns that are about runs by their names, or were said to be."""
     usual = (*names.ALGORITHM, *names.TASK, *names.TRIAL, *names.STEP)
-    found = {*names.every(usual, columns), *role_columns(dict(stated))}
+    found = {*names.every(usual, columns), *shaped.role_columns}
     return [c for c in columns if c in found or names.is_param(c)]
 
 
-def _item_among(
-    table: pa.Table, keys: Sequence[str], stated: Mapping[str, Any]
-) -> str | None:
+def _item_among(shaped: Shaped, keys: Sequence[str]) -> str | None:
     """Return the column that numbers or names the examples of each run."""
     if (item := names.first(names.EXAMPLE, keys)) is not None:
         return item
-    usual = _usual_keys(keys, stated)
+    table, usual = shaped.table, _usual_keys(shaped, keys)
     who = names.every((*names.ALGORITHM, *names.TASK), keys)
     likely = [c for c in keys if c.casefold() in _IDS or c.casefold().endswith("_id")]
     likely += [c for c in text_columns(table, keys) if c not in likely]
     for column in likely:
         others = [c for c in usual if c != column]
-        if column in who or column in role_columns(dict(stated)):
+        if column in who or column in shaped.role_columns:
             continue
         if rows_per_run(table, [*others, column]) == 1 < rows_per_run(table, others):
             return column
     return None
 
 
-def _keys_of_runs(
-    table: pa.Table, keys: Sequence[str], item: str | None, stated: Mapping[str, Any]
-) -> list[str]:
+def _keys_of_runs(shaped: Shaped, keys: Sequence[str], item: str | None) -> list[str]:
     """Return the columns that tell runs apart, less those that are about examples.
 
     What tells the rows of an example apart is about runs; what else changes within a run
     was said of the example: its text, the length of the answer, how sure it was.
     """
-    keys = [c for c in keys if c != item]
-    sure = _usual_keys(keys, stated)
+    table, keys = shaped.table, [c for c in keys if c != item]
+    sure = _usual_keys(shaped, keys)
     texts = text_columns(table, keys)
     if item is None or rows_per_run(table, [*sure, item]) > 1:
         sure = [c for c in keys if c in sure or c in texts]

@@ -13,7 +13,6 @@ from curvewise.exchange.rows import columns_varying, floats, group_codes, is_num
 from curvewise.exchange.shapes import (
     Shaped,
     distinct_values,
-    free_columns,
     text_columns,
 )
 from curvewise.trials import names
@@ -45,7 +44,7 @@ def endings(shaped: Shaped, name: str) -> Shaped | None:
     if column is None and not signs:
         _ask_about_flags(shaped, name)
         perhaps = (*names.PERHAPS_ENDED_WELL, *names.PERHAPS_ENDED_BADLY)
-        flags = _strictly(perhaps, free_columns(shaped))
+        flags = _strictly(perhaps, shaped.free_columns)
         return _without_flags(shaped, [c for c in flags if _is_flag(table, c)])
     return _ended(shaped, column, signs)
 
@@ -68,7 +67,7 @@ def _words_of(table: pa.Table, column: str) -> NDArray[np.object_]:
 def _in_words(shaped: Shaped, name: str) -> str | None:
     """Return the column that says in words how runs ended; asked about in odd words."""
     table = shaped.table
-    texts = text_columns(table, free_columns(shaped))
+    texts = text_columns(table, shaped.free_columns)
     usual = names.first(names.STATUS, texts)
     perhaps = [c for c in texts if re.search(r"(?i)[\W_](status|state)$", c)]
     perhaps += _strictly(names.PERHAPS_STATUS, texts)
@@ -120,7 +119,7 @@ class _Sign:
 def _signs(shaped: Shaped, *, surely: bool) -> Iterator[_Sign]:
     """Yield what tells failures; only flags where a status is there as well."""
     table = shaped.table
-    free = free_columns(shaped)
+    free = shaped.free_columns
     for usuals, answers, at_end in (
         (names.ENDED_BADLY, _YES, False),
         (names.ENDED_WELL, _NO, True),
@@ -207,7 +206,7 @@ def _ask_about_events(shaped: Shaped, signs: Sequence[_Sign], name: str) -> None
 
 def _ask_about_flags(shaped: Shaped, name: str) -> None:
     """Raise for a run that did not converge: whether it failed nobody said."""
-    table, free = shaped.table, free_columns(shaped)
+    table, free = shaped.table, shaped.free_columns
     _ask_about_numbers(table, free, name)
     perhaps = [(c, _NO) for c in _strictly(names.PERHAPS_ENDED_WELL, free)]
     perhaps += [(c, _YES) for c in _strictly(names.PERHAPS_ENDED_BADLY, free)]
@@ -329,9 +328,8 @@ def _ended(
         f"{listed([*flags, *filter(None, [column])])} says how runs ended: failed in "
         f"{int(is_bad.sum())} of {len(told)} rows."
     )
-    return replace(
-        shaped,
+    return shaped.told(
+        remark,
         table=table.append_column(name, pa.array(told, pa.string())),
         stated=stated | {"status": name},
-        remarks=(*shaped.remarks, remark),
     )

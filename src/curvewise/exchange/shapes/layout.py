@@ -17,14 +17,11 @@ from curvewise.exchange.shapes import (
     count_of,
     counts_rows,
     distinct_values,
-    free_columns,
     indistinct,
     is_whole,
     keys_of,
     new_name,
     numeric_columns,
-    role_columns,
-    score_columns,
     text_columns,
 )
 from curvewise.metrics import find
@@ -39,7 +36,7 @@ _SURELY_METRIC = (
 def melted(shaped: Shaped, name: str) -> Shaped | None:
     """One row per run, step and metric becomes one row per run and step."""
     table, stated = shaped.table, shaped.stated
-    given = role_columns(stated)
+    given = shaped.role_columns
     found_in = _name_and_value(shaped)
     if found_in is None:
         return None
@@ -51,13 +48,11 @@ def melted(shaped: Shaped, name: str) -> Shaped | None:
     keys = keys_of(table, (column, value))
     groups = Groups.by(table, keys)
     others = [
-        c
-        for c in numeric_columns(table, free_columns(shaped))
-        if c != value and find(c)
+        c for c in numeric_columns(table, shaped.free_columns) if c != value and find(c)
     ]
     if others and len(groups.first) == table.num_rows:
         return None  # every run has one metric and other scores: it is a label
-    if value in (score_columns(stated) or ()) or column in given:
+    if value in (shaped.score_columns or ()) or column in given:
         if len(kinds) < 2:
             return None
         raise CurvewiseError(
@@ -75,9 +70,7 @@ def melted(shaped: Shaped, name: str) -> Shaped | None:
                 for i, c in enumerate(plain.column_names)
             ]
         )
-        return replace(
-            shaped, table=renamed, remarks=_told(shaped, column, value, kinds)
-        )
+        return shaped.told(_as_metrics(column, value, kinds), table=renamed)
     encoded = (
         table.column(column).cast(pa.string()).combine_chunks().dictionary_encode()
     )
@@ -106,8 +99,8 @@ def melted(shaped: Shaped, name: str) -> Shaped | None:
         stated.get("metrics") is None
     ):  # whatever their names: the table says what they are
         stated = stated | {"metrics": [*plain.column_names[len(keys) :], *others]}
-    remarks = _told(shaped, column, value, found)
-    return replace(shaped, table=plain, stated=stated, remarks=remarks)
+    remark = _as_metrics(column, value, found)
+    return shaped.told(remark, table=plain, stated=stated)
 
 
 def _name_and_value(shaped: Shaped) -> tuple[str, str] | None:
@@ -115,7 +108,7 @@ def _name_and_value(shaped: Shaped) -> tuple[str, str] | None:
 
     Unusual ones are taken where the words are metrics that we know.
     """
-    table, given = shaped.table, role_columns(shaped.stated)
+    table, given = shaped.table, shaped.role_columns
     texts = text_columns(table, table.column_names)
     free = [c for c in texts if c not in given]
     column = names.first(names.METRIC, free)
@@ -147,7 +140,7 @@ def _names_metrics(table: pa.Table, column: str) -> bool:
 def _only_value(shaped: Shaped) -> list[str]:
     """Return the one column of numbers that may be scores of any metric, if it is one."""
     table = shaped.table
-    free = numeric_columns(table, free_columns(shaped))
+    free = numeric_columns(table, shaped.free_columns)
     usual = names.every((*names.TRIAL, *names.STEP), free)
     rest = [
         c
@@ -157,13 +150,9 @@ def _only_value(shaped: Shaped) -> list[str]:
     return rest if len(rest) == 1 and not find(rest[0]) else []
 
 
-def _told(
-    shaped: Shaped, column: str, value: str, kinds: Sequence[str]
-) -> tuple[str, ...]:
-    text = (
-        f"'{column}' names the metric of each row ({listed(kinds, most=4)}), '{value}' "
-    )
-    return (*shaped.remarks, text + "holds it.")
+def _as_metrics(column: str, value: str, kinds: Sequence[str]) -> str:
+    some = listed(kinds, most=4)
+    return f"'{column}' names the metric of each row ({some}), '{value}' holds it."
 
 
 def wide(shaped: Shaped, name: str) -> Shaped | None:
@@ -175,8 +164,7 @@ def wide(shaped: Shaped, name: str) -> Shaped | None:
     trial, step = shaped.stated.get("trial"), shaped.stated.get("step")
     if trial is None and (runs := _surely_runs(shaped)):
         told = f"{listed(runs, most=3)} are runs, each with its scores in a column."
-        shaped = replace(shaped, remarks=(*shaped.remarks, told))
-        return _unpivoted(shaped, "trial", runs)
+        return _unpivoted(shaped.told(told), "trial", runs)
     if trial and not isinstance(trial, str) and _are_runs(shaped.table, list(trial)):
         return _unpivoted(shaped, "trial", list(trial))
     if step and not isinstance(step, str):
@@ -199,7 +187,7 @@ def _unpivoted(shaped: Shaped, role: str, columns: list[str]) -> Shaped:
             )
     shared, bare = _shared_noun(columns)
     called = dict(zip(columns, bare, strict=True))
-    scores = score_columns(stated) or [shared or "score"]
+    scores = shaped.score_columns or [shared or "score"]
     if len(scores) > 1:
         raise CurvewiseError(
             f"{role} names {len(columns)} columns of scores, which are of one metric, and "
@@ -261,10 +249,10 @@ def _step_in(column: str) -> float:
 def _ask_about_steps(shaped: Shaped, name: str) -> None:
     """Raise for columns such as epoch_1, epoch_2, epoch_3, or n=100, n=200, n=400."""
     table = shaped.table
-    if score_columns(shaped.stated) is not None or shaped.stated.get("known"):
+    if shaped.score_columns is not None or shaped.stated.get("known"):
         return
     by_stem: dict[str, list[str]] = {}
-    for column in numeric_columns(table, free_columns(shaped)):
+    for column in numeric_columns(table, shaped.free_columns):
         match = _STEP_COLUMN.fullmatch(column)
         stem = "" if match is None else match["stem"].strip(" _.@=-")
         if match and (not stem or names.every(names.STEP, [stem])):
@@ -285,7 +273,7 @@ def _ask_about_steps(shaped: Shaped, name: str) -> None:
 
 def _ask_about_wide(shaped: Shaped, name: str) -> None:
     table, stated = shaped.table, shaped.stated
-    if score_columns(stated) is not None or stated.get("known"):
+    if shaped.score_columns is not None or stated.get("known"):
         return
     columns = table.column_names
     algorithm = stated.get("algorithm") or names.first(names.ALGORITHM, columns)
@@ -299,7 +287,7 @@ def _ask_about_wide(shaped: Shaped, name: str) -> None:
         *names.every((*names.ENDED_BADLY, *names.ENDED_WELL), columns),
         *(c for c in columns if counts_rows(table, c)),
     }
-    free = [c for c in numeric_columns(table, free_columns(shaped)) if c not in usual]
+    free = [c for c in numeric_columns(table, shaped.free_columns) if c not in usual]
     if any(names.is_score(c) or c.startswith(("count.", "label.")) for c in free):
         return
     by_name = {c.casefold() for c in free}
@@ -362,17 +350,17 @@ def _are_runs(table: pa.Table, columns: list[str]) -> bool:
 def _surely_runs(shaped: Shaped) -> list[str]:
     """Return columns such as seed_0 and seed_1: what is called a seed is no metric."""
     table = shaped.table
-    if score_columns(shaped.stated) is not None or shaped.stated.get("known"):
+    if shaped.score_columns is not None or shaped.stated.get("known"):
         return []
-    found = columns_of_runs(table, free_columns(shaped))
+    found = columns_of_runs(table, shaped.free_columns)
     is_named = all(re.match(r"(?i)seed|fold|rep|cv", column) for column in found)
     return found if is_named else []
 
 
 def _ask_about_runs(shaped: Shaped, name: str) -> None:
     """Raise for columns such as seed_0 and seed_1: a run each, or a metric."""
-    table, scores = shaped.table, score_columns(shaped.stated)
-    found = columns_of_runs(table, free_columns(shaped))
+    table, scores = shaped.table, shaped.score_columns
+    found = columns_of_runs(table, shaped.free_columns)
     if (
         not found
         or shaped.stated.get("known")
@@ -404,11 +392,11 @@ _PLUS_MINUS = re.compile(
 def summaries(shaped: Shaped, name: str) -> Shaped | None:
     """Refuse a table of means and standard deviations: the runs are gone."""
     table = shaped.table
-    if score_columns(shaped.stated) is not None:
+    if shaped.score_columns is not None:
         return None
     if columns_of_runs(table, table.column_names):
         return None  # the runs are there, beside their mean
-    for column in text_columns(table, free_columns(shaped)):
+    for column in text_columns(table, shaped.free_columns):
         some = distinct_values(table.slice(0, 100), column)
         if not some or not all(_PLUS_MINUS.fullmatch(str(cell)) for cell in some):
             continue
@@ -651,8 +639,7 @@ def rows(shaped: Shaped, name: str) -> Shaped | None:
             remark = "its rows are the steps of one run, as Keras keeps a history."
             counted = replace(shaped, stated=stated | {"step": "row", "trial": []})
             counted = rows(counted, name) or counted
-            told = counted.stated | {"trial": None}
-            return replace(counted, stated=told, remarks=(*shaped.remarks, remark))
+            return counted.told(remark, stated=counted.stated | {"trial": None})
         raise CurvewiseError(
             f"{name} has {table.num_rows} rows and nothing but scores "
             f"({listed(scores, most=3)}). Are its rows the steps of one run, or runs?",
