@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -70,16 +70,33 @@ def read_results(
 
     `stated` are the roles that `curvewise.read` documents.
     """
+    if unit not in (None, "fraction", "percent", "mixed"):
+        raise CurvewiseError(
+            f"unit is {unit!r}. Pass 'fraction', 'percent' or 'mixed'.",
+            argument="unit",
+            value=unit,
+        )
+    must_be_where(where)
+    if on is not None and runs is None:
+        raise CurvewiseError(
+            Keyword("on"),
+            " names the column that joins two tables. Pass ",
+            {"runs": ...},
+            " too.",
+        )
+    if stated.get("trial") in ("row", ["row"]):  # as a shell says it
+        stated["trial"] = []
+    stated |= {"metrics": metrics, "unit": unit}
     design = *several(block, "block"), *several(cluster, "cluster")
-    trials, assigned = _read(
-        *(source, runs, on, metrics, unit, roles, tool, where, stated, design)
-    )
+    trials, assigned = _read(source, runs, on, roles, tool, where, stated, design)
     if block is not None or cluster is not None:
         # A column may be known by another name: that of param.lr is lr.
-        called = {} if assigned is None else assigned.params | assigned.labels
+        names_of = {} if assigned is None else assigned.params | assigned.labels
         parts = [
-            None if own is None else [called.get(c, c) for c in several(own, "block")]
-            for own in (block, cluster)
+            None
+            if columns is None
+            else [names_of.get(c, c) for c in several(columns, "block")]
+            for columns in (block, cluster)
         ]
         trials = trials.with_design(block=parts[0], cluster=parts[1])
     return trials, assigned is not None and assigned.guessed
@@ -89,8 +106,6 @@ def _read(
     source: object,
     runs: object,
     on: str | Sequence[str] | None,
-    metrics: Metrics | None,
-    unit: Unit | None,
     roles: NamedRoles | None,
     tool: str | None,
     where: Where | None,
@@ -101,59 +116,42 @@ def _read(
 
     Nothing is to be said of the columns of a table that we wrote.
     """
-    if unit not in (None, "fraction", "percent", "mixed"):
-        raise CurvewiseError(
-            f"unit is {unit!r}. Pass 'fraction', 'percent' or 'mixed'.",
-            argument="unit",
-            value=unit,
-        )
-    must_be_where(where)
-    if stated.get("trial") in ("row", ["row"]):  # as a shell says it
-        stated["trial"] = []
-    if on is not None and runs is None:
-        raise CurvewiseError(
-            Keyword("on"),
-            " names the column that joins two tables. Pass ",
-            {"runs": ...},
-            " too.",
-        )
     joining = several(on, "on")
-    asked = _asked(stated, metrics, joining)
-    found = found_in(source, asked, tool)
-    _must_have_names(asked, found, stated)
-    if isinstance(found, Runs) and metrics is not None:
-        _must_have_metrics(stated_metrics(metrics, None), found, source, asked, tool)
+    asked = _asked(stated, joining)
+    results = found_in(source, asked, tool)
+    _must_have_names(asked, results, stated)
+    if isinstance(results, Runs) and stated["metrics"] is not None:
+        _must_have_metrics(stated["metrics"], results, source, asked, tool)
     labels = None if runs is None else load(runs, joining)
-    stated |= {"metrics": metrics, "unit": unit}
-    kept = _design_beside(source)
-    if isinstance(found, Sheet) and (head := head_of(found.table)) is not None:
-        kept = from_record(head.get("design"))
-        stands = all(v is None for v in (runs, roles, where, *stated.values()))
-        change = changed(found.table, head)
-        if stands and not change:
-            return read_exact(found.table, head, found.source), None
+    design_kept = _design_beside(source)
+    if isinstance(results, Sheet) and (head := head_of(results.table)) is not None:
+        design_kept = from_record(head.get("design"))
+        is_plain = all(v is None for v in (runs, roles, where, *stated.values()))
+        change = changed(results.table, head)
+        if is_plain and not change:
+            return read_exact(results.table, head, results.source), None
         remark = (
             f"It has changed since curvewise wrote it ({change}), and is read as any other "
             f"table. What its metrics mean is kept."
         )
-        found = Sheet(
-            found.source,
-            without_head(found.table, found.source),
+        results = Sheet(
+            results.source,
+            without_head(results.table, results.source),
             {"known": meant_in(head)},
-            remarks=(remark,) if stands else (),
+            remarks=(remark,) if is_plain else (),
         )
-    if isinstance(found, Runs):
+    if isinstance(results, Runs):
         if labels is not None:
-            found = with_labels(found, _as_labels(*labels), on, labels[1])
+            results = with_labels(results, _as_labels(*labels), on, labels[1])
         for keyword in ("step", "names", "decimal"):  # whoever read the runs knows them
             stated.pop(keyword, None)
-        trials, assigned, found = trials_of(found, roles=roles, where=where, **stated)
-    else:
-        trials, assigned, found = _of_sheet(
-            *(found, labels, on, roles, where, stated, design)
+        trials, assigned, results = trials_of(
+            results, roles=roles, where=where, **stated
         )
-    _tell(found)
-    return trials.with_kept(kept), assigned
+    else:
+        trials, assigned = _of_sheet(results, labels, on, roles, where, stated, design)
+    _tell(results)
+    return trials.with_kept(design_kept), assigned
 
 
 def _as_labels(table: pa.Table, name: str) -> pa.Table:
@@ -162,22 +160,21 @@ def _as_labels(table: pa.Table, name: str) -> pa.Table:
     return found.table if isinstance(found, Runs) else table
 
 
-def _asked(
-    stated: dict[str, Any], metrics: Metrics | None, joining: Sequence[str]
-) -> Asked:
-    known: Mapping[str, Any] | None = None
+def _asked(stated: dict[str, Any], joining: Sequence[str]) -> Asked:
+    params: Mapping[str, Any] | None = None
     if isinstance(stated.get("params"), Mapping):
-        known = stated.pop("params")
+        params = stated.pop("params")
         stated["params"] = None
-    scores = None if metrics is None else tuple(stated_metrics(metrics, None))
-    bare = None if scores is None else (*scores, *map(metric_name, scores))
-    tasks, given = stated.get("task"), (stated.get("task"), stated.get("algorithm"))
-    texts = [one for one in given if isinstance(one, str)]
-    named = (*joining, *texts, *(part for one in texts for part in one.split(SIGN)))
-    step = stated.get("step") if isinstance(stated.get("step"), str) else None
-    if tasks is None or isinstance(tasks, str):
-        return Asked(step, bare, known, names=named)
-    return Asked(step, bare, known, several(tasks, "task"), named)
+    metrics, task, step = (stated.get(role) for role in ("metrics", "task", "step"))
+    scores = () if metrics is None else tuple(stated_metrics(metrics, None))
+    texts = [c for c in (task, stated.get("algorithm")) if isinstance(c, str)]
+    return Asked(
+        step=step if isinstance(step, str) else None,
+        metrics=None if metrics is None else (*scores, *map(metric_name, scores)),
+        params=params,
+        tasks=None if task is None or isinstance(task, str) else several(task, "task"),
+        names=(*joining, *texts, *(part for c in texts for part in c.split(SIGN))),
+    )
 
 
 def _must_have_names(asked: Asked, found: Runs | Sheet, stated: dict[str, Any]) -> None:
@@ -194,20 +191,24 @@ def _must_have_names(asked: Asked, found: Runs | Sheet, stated: dict[str, Any]) 
 
 
 def _must_have_metrics(
-    asked_for: Iterable[str],
-    found: Runs,
+    metrics: Metrics,
+    runs: Runs,
     source: object,
     asked: Asked,
     tool: str | None,
 ) -> None:
     """Raise for metrics that no run logged, with those that there are."""
-    logged = set(found.scalars.names)
-    missing = [name for name in asked_for if not {name, metric_name(name)} & logged]
+    logged = set(runs.scalars.names)
+    missing = [
+        name
+        for name in stated_metrics(metrics, None)
+        if not {name, metric_name(name)} & logged
+    ]
     if missing:
         try:
             every = found_in(source, replace(asked, metrics=None), tool)
         except CurvewiseError:  # it asks what the metrics mean that were not named
-            every = found
+            every = runs
         known = every.scalars.names if isinstance(every, Runs) else ()
         raise unknown("metric", missing[0], known)
 
@@ -220,7 +221,7 @@ def _of_sheet(
     where: Where | None,
     stated: dict[str, Any],
     design: Sequence[str],
-) -> tuple[Trials, Roles, Sheet]:
+) -> tuple[Trials, Roles]:
     table, name = sheet.table, sheet.source
     run_level: list[str] = []
     keys: list[str] = []
@@ -231,8 +232,7 @@ def _of_sheet(
         table = rows_with_roles(table, roles, name)
     if where is not None:
         table = table.filter(pa.array(chosen_rows(table, where, name)))
-    known = {k: v for k, v in sheet.stated.items() if stated.get(k) is None}
-    stated = stated | known
+    stated |= {k: v for k, v in sheet.stated.items() if stated.get(k) is None}
     own_names, unit = stated.pop("names", None), stated["unit"]
     if own_names not in (None, "casefold", "exact"):
         raise CurvewiseError(
@@ -241,25 +241,20 @@ def _of_sheet(
             value=own_names,
         )
     shaped = in_shape(table, name, stated | {"block": design})
-    table = shaped.table
-    joins = [c for c in keys if c in table.column_names]
+    table, rest = shaped.table, ("decimal", "names", "block")
     assigned = assign(
         table,
         run_level=run_level,
-        joined_on=joins,
+        joined_on=[c for c in keys if c in table.column_names],
         design=design,
-        **_roles_in(shaped.stated),
+        **{k: v for k, v in shaped.stated.items() if k not in rest},
     )
     assigned = in_tasks(assigned, table, shaped.stated["metrics"])
     is_told = stated.get("trial") is not None or stated.get("step") is not None
     trials = trials_of_rows(
         *(table, assigned, unit, name, shaped), is_told=is_told, own_names=own_names
     )
-    return trials, assigned, sheet
-
-
-def _roles_in(stated: dict[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in stated.items() if k not in ("decimal", "names", "block")}
+    return trials, assigned
 
 
 def _tell(found: Runs | Sheet) -> None:
@@ -273,13 +268,8 @@ def _tell(found: Runs | Sheet) -> None:
 
 
 _SHAPES = (
-    *(
-        shapes.numbers,
-        shapes.joint,
-        layout.summaries,
-        layout.summary_rows,
-        layout.melted,
-    ),
+    *(shapes.numbers, shapes.joint),
+    *(layout.summaries, layout.summary_rows, layout.melted),
     *(counts.classes, counts.matrix, counts.examples, counts.items, counts.shares),
     *(layout.wide, endings.endings, layout.rows),
 )

@@ -22,6 +22,7 @@ from curvewise.exchange.rows import (
     readings,
     refuse_mixed_runs,
     rows_per_run,
+    varies,
     whole_runs,
 )
 from curvewise.exchange.run_names import RUN, proposals, roles_of
@@ -348,9 +349,7 @@ def _ask_for_algorithm(
     usual -= {c for c in usual if _has_seeds(table, c, left)}
     left = list(left)
     # The one hyperparameter there is may be what was compared: adam and sgd.
-    params = [
-        c for c in left if names.is_param(c) and len(table.column(c).unique()) > 1
-    ]
+    params = [c for c in left if names.is_param(c) and varies(table, c)]
     found = []
     for column in left:
         tokens = names.words_of(column)
@@ -517,14 +516,10 @@ def _step_column(
     if not usual:
         return None
     column = usual[0]
-    if column.casefold() in names.PERHAPS_SIZE and not _varies(table, column):
+    if column.casefold() in names.PERHAPS_SIZE and not varies(table, column):
         return None
     surely = column.casefold() in (*names.SIZE, "step")
     return column if surely or rows_per_run(table, keys) > 1 else None
-
-
-def _varies(table: pa.Table, column: str) -> bool:
-    return len(table.column(column).unique()) > 1
 
 
 def _refuse_unknown_runs(
@@ -577,7 +572,7 @@ def _guessed_metrics(
     if not found and not has_counts:
         # The one column of numbers that may be a score is it; of several, who knows.
         rest = [c for c in numeric if not names.is_param(c) and is_quality(c)]
-        rest = [c for c in rest if _varies(table, c)] or rest
+        rest = [c for c in rest if varies(table, c)] or rest
         found = rest if len(rest) == 1 else []
     if not found and not has_counts:
         have = (

@@ -63,6 +63,11 @@ def _changes(
     return np.asarray((values[1:] != values[:-1]) & ~both_missing)
 
 
+def varies(table: pa.Table, column: str) -> bool:
+    """Return whether a column has more than one value; a gap is one."""
+    return len(table.column(column).unique()) > 1
+
+
 def row_of(table: pa.Table, columns: Sequence[str], row: int) -> dict[str, Any]:
     """Return some cells of one row, to show which one is meant."""
     cells: dict[str, Any] = table.select(columns).slice(row, 1).to_pylist()[0]
@@ -162,7 +167,7 @@ def apart(
     every run has (train and test, say) are a choice to make; anything may name runs.
     """
     fixed = [c for c in (task, algorithm, *trials, step) if c]
-    usable = [c for c in columns if len(table.column(c).unique()) > 1]
+    usable = [c for c in columns if varies(table, c)]
     # The words ce and focal under "loss" are no scores.
     usable = [c for c in usable if not (names.is_score(c) and is_number(table, c))]
     usable = [c for c in usable if not c.startswith("label.")]
@@ -246,7 +251,7 @@ def _as_names(
         ("algorithm", algorithm, names.ALGORITHM),
         ("task", task, names.TASK),
     ):
-        is_one = known is None or len(table.column(known).unique()) == 1
+        is_one = known is None or not varies(table, known)
         is_usual = bool(names.every(usual, [column]))
         if known is None or is_one:
             fixes.append({role: column})

@@ -11,7 +11,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from curvewise.errors import CurvewiseError, listed
-from curvewise.exchange.rows import columns_varying, floats, group_codes, rows_per_run
+from curvewise.exchange.rows import (
+    columns_varying,
+    floats,
+    group_codes,
+    rows_per_run,
+    varies,
+)
 from curvewise.exchange.shapes import (
     EXAMPLES_AT,
     Examples,
@@ -379,7 +385,7 @@ def _belongs_to(table: pa.Table, column: str, item: str) -> bool:
     """Return whether an example always has the same value, and examples differ in it."""
     pairs = len(np.unique(group_codes(table, [item, column])))
     items = len(np.unique(group_codes(table, [item])))
-    return pairs == items and len(table.column(column).unique()) > 1
+    return pairs == items and varies(table, column)
 
 
 def _example_ids(table: pa.Table, item: str) -> Ints:

@@ -9,7 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, Phrase, listed, shortened, unknown
-from curvewise.exchange.rows import floats, group_codes, is_number, nulls, rows_per_run
+from curvewise.exchange.rows import (
+    floats,
+    group_codes,
+    is_number,
+    nulls,
+    rows_per_run,
+    varies,
+)
 from curvewise.exchange.shapes import (
     Groups,
     Shaped,
@@ -323,7 +330,7 @@ def _alike(table: pa.Table, columns: Sequence[str]) -> list[str]:
         c
         for c in columns
         if not pa.types.is_boolean(table.schema.field(c).type)
-        and len(table.column(c).unique()) > 1
+        and varies(table, c)
         and c.casefold() not in _SUMS
     ]
     floats = [c for c in varying if pa.types.is_floating(table.schema.field(c).type)]
@@ -421,7 +428,7 @@ def summaries(shaped: Shaped, name: str) -> Shaped | None:
     identity = [*text_columns(table, others), *names.every(names.STEP, numeric)]
     identity += [c for c in numeric if names.is_param(c)]
     runs = [c for c in names.every(names.TRIAL, table.column_names) if c != "name"]
-    runs = [c for c in runs if len(table.column(c).unique()) > 1]
+    runs = [c for c in runs if varies(table, c)]
     if runs or shaped.stated.get("trial") or rows_per_run(table, identity) > 1:
         return None  # statistics within a run, beside what tells the runs apart
     algorithm = names.first(names.ALGORITHM, table.column_names)
@@ -632,7 +639,7 @@ def rows(shaped: Shaped, name: str) -> Shaped | None:
         c
         for c in table.column_names
         if c not in scores and not counts_rows(table, c)
-        and len(table.column(c).unique()) > 1
+        and varies(table, c)
     ]  # fmt: skip
     if not others and scores:
         if _is_history(scores):
