@@ -85,6 +85,17 @@ def joined(parts: Sequence[str], word: str = "and") -> str:
     return f"{', '.join(first)} {word} {last}" if first else last
 
 
+def some(things: Iterable[object], most: int = 4) -> str:
+    """Return things joined, cut after `most` of them.
+
+    >>> some([1, 2, 3], most=2)
+    '1, 2 and 1 more'
+    """
+    texts = [str(t) for t in things]
+    more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more
+
+
 def short_names(names: Iterable[str], most: int = LETTERS) -> dict[str, str]:
     """Return names of about so many letters at most, and no two of them alike.
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from curvewise.errors import Keyword, Message, listed, shortened, trials_where
 from curvewise.metrics import Floats
-from curvewise.review.finding import DISTRIBUTION, Finding, some
+from curvewise.review.finding import DISTRIBUTION, Finding
 from curvewise.review.replication import chance, sorted_rows
-from curvewise.text import count
+from curvewise.text import count, some
 from curvewise.trials import Trials
 from curvewise.trials.columns import Ints
 from curvewise.trials.design import PARAMS

@@ -1,12 +1,10 @@
 """One objection of a careful reviewer: what, where, why it matters, what to do."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from curvewise.text import Cell
-
-__all__ = ["Finding"]
 
 Severity: TypeAlias = Literal["blocks", "tempers", "notes"]
 SEVERITIES: tuple[str, ...] = get_args(Severity)
@@ -87,17 +85,6 @@ class Finding:
 
 
 # --- words ----------------------------------------------------------------------------
-
-
-def some(things: Iterable[object], most: int = 4) -> str:
-    """Return things joined, cut after `most` of them.
-
-    >>> some([1, 2, 3], most=2)
-    '1, 2 and 1 more'
-    """
-    texts = [str(t) for t in things]
-    more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
-    return ", ".join(texts[:most]) + more
 
 
 _AS_NOUNS: dict[str, tuple[str, str]] = {

@@ -19,8 +19,8 @@ from curvewise.errors import (
     shortened,
 )
 from curvewise.metrics import Floats
-from curvewise.review.finding import SCORES, Concern, Finding, Severity, some
-from curvewise.text import count
+from curvewise.review.finding import SCORES, Concern, Finding, Severity
+from curvewise.text import count, some
 from curvewise.trials import Trials, names
 from curvewise.trials.columns import Ints
 from curvewise.trials.doors import last_values

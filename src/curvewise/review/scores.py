@@ -15,8 +15,8 @@ from curvewise.errors import (
     trials_where,
 )
 from curvewise.metrics import Floats, Metric
-from curvewise.review.finding import SCORES, Finding, some
-from curvewise.text import count, shown
+from curvewise.review.finding import SCORES, Finding
+from curvewise.text import count, shown, some
 from curvewise.trials import STATUSES, Trials
 from curvewise.trials.columns import Bools, Ints, Ragged
 from curvewise.trials.doors import flat_values, last_values, meaning, scored

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError, shortened, unknown
 from curvewise.metrics import Floats, Metric, declared, stated
-from curvewise.text import count, html_table
+from curvewise.text import count, html_table, some
 from curvewise.trials import design as designing
 from curvewise.trials import doors, view
 from curvewise.trials.columns import Core, Details, Ints, from_records, to_texts
@@ -532,9 +532,9 @@ def understood(trials: Trials) -> list[tuple[str, str]]:
             f"{len(trials):,} ({each} of {count(len(per_cell), 'pair')} of task, "
             f"algorithm)",
         ),
-        ("tasks", _some(trials.tasks)),
-        ("algorithms", _some(trials.algorithms)),
-        ("metrics", _some(trials.metrics.values())),
+        ("tasks", _short(trials.tasks)),
+        ("algorithms", _short(trials.algorithms)),
+        ("metrics", _short(trials.metrics.values())),
         ("steps", _steps_in_words(trials)),
         ("design", str(trials.design)),
     ]
@@ -560,17 +560,15 @@ def _steps_in_words(trials: Trials) -> str:
     return f"{many} per trial, from {core.steps.min():g} to {core.steps.max():g}"
 
 
-def _some(names: Iterable[object], most: int = 8) -> str:
-    texts = [str(n) for n in names]
-    more = f" and {len(texts) - most} more" if len(texts) > most else ""
-    return ", ".join(shortened(t, 50) for t in texts[:most]) + more
+def _short(names: Iterable[object], most: int = 8) -> str:
+    return some((shortened(name, 50) for name in names), most)
 
 
 def _names(texts: Any, most: int = 1000) -> str:
     # A look at a thousand trials tells the names; parsing millions is no summary.
     rows = np.unique(np.linspace(0, len(texts) - 1, most).astype(int))
     dicts = [loaded(texts[row]) for row in rows]
-    return _some(dict.fromkeys(name for d in dicts for name in d), 12)
+    return _short(dict.fromkeys(name for d in dicts for name in d), 12)
 
 
 def _summary(trials: Trials) -> str:
