@@ -82,12 +82,12 @@ def trials_of_rows(
     values = {c: numbers(table, c) for c in roles.metrics}
     absent = {c: nulls(table, c) for c in roles.metrics}
     blank = _blank(table, roles, step, values, absent)
-    kept = ~blank
-    lengths = np.bincount(owner[kept], minlength=len(first)).astype(np.int64)
-    lone = blank & (np.bincount(owner)[owner] > 1) & np.isnan(step)
-    if lone.any():
-        raise _missing_step(table, roles, int(np.argmax(lone)))
-    recorded = _recorded(absent, kept, owner, len(first))
+    has_step = ~blank
+    lengths = np.bincount(owner[has_step], minlength=len(first)).astype(np.int64)
+    is_lost = blank & (np.bincount(owner)[owner] > 1) & np.isnan(step)
+    if is_lost.any():
+        raise _missing_step(table, roles, int(np.argmax(is_lost)))
+    recorded = _recorded(absent, has_step, owner, len(first))
     # How a run ended, its last row tells.
     last = np.append(first[1:], len(new)) - 1
     is_cut = np.bincount(owner[blank], minlength=len(first)) > 0
@@ -101,14 +101,14 @@ def trials_of_rows(
         number[first],
         status,
         starts(lengths),
-        np.nan_to_num(step[kept]),
+        np.nan_to_num(step[has_step]),
         {
-            n: scaled(values[c][kept], meant[n], unit, owner[kept])
+            n: scaled(values[c][has_step], meant[n], unit, owner[has_step])
             for c, n in name_of.items()
         },
         {name_of[c]: known for c, known in recorded.items()},
     )
-    details = _details(table, roles, first, kept, errors, lengths)
+    details = _details(table, roles, first, has_step, errors, lengths)
     examples = shaped.examples
     if examples is not None and len(core.steps) == len(first):
         rows = table.column(EXAMPLES_AT).to_numpy()[first]
@@ -222,9 +222,9 @@ def _recorded(
         last_known = np.full(n, -1)
         last_known[runs[place]] = place
         last_row = np.flatnonzero(np.diff(runs, append=-1) != 0)
-        own = runs[last_row]
-        silent = last_row - last_known[own]
-        known[last_row[(last_known[own] >= 0) & (silent > rhythm[own])]] = True
+        owners = runs[last_row]
+        silent = last_row - last_known[owners]
+        known[last_row[(last_known[owners] >= 0) & (silent > rhythm[owners])]] = True
         if not known.all():
             out[name] = known
     return out
@@ -392,37 +392,37 @@ def renamed(metric: Metric, name: str) -> Metric:
 
 def in_tasks(roles: Roles, table: pa.Table, metrics: Metrics | None) -> Roles:
     """Return roles whose metrics mean what mappings or columns say of each task."""
-    said = metric_columns(metrics)
-    if not said and not any(
+    way_in = metric_columns(metrics)
+    if not way_in and not any(
         m is not None and m.by_task for m in roles.metrics.values()
     ):
         return roles
-    out = dict(roles.metrics)
+    by_name = dict(roles.metrics)
     which, tasks = codes(table, roles.task)
     for name, metric in roles.metrics.items():
         if metric is not None and metric.by_task:
             for one, _ in metric.by_task:
                 if one not in tasks:
                     raise unknown("task", one, tasks)
-        if name not in said:
+        if name not in way_in:
             continue
-        if said[name] not in table.column_names:
-            raise unknown("column", said[name], table.column_names)
-        cells = table.column(said[name]).cast(pa.string()).combine_chunks()
-        own: dict[str, Metric] = {}
+        if way_in[name] not in table.column_names:
+            raise unknown("column", way_in[name], table.column_names)
+        cells = table.column(way_in[name]).cast(pa.string()).combine_chunks()
+        ways: dict[str, Metric] = {}
         for code, of_task in enumerate(tasks):
             words = {*cells.filter(pa.array(which == code)).drop_null().to_pylist()}
             words = {word.strip() for word in words} - {""}
             if len(words) > 1:
                 raise CurvewiseError(
-                    f"Column '{said[name]}' says which way '{name}' is better, and has "
+                    f"Column '{way_in[name]}' says which way '{name}' is better, and has "
                     f"{listed(sorted(words))} on task '{shortened(of_task)}'. It must say "
                     f"the same in all rows of a task."
                 )
             if words:
-                own[of_task] = Metric.of_text(name, _WAYS.get(*[words.pop()] * 2))
-        out[name] = Metric.of_tasks(name, own)
-    return replace(roles, metrics=out)
+                ways[of_task] = Metric.of_text(name, _WAYS.get(*[words.pop()] * 2))
+        by_name[name] = Metric.of_tasks(name, ways)
+    return replace(roles, metrics=by_name)
 
 
 _WAYS = {
@@ -532,8 +532,13 @@ def _details(
     per_run = table.take(pa.array(first))
     ours = {"error_text", "seconds", "attempts"} & set(table.column_names)
     ours -= {*roles.metrics, *roles.params, roles.status, roles.step}
-    told = per_run.column("error_text").to_pylist() if "error_text" in ours else []
-    texts = [own or (told[i] if told else "") or "" for i, own in enumerate(errors)]
+    error_texts = (
+        per_run.column("error_text").to_pylist() if "error_text" in ours else []
+    )
+    texts = [
+        error or (error_texts[i] if error_texts else "") or ""
+        for i, error in enumerate(errors)
+    ]
     seconds, attempts = none.seconds, none.attempts
     if "seconds" in ours:
         seconds = numbers(per_run, "seconds")
@@ -557,8 +562,11 @@ def as_json(table: pa.Table, columns: Mapping[str, str]) -> Ragged:
     if not columns:
         return empty_rows(table.num_rows, "uint8")
     # Column by column, since a row at a time would take most of the time of reading.
-    told = {name: column for column, name in columns.items()}
-    cells = [_pairs(name, _plain(table.column(told[name]))) for name in sorted(told)]
+    column_of = {name: column for column, name in columns.items()}
+    cells = [
+        _pairs(name, _plain(table.column(column_of[name])))
+        for name in sorted(column_of)
+    ]
     rows = (
         ",".join([pair for pair in row if pair]) for row in zip(*cells, strict=True)
     )

@@ -203,15 +203,15 @@ def _unstated(
 ) -> dict[str, None]:
     """Return the columns that the caller gave no role, as an ordered set."""
     left = dict.fromkeys(table.column_names)
-    seen: set[str] = set()
+    named: set[str] = set()
     for column in (*filter(None, single.values()), *several):
         if column not in table.column_names:
             raise unknown("column", column, table.column_names)
-        if column in seen:
+        if column in named:
             raise CurvewiseError(
                 f"Column '{column}' was given two roles. Name it once."
             )
-        seen.add(column)
+        named.add(column)
         left.pop(column, None)
     return left
 
@@ -350,7 +350,7 @@ def _ask_for_algorithm(
     left = list(left)
     # The one hyperparameter there is may be what was compared: adam and sgd.
     params = [c for c in left if names.is_param(c) and varies(table, c)]
-    found = []
+    candidates = []
     for column in left:
         tokens = names.words_of(column)
         if (
@@ -364,17 +364,18 @@ def _ask_for_algorithm(
         words = table.column(column).cast(pa.string()).value_counts()
         times = [entry["counts"].as_py() for entry in words]
         if len(times) > 1 and min(times) > 1:
-            found.append(column)
-    if found:
-        fixes: list[dict[str, object]] = [{"algorithm": c} for c in found[:2]]
-        if len(found) in (2, 3):  # the arms of an experiment, two switches say
-            fixes = [{"algorithm": SIGN.join(found)}, *fixes]
+            candidates.append(column)
+    if candidates:
+        fixes: list[dict[str, object]] = [{"algorithm": c} for c in candidates[:2]]
+        if len(candidates) in (2, 3):  # the arms of an experiment, two switches say
+            fixes = [{"algorithm": SIGN.join(candidates)}, *fixes]
         if tasks is None:
-            fixes += [{"task": found[0]}]
+            fixes += [{"task": candidates[0]}]
         raise CurvewiseError(
-            f"Which column names the algorithm? None has a usual name, and {listed(found)} "
-            f"may: without it, runs of several algorithms would be pooled.",
-            fixes=[*fixes, {"params": [found[0]]}],
+            f"Which column names the algorithm? None has a usual name, and "
+            f"{listed(candidates)} may: without it, runs of several algorithms would be "
+            f"pooled.",
+            fixes=[*fixes, {"params": [candidates[0]]}],
         )
     _ask_about_names(table, left)
 

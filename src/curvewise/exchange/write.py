@@ -237,10 +237,10 @@ def changed(table: pa.Table, head: Mapping[str, Any]) -> str:
     Rows may be missing or in another order. Hyperparameters, labels and metrics may be
     missing: then the trials do without.
     """
-    there = table.column_names
+    columns = table.column_names
     known = column_types(head)
-    new = [c for c in there if c not in known and not c.startswith("count.")]
-    gone = [c for c in _NEEDED if c not in there]
+    new = [c for c in columns if c not in known and not c.startswith("count.")]
+    gone = [c for c in _NEEDED if c not in columns]
     parts = [f"new are {listed(new)}"] * bool(new)
     parts += [f"gone are {listed(gone)}"] * bool(gone)
     # Many programs write such scores as empty cells, which for us is "not recorded".

@@ -91,8 +91,8 @@ def classes(shaped: Shaped, name: str) -> Shaped | None:
         raise indistinct(table, [*keys, true, called], row, name)
     counts = np.bincount(cell, n, minlength=len(groups.first) * k * k).reshape(-1, k, k)
     whole = counts.astype(np.int64)
-    told = {f"count.{i}.{j}": whole[:, i, j] for i, j in product(range(k), repeat=2)}
-    plain = _table_of(groups, table, keys, told)
+    columns = {f"count.{i}.{j}": whole[:, i, j] for i, j in product(range(k), repeat=2)}
+    plain = _table_of(groups, table, keys, columns)
     remark = (
         f"'{true}' and '{called}' are true and predicted classes, numbered in this order: "
         f"{listed(classes, most=6)}."
@@ -151,13 +151,13 @@ def matrix(shaped: Shaped, name: str) -> Shaped | None:
         if not c.startswith("count.")
     ]
     for form in (_NAMED, _CELL, _DIGITS, _WORDS):
-        found: dict[tuple[str, str], dict[tuple[str, str], str]] = {}
+        families: dict[tuple[str, str], dict[tuple[str, str], str]] = {}
         for column in columns:
             if match := form.fullmatch(column):
                 parts = match.groupdict()
                 family = parts.get("head", ""), parts["mid"].strip().casefold()
-                found.setdefault(family, {})[parts["i"], parts["j"]] = column
-        for (head, mid), cells in found.items():
+                families.setdefault(family, {})[parts["i"], parts["j"]] = column
+        for (head, mid), cells in families.items():
             classes = _square(cells)
             if classes is None or not all(is_whole(table, c) for c in cells.values()):
                 continue
@@ -231,16 +231,16 @@ def examples(shaped: Shaped, name: str) -> Shaped | None:
     sets: list[Ints] = []
     rows, places, set_of = [], dict[bytes, int](), []
     for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-        own = ids[a:b].copy()
-        if own.tobytes() not in places:
-            places[own.tobytes()] = len(sets)
-            sets.append(own)
-        set_of.append(places[own.tobytes()])
+        ids_of_run = ids[a:b].copy()
+        if ids_of_run.tobytes() not in places:
+            places[ids_of_run.tobytes()] = len(sets)
+            sets.append(ids_of_run)
+        set_of.append(places[ids_of_run.tobytes()])
         rows.append(packed(bits[None, a:b].astype(bool)))
     share = np.add.reduceat(bits, ends[:-1]) / np.diff(ends)
     accuracy = new_name(table.select(keys), "accuracy")
-    told = {EXAMPLES_AT: np.arange(len(share)), accuracy: share}
-    plain = _table_of(groups, table, keys, told)
+    columns = {EXAMPLES_AT: np.arange(len(share)), accuracy: share}
+    plain = _table_of(groups, table, keys, columns)
     examples = Examples(
         from_rows(rows, "uint8"), np.array(set_of, np.int64), tuple(sets)
     )
@@ -335,8 +335,8 @@ def _shared_id(table: pa.Table, free: Sequence[str]) -> str | None:
 def _usual_keys(shaped: Shaped, columns: Sequence[str]) -> list[str]:
     """Return the columns that are about runs by their names, or were said to be."""
     usual = (*names.ALGORITHM, *names.TASK, *names.TRIAL, *names.STEP)
-    found = {*names.every(usual, columns), *shaped.role_columns}
-    return [c for c in columns if c in found or names.is_param(c)]
+    known = {*names.every(usual, columns), *shaped.role_columns}
+    return [c for c in columns if c in known or names.is_param(c)]
 
 
 def _item_among(shaped: Shaped, keys: Sequence[str]) -> str | None:

@@ -44,10 +44,10 @@ def melted(shaped: Shaped, name: str) -> Shaped | None:
     """One row per run, step and metric becomes one row per run and step."""
     table, stated = shaped.table, shaped.stated
     given = shaped.role_columns
-    found_in = _name_and_value(shaped)
-    if found_in is None:
+    name_and_value = _name_and_value(shaped)
+    if name_and_value is None:
         return None
-    column, value = found_in
+    column, value = name_and_value
     kinds = distinct_values(table, column)
     surely = bool(names.every(_SURELY_METRIC, [column]))
     if not surely and not any(find(str(kind)) for kind in kinds):
