@@ -98,13 +98,13 @@ def _from_file(source: str | Path, named: Sequence[str]) -> pa.Table:
 
 def existing(source: str | Path, *, folder: bool = False) -> Path:
     """Return a path that is there and not empty; a folder only where one may be."""
-    path = Path(source).expanduser()
     if "://" in str(source):
         raise _refused(
             source, f"{source} is an address. Download it and pass the file."
         )
     if not str(source) or "\0" in str(source):
         raise _refused(source, f"The path is {source!r}. Pass the path of a file.")
+    path = Path(source).expanduser()
     try:
         is_folder, exists = path.is_dir(), path.exists()
     except OSError as problem:
