@@ -6,6 +6,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from curvewise.text import Cell
 
+__all__ = ["Finding"]
+
 Severity: TypeAlias = Literal["blocks", "tempers", "notes"]
 SEVERITIES: tuple[str, ...] = get_args(Severity)
 Concern: TypeAlias = Literal[

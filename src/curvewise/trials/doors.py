@@ -24,6 +24,18 @@ from curvewise.text import count, step
 from curvewise.trials.columns import Bools, Columns, Core, Details, Ints, was_recorded
 from curvewise.trials.trial import shown_key
 
+__all__ = [
+    "Lines",
+    "Points",
+    "count_failed",
+    "last_values",
+    "lines",
+    "numbers",
+    "points",
+    "scores",
+    "values_at",
+]
+
 Failed: TypeAlias = Literal["raise", "worst"] | float
 Fill: TypeAlias = Literal["error", "last", "linear"]
 At: TypeAlias = Literal["last", "mean", "best"] | float
