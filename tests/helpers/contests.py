@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from noisy_lines import lines as noisy_lines
 
 from curvewise import Metric, Trial, Trials
 
@@ -243,4 +244,83 @@ def on_tasks(trials, tasks="stuv"):
         Trial(task, one.algorithm, one.number, {}, steps=one.steps, counts=one.counts)
         for task in tasks
         for one in trials
+    )
+
+
+# --- walks: lines whose points hang together ---------------------------------------------
+
+HUNDREDS = np.arange(0, 800, 100)
+
+
+def lines_by_task(by_task, metric="return", steps=HUNDREDS):
+    """Return trials from {task: {algorithm: (line, step) array}}."""
+    return Trials(
+        Trial(task, name, i, {metric: line}, steps=steps)
+        for task, own in by_task.items()
+        for name, table in own.items()
+        for i, line in enumerate(np.asarray(table))
+    )
+
+
+def walks(shift=0.0, ramp=0.0, sizes=(10, 10), seed=0, sds=1.0, names="ab"):
+    """Return lines of two algorithms, or of more, by name."""
+    rng = np.random.default_rng(seed)
+    lines = noisy_lines("walk", sizes, rng, shift=shift, ramp=ramp, sds=sds)
+    return dict(zip(names, lines, strict=True))
+
+
+def walked(metric="return", **options):
+    """Return trials of walks on one task."""
+    return lines_by_task({"t": walks(**options)}, metric)
+
+
+def bumped(until, height, after=0.0, metric="return"):
+    """Return walks of which the second is moved, by so much until a step and after it."""
+    own = walks(seed=4)
+    own["b"] = own["b"] + np.where(until > HUNDREDS, height, after)
+    return lines_by_task({"t": own}, metric)
+
+
+def stretched():
+    """Return walks of eighty steps, ten of which are alike."""
+    own = {name: table.repeat(10, axis=1) for name, table in walks(shift=3.0).items()}
+    return lines_by_task({"t": own}, steps=np.arange(80))
+
+
+def noise_of(steps):
+    """Return five lines of two algorithms that are nothing but noise."""
+    noise = np.random.default_rng(1).normal(size=(2, 5, steps))
+    own = dict(zip("ab", noise, strict=True))
+    return lines_by_task({"t": own}, steps=np.arange(steps))
+
+
+def stairs(lines=4):
+    """Return four algorithms, each far above the one before, of few lines."""
+    rng = np.random.default_rng(0)
+    own = {c: 9 * i + rng.normal(size=(lines, 8)) for i, c in enumerate("abcd")}
+    return lines_by_task({"t": own})
+
+
+def ragged():
+    """Return walks of which every other one begins a step later."""
+    return Trials(
+        Trial("t", name, i, {"return": line[i % 2 :]}, steps=HUNDREDS[i % 2 :])
+        for name, table in walks(shift=2.0).items()
+        for i, line in enumerate(table)
+    )
+
+
+def cut_off():
+    """Return walks of which one failed after three steps."""
+    failed = {"error": "out of memory", "status": "failed"}
+    return Trials(
+        Trial(
+            *("t", name, i),
+            {"return": line[:3] if is_cut else line},
+            steps=HUNDREDS[:3] if is_cut else HUNDREDS,
+            **(failed if is_cut else {}),
+        )
+        for name, table in walks(shift=2.0).items()
+        for i, line in enumerate(table)
+        for is_cut in [(name, i) == ("b", 0)]
     )

@@ -15,6 +15,7 @@ from contests import (
     several,
     version,
 )
+from facts import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -130,21 +131,10 @@ def test_the_uncertainty_of_the_base_counts_in_a_share():
 
 
 @pytest.mark.parametrize(
-    ("margin", "message"),
-    [
-        (-1, r"margin is -1\. Pass a number of 0 or more"),
-        ("2", "margin is '2'"),
-        ("x%", "margin is 'x%'"),
-        ("-2%", "margin is '-2%'"),
-        ("100%", "margin is '100%'"),
-        ("2%%", "margin is '2%%'"),
-        (math.nan, "margin is nan"),
-        (True, "margin is True"),
-        (2, r"nothing is worse by that\. Pass a smaller one, or '2%'"),
-    ],
+    "margin", [-1, "2", "x%", "-2%", "100%", "2%%", math.nan, True, 2]
 )
-def test_what_is_no_margin_is_refused(margin, message):
-    with pytest.raises(CurvewiseError, match=message):
+def test_what_is_no_margin_is_refused(margin):
+    with refused("margin"):
         margin_of(margin, ACCURACY)
 
 
@@ -196,7 +186,7 @@ def test_two_single_algorithms_of_different_names_are_compared():
 )
 def test_nothing_in_common_is_an_error(names, tasks):
     base = several(["ppo"], ["Hopper"])
-    with pytest.raises(CurvewiseError, match="no algorithm on a task in common: BASE"):
+    with pytest.raises(CurvewiseError, match="in common"):
         compare_versions(base, several(names, tasks))
 
 
@@ -241,9 +231,9 @@ def test_other_numbers_are_no_pairs_unless_asked_for():
     answer = compare_versions(base, new, paired=True)
     assert answer.changes[0].paired
     assert (answer.changes[0].base.trials, answer.rows()[0]["left_out"]) == (8, 8)
-    with pytest.raises(CurvewiseError, match=r"there are no pairs\. Leave paired= out"):
+    with pytest.raises(CurvewiseError, match="no pairs"):
         compare_versions(base, version(noisy(50), first=99), paired=True)
-    with pytest.raises(CurvewiseError, match="paired is 'yes'"):
+    with refused("paired", "yes"):
         compare_versions(base, new, paired="yes")
 
 
@@ -387,7 +377,7 @@ def test_looks_share_the_level():
     once, twice = (compare_versions(base, new, margin=2, looks=k) for k in (1, 2))
     assert twice.each == pytest.approx(0.975)
     assert twice.changes[0].interval.lower < once.changes[0].interval.lower
-    with pytest.raises(CurvewiseError, match="looks is 0"):
+    with refused("looks", 0):
         compare_versions(base, new, looks=0)
 
 
@@ -439,9 +429,7 @@ def test_one_trial_cannot_tell_and_says_what_would():
 
 
 def test_failures_have_to_be_scored():
-    with pytest.raises(
-        CurvewiseError, match=r"'new: svm', 0\): diverged.*failed='worst'"
-    ):
+    with pytest.raises(CurvewiseError, match="failed='worst'"):
         compare_versions(diverging(0), diverging(3))
 
 
@@ -469,33 +457,26 @@ def test_the_worst_score_is_that_of_both_versions():
 # --- what cannot be compared --------------------------------------------------------------
 
 
-def test_metrics_must_be_there_and_mean_the_same():
-    one = version(noisy(50))
-    with pytest.raises(
-        CurvewiseError, match="Which metric\\? BASE has 'return', NEW has"
-    ):
-        compare_versions(one, version(noisy(5), LOSS))
-    with pytest.raises(CurvewiseError, match="NEW: There is no metric 'return'"):
-        compare_versions(one, version(noisy(5), LOSS), "return")
-    with pytest.raises(CurvewiseError, match="BASE: There is no metric 'loss'"):
-        compare_versions(one, version(noisy(5), LOSS), "loss")
-    turned = version(noisy(50), Metric("return", "lower"))
-    with pytest.raises(
-        CurvewiseError, match=r"in BASE and return \(lower is better\) in NEW"
-    ):
-        compare_versions(one, turned)
+@pytest.mark.parametrize(
+    ("new", "metric"),
+    [
+        (version(noisy(5), LOSS), None),
+        (version(noisy(5), LOSS), "return"),
+        (version(noisy(5), LOSS), "loss"),
+        (version(noisy(50), Metric("return", "lower")), None),
+        (Trials(metrics=[RETURN]), None),
+        ("new.csv", None),
+    ],
+    ids=["another", "of the base", "of the new one", "turned", "no trials", "a file"],
+)
+def test_metrics_must_be_there_and_mean_the_same(new, metric):
+    with pytest.raises(CurvewiseError):
+        compare_versions(version(noisy(50)), new, metric)
 
 
-def test_trials_must_come_and_be_there():
-    one = version(noisy(50))
-    with pytest.raises(
-        CurvewiseError, match="NEW: Trials were asked for, and str came"
-    ):
-        compare_versions(one, "new.csv")
-    with pytest.raises(CurvewiseError, match="BASE has no trials"):
-        compare_versions(Trials(metrics=[RETURN]), one)
-    with pytest.raises(CurvewiseError, match="confidence is 5"):
-        compare_versions(one, one, confidence=5)
+def test_a_confidence_is_a_share():
+    with refused("confidence", 5):
+        compare_versions(*[version(noisy(50))] * 2, confidence=5)
 
 
 def test_curves_that_end_at_other_steps_are_said():

@@ -514,7 +514,12 @@ def _found(
     try:
         return line_task(task, lines, asked, rng)
     except CurvewiseError as problem:
-        raise CurvewiseError(f"Task '{task}': ", problem.message) from None
+        raise CurvewiseError(
+            f"Task '{task}': ",
+            problem.message,
+            argument=problem.argument,
+            value=problem.value,
+        ) from None
 
 
 def _overall(
