@@ -5,7 +5,7 @@ import pytest
 from support import assert_at_least, assert_at_most
 
 from curvewise.stats.powerlaw import fit_power_law
-from curvewise.stats.powerlaw.methods import shared_shift
+from curvewise.stats.powerlaw.fit import shared_shift
 
 SIZES = np.array([40.0, 80, 160, 320, 640, 1280])
 AT = np.array([1280.0, 5120])

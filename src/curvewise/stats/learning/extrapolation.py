@@ -23,7 +23,6 @@ from curvewise.stats.learning.outlook import (
     LEAST,
     MOST,
     Observed,
-    checked_levels,
     outlook,
     quantiles,
     smooth_squares,
@@ -158,7 +157,7 @@ class Extrapolation:
 
         Each is for one size by itself; the median is the prediction.
         """
-        levels = checked_levels(shares(p))
+        levels = _checked_levels(p)
         to = _checked_targets(n, self.sizes, "n")
         fitted = np.atleast_1d(self.is_fitted)
         values, _, _ = _quantiles(self._observed, fitted, to, levels, self.unit)
@@ -456,6 +455,25 @@ def _checked_counts(counts: Any, sizes: int) -> Floats:
 def _ends(confidence: float) -> Floats:
     """Return the levels of the lower end, the prediction and the upper end."""
     return np.array([(1 - confidence) / 2, 0.5, (1 + confidence) / 2])
+
+
+_ROUNDING = 1e-12  # 1 - .995 is not .005 to the last bit
+
+
+def _checked_levels(p: ArrayLike) -> Floats:
+    """Return probabilities; refuse those so near 0 or 1 that nothing was learnt there."""
+    levels = np.atleast_1d(shares(p))
+    if levels.ndim > 1 or len(levels) == 0:
+        raise CurvewiseError(
+            f"p has shape {levels.shape}. Pass one probability, or a list."
+        )
+    is_known = (levels >= LEAST - _ROUNDING) & (levels <= MOST + _ROUNDING)
+    if not is_known.all():
+        raise CurvewiseError(
+            f"p is {levels[~is_known][0]:g}. Pass probabilities from {LEAST:.3g} to "
+            f"{MOST:g}: real curves are too few to say more."
+        )
+    return np.clip(levels, LEAST, MOST)
 
 
 def _checked_targets(to: ArrayLike, sizes: Floats, name: str = "to") -> Floats:

@@ -265,25 +265,6 @@ def _leaves(scores: Floats, table: Floats) -> tuple[NDArray[np.int64], Floats]:
     return last, np.clip(scores[then] - back, low, high)
 
 
-def difference_quantiles(
-    one: Floats, other: Floats, levels: Floats, correlation: float
-) -> Floats:
-    """Return quantiles of one - other at each place, shape (level, place), by bisection."""
-    span = np.maximum(one[-1] - other[0], other[-1] - one[0])
-    middle = np.median(one, axis=0) - np.median(other, axis=0)
-    reach = np.maximum(span, 1e-300) * 1.5 + np.abs(middle)
-    # All levels at once, side by side.
-    places, many = one.shape[1], len(levels)
-    wanted = np.repeat(levels, places)
-    one, other = np.tile(one, many), np.tile(other, many)
-    low, high = np.tile(middle - reach, many), np.tile(middle + reach, many)
-    for _ in range(50):
-        by = (low + high) / 2
-        is_low = chance_less(one, other, correlation, by) < wanted
-        low, high = np.where(is_low, by, low), np.where(is_low, high, by)
-    return np.asarray(((low + high) / 2).reshape(many, places))
-
-
 def checked_correlation(correlation: Any) -> float:
     """Return a correlation; refuse what is none."""
     if not is_number(correlation) or not -1 < correlation < 1:

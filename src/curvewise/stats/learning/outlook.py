@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from curvewise.errors import CurvewiseError
 from curvewise.stats.curves import blocks, fit_grid
 from curvewise.stats.validation import Floats
 
@@ -340,7 +339,6 @@ DOWN = np.array(
 
 LEAST, MOST = float(1 - LEVELS[-1]), float(LEVELS[-1])
 _FREEDOM = 8  # five runs, and what other sizes lend to the variance at each
-_ROUNDING = 1e-12  # 1 - .995 is not .005 to the last bit
 
 
 def quantiles(ahead: Outlook, p: Floats, top: float = 1.0) -> Floats:
@@ -364,20 +362,6 @@ def distances(terms: Floats, factors: Floats, p: Floats) -> Floats:
     error = terms[..., ERROR]
     least = chance.reshape(-1, *[1] * error.ndim) * error
     return np.asarray(np.maximum(learnt, least))
-
-
-def checked_levels(p: Floats) -> Floats:
-    """Return probabilities; refuse those so near 0 or 1 that nothing was learnt there."""
-    p = np.atleast_1d(p)
-    if p.ndim > 1 or len(p) == 0:
-        raise CurvewiseError(f"p has shape {p.shape}. Pass one probability, or a list.")
-    is_known = (p >= LEAST - _ROUNDING) & (p <= MOST + _ROUNDING)
-    if not is_known.all():
-        raise CurvewiseError(
-            f"p is {p[~is_known][0]:g}. Pass probabilities from {LEAST:.3g} to {MOST:g}: "
-            f"real curves are too few to say more."
-        )
-    return np.clip(p, LEAST, MOST)
 
 
 def _factors(table: Floats, p: Floats) -> Floats:

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from curvewise.errors import CurvewiseError, Keyword
 from curvewise.stats.curves import UNITS, Unit, as_number, blocks, scale_of
 from curvewise.stats.interval import CurveBand, Interval, percent
-from curvewise.stats.powerlaw import mixture
 from curvewise.stats.powerlaw.methods import (
     RARE,
     THEORY,
@@ -318,12 +317,7 @@ class PowerLaw:
         All the same for ``method="paper"``, which takes the exponent for known.
         """
         levels = _probabilities(p)
-        parts = [
-            mixture.exponent_quantile(levels, gammas, weights)[None]
-            for m in self._mixtures()
-            for gammas, weights in zip(m.gammas, m.weights, strict=True)
-        ]
-        return self._together(parts)
+        return self._together([m.exponent_quantile(levels) for m in self._mixtures()])
 
     def interval(
         self, n: ArrayLike, confidence: float = 0.95, *, side: Side = "both"
@@ -381,19 +375,15 @@ class PowerLaw:
         one_of("side", side, SIDES)
         at, parts = checked_places(n), []
         for known in self._mixtures():
-            freedom = mixture.freedom_left(known)
-            if not self._shape and freedom[0] < 1:
-                count = mixture.parameters_in(known)
+            if not self._shape and known.freedom_left[0] < 1:
                 raise CurvewiseError(
-                    f"Errors at {len(self.sizes)} sizes and {count} parameters leave "
-                    "nothing to judge the noise by, so there is no band. Pass more runs, "
-                    "or ",
+                    f"Errors at {len(self.sizes)} sizes and {known.parameters} parameters "
+                    "leave nothing to judge the noise by, so there is no band. Pass more "
+                    "runs, or ",
                     {"terms": "linear"},
                     ".",
                 )
-            parts.append(
-                np.stack(mixture.envelope(known, at, confidence, freedom), axis=1)
-            )
+            parts.append(np.stack(known.envelope(at, confidence), axis=1))
         ends = self._clipped(scale_of(self.unit) * self._together(parts))
         return self._band(at, ends, side, simultaneous(self, confidence))
 

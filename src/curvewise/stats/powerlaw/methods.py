@@ -1,6 +1,5 @@
 """The two ways to fit power laws: calibrated, and that of Hoiem et al. (2021)."""
 
-import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -460,50 +459,7 @@ def size_weights(weights: Weights, counts: Floats, noise: Floats) -> Floats:
     return counts / noise if weights == "efficient" else 1 / noise
 
 
-# --------------------------------------------------------------------------------------
-# What all sizes of a run share, such as an easy test split: it shifts a whole curve.
-
-
-_FEW = 4.8  # (t / z)^2 at 95 % with two degrees of freedom: for three runs, or two
-_LEAST = 0.05  # of the variance at a size is not shift
-
-
-def shared_shift(table: Floats | None) -> tuple[float, float]:
-    r"""Return the variance of a run's shift, and that of the mean of all runs.
-
-    .. math:: e_{ji} = e(n_i) + t_j + \varepsilon_{ji}, \qquad
-       \hat\sigma_t^2 = \overline{\mathrm{cov}(e_{\cdot i}, e_{\cdot k})}_{i \ne k}, \qquad
-       \mathrm{var}(\bar t) \approx \frac{\hat\sigma_t^2}{R} \cdot \frac{R - 1}{R - 3}
-
-    Notes
-    -----
-    A shift moves alpha and nothing else: exponent and amplitude are judged by what is left
-    of the noise. The last factor is what a t distribution of R - 1 degrees of freedom has
-    more than a normal one, since the shift is known from R runs only; it is 4.8 for three
-    runs and two, where that has no variance. Runs that share
-    nothing have covariances around 0, and lose almost nothing by being taken for runs
-    that do.
-    """
-    if table is None or len(table) < 2 or table.shape[1] < 2:
-        return 0.0, 0.0
-    if not np.isfinite(table).all():
-        return 0.0, 0.0
-    covariance = np.cov(table.T)
-    runs, sizes = table.shape
-    variances = np.diag(covariance)
-    between = (covariance.sum() - variances.sum()) / (sizes * (sizes - 1))
-    shift = max(float(between), 0.0)
-    wider = (runs - 1) / (runs - 3) if runs > 3 else _FEW
-    return shift, shift / runs * wider
-
-
-def without_shift(errors: Floats, shift: float) -> float:
-    """Return the sum of squares of the runs at a size that is not their shifts."""
-    squares = float(((errors - errors.mean()) ** 2).sum())
-    return max(squares - shift * (len(errors) - 1), _LEAST * squares)
-
-
-# --- How well a power law fits, and what its runs have in common -----------------------
+# --- How well a power law fits ---------------------------------------------------------
 
 
 RARE = 0.01  # p values below are told
@@ -527,24 +483,3 @@ def lack_of_fit(observed: Observed, fit: Fitted, terms: Terms) -> Floats:
     is_known = (within > 0) & (inside > 0)
     f = between / freedom / np.where(is_known, inside / np.maximum(within, 1), 1.0)
     return np.where(is_known, fdtrc(freedom, np.maximum(within, 1), f), np.nan)
-
-
-def linked_runs(table: Floats | None) -> float:
-    """Return the p value of runs that are high at one size being so at others; NaN without.
-
-    The F test of rows in a two-way layout of the residuals, each size in units of its
-    standard deviation.
-    """
-    from scipy.special import fdtrc
-
-    if table is None or table.shape[0] < 3 or not np.isfinite(table).all():
-        return math.nan
-    deviation = table.std(axis=0, ddof=1)
-    if not (deviation > 0).all():
-        return math.nan
-    z = (table - table.mean(axis=0)) / deviation
-    runs, sizes = z.shape
-    rows = z.mean(axis=1, keepdims=True)
-    rest = ((z - rows) ** 2).sum() / ((runs - 1) * (sizes - 1))
-    f = sizes * rows.var(ddof=1) / max(rest, np.finfo(float).tiny)
-    return float(fdtrc(runs - 1, (runs - 1) * (sizes - 1), f))
