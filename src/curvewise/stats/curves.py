@@ -25,21 +25,13 @@ UNITS = ("fraction", "percent", "loss")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Runs:
-    """The errors of one learner at increasing training-set sizes.
+    """The errors of one learner at increasing training-set sizes."""
 
-    Parameters
-    ----------
-    sizes : ndarray, shape (size,)
-        Increasing.
-    errors : tuple of ndarray
-        For each size, one error per run: fractions, whatever unit they came in.
-    table : ndarray of shape (run, size), optional
-        The same errors where a row is one run (one seed, one split) at all sizes, NaN
-        where it has none; None where nobody knows which run is which.
-    """
-
-    sizes: Floats
+    sizes: Floats  # increasing
+    # For each size, one per run: fractions, whatever unit they came in.
     errors: tuple[Floats, ...]
+    # The same where a row is one run (one seed, one split) at all sizes, NaN where it has
+    # none; None where nobody knows which run is which.
     table: Floats | None
 
     @property
@@ -233,19 +225,11 @@ _CELLS = 1 << 14
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GridFit:
-    """The best line for every curve and shape.
+    """The best line c + b phi for every curve and shape, (curve, shape)."""
 
-    Parameters
-    ----------
-    cost : ndarray, shape (curve, shape)
-        Weighted sum of squares that is left.
-    asymptote, amplitude : ndarray, shape (curve, shape)
-        c and b of ``c + b phi``.
-    """
-
-    cost: Floats
-    asymptote: Floats
-    amplitude: Floats
+    cost: Floats  # weighted sum of squares that is left
+    asymptote: Floats  # c
+    amplitude: Floats  # b
 
 
 def fit_grid(

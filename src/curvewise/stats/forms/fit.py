@@ -291,21 +291,11 @@ def fit_forms(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeanCurves:
-    """Mean errors of curves in their unit, how they are weighed, and whether they may rise.
+    """Mean errors of curves in their unit, how they are weighed, and if they may rise."""
 
-    Parameters
-    ----------
-    sizes : ndarray, shape (size,)
-        Increasing.
-    means : ndarray, shape (curve, size)
-    weights : ndarray, shape (curve, size) or (1, size)
-    unit : {"fraction", "percent", "loss"}
-    may_rise : bool
-    """
-
-    sizes: Floats
-    means: Floats
-    weights: Floats
+    sizes: Floats  # increasing
+    means: Floats  # (curve, size)
+    weights: Floats  # (curve, size) or (1, size)
     unit: Unit
     may_rise: bool
 

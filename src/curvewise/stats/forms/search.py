@@ -13,21 +13,11 @@ from curvewise.stats.validation import Floats
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What c and b may be.
+    """What c and b may be."""
 
-    Parameters
-    ----------
-    solves : str
-        As in `Form`.
-    may_rise : bool
-        Whether b may be below 0.
-    highest : float
-        The largest c: 1 for fractions, infinite for losses.
-    """
-
-    solves: str
-    may_rise: bool
-    highest: float
+    solves: str  # as in `Form`
+    may_rise: bool  # whether b may be below 0
+    highest: float  # the largest c: 1 for fractions, infinite for losses
 
     @classmethod
     def of(cls, form: Form, *, may_rise: bool, highest: float) -> "Rule":
@@ -45,15 +35,9 @@ _H = 1e-6  # for slopes, in coordinates whose cells are about .1 wide
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """The best shape of each curve.
+    """The best shape of each curve."""
 
-    Parameters
-    ----------
-    shape : ndarray, shape (shape parameter, curve)
-    cost, asymptote, amplitude : ndarray, shape (curve,)
-    """
-
-    shape: Floats
+    shape: Floats  # (shape parameter, curve)
     cost: Floats
     asymptote: Floats
     amplitude: Floats

@@ -19,19 +19,12 @@ Rows: TypeAlias = Any  # numbers of curves, a mask or a slice
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Average:
-    """Power laws c + b phi fitted to curves, each with the weight that it earned.
+    """Power laws c + b phi fitted to curves, each with the weight that it earned."""
 
-    Parameters
-    ----------
-    weight, asymptote, amplitude : ndarray, shape (curve, shape)
-    noise : ndarray, shape (curve,)
-        Spread of the means around the best shape.
-    """
-
-    weight: Floats
-    asymptote: Floats
-    amplitude: Floats
-    noise: Floats
+    weight: Floats  # (curve, shape)
+    asymptote: Floats  # (curve, shape)
+    amplitude: Floats  # (curve, shape)
+    noise: Floats  # (curve,), spread of the means around the best shape
 
     def __getitem__(self, rows: Rows) -> "Average":
         parts = self.weight, self.asymptote, self.amplitude, self.noise
@@ -154,24 +147,12 @@ ERROR = 1  # the place of the standard error in both
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observed:
-    """Means of curves on common sizes.
+    """Means of curves on common sizes."""
 
-    Parameters
-    ----------
-    sizes : ndarray, shape (size,)
-        Increasing.
-    errors : ndarray, shape (curve, size)
-        From 0 to 1.
-    squares : ndarray, shape (curve, size), optional
-        Squared standard errors of the means; NaN for a curve where nobody knows them.
-    end : Average, optional
-        The fit that is best at the largest size, once it was made.
-    """
-
-    sizes: Floats
-    errors: Floats
-    squares: Floats | None
-    end: Average | None = None
+    sizes: Floats  # (size,), increasing
+    errors: Floats  # (curve, size), from 0 to 1
+    squares: Floats | None  # of standard errors; NaN for a curve where nobody knows
+    end: Average | None = None  # the fit that is best at the largest size
 
     def fitted(self) -> "Observed":
         """Return the same with its fit, which every question beyond the sizes needs."""
@@ -219,21 +200,13 @@ class Observed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outlook:
-    """What is predicted, and what its uncertainty is made of.
+    """What is predicted, and what its uncertainty is made of."""
 
-    Parameters
-    ----------
-    middle : ndarray, shape (curve, target)
-    up, down : ndarray, shape (curve, target, term)
-    noise, flat : ndarray, shape (curve,)
-        Of the fit that is best at the largest size.
-    """
-
-    middle: Floats
-    up: Floats
-    down: Floats
-    noise: Floats
-    flat: Floats
+    middle: Floats  # (curve, target)
+    up: Floats  # (curve, target, term)
+    down: Floats  # (curve, target, term)
+    noise: Floats  # (curve,), of the fit that is best at the largest size
+    flat: Floats  # (curve,), of the same
 
 
 def outlook(observed: Observed, to: Floats, top: float = 1.0) -> Outlook:

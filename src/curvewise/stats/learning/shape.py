@@ -19,23 +19,13 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contrasts:
-    """Contrasts with what a one-sided t test says of each.
+    """Contrasts with what a one-sided t test says of each; NaN where it cannot tell."""
 
-    Parameters
-    ----------
-    places : ndarray of int, shape (contrast, size of the contrast)
-        Which sizes each is of.
-    value, error, freedom, p : ndarray, shape (contrast,)
-        Estimate, standard error, degrees of freedom and P(so large if the true one is 0).
-        NaN where it cannot be told.
-    is_paired : ndarray of bool, shape (contrast,)
-    """
-
-    places: NDArray[np.int64]
-    value: Floats
-    error: Floats
+    places: NDArray[np.int64]  # of the sizes that each is of
+    value: Floats  # (contrast,)
+    error: Floats  # standard error
     freedom: Floats
-    p: Floats
+    p: Floats  # P(so large if the true one is 0)
     is_paired: NDArray[np.bool_]
 
     @property

@@ -28,26 +28,14 @@ THEORY = -0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observed:
-    """Curves on common sizes.
+    """Curves on common sizes."""
 
-    Parameters
-    ----------
-    sizes : ndarray, shape (size,)
-        Increasing.
-    means, counts : ndarray, shape (curve, size)
-        The mean error, and how many runs it is of.
-    squares, freedom : ndarray, shape (curve, size)
-        The sum of squared distances of the runs from their mean, and its degrees of
-        freedom: one less than the runs, 0 where the squares are not known.
-    shift : ndarray, shape (curve,), optional
-        The variance of what all means of a curve share; it is in none of the squares.
-    """
-
-    sizes: Floats
-    means: Floats
-    counts: Floats
-    squares: Floats
-    freedom: Floats
+    sizes: Floats  # (size,), increasing
+    means: Floats  # (curve, size)
+    counts: Floats  # of runs, (curve, size)
+    squares: Floats  # of the runs around their mean, (curve, size)
+    freedom: Floats  # of the squares: runs less 1, 0 where they are not known
+    # (curve,): the variance of what all means of a curve share; in none of the squares.
     shift: Floats | None = None
 
     @property
@@ -78,28 +66,14 @@ class Observed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
-    """Fitted curves.
+    """Fitted curves."""
 
-    Parameters
-    ----------
-    gamma, cost : ndarray, shape (curve,)
-        The best exponent, and the sum of squares of the means around its curve, in units
-        of their noise.
-    theta : ndarray, shape (curve, parameter)
-        alpha, eta (and delta) on sizes in units of the largest.
-    floor, slope : ndarray, shape (curve,)
-        The variance of a run at size n is floor + slope / n.
-    weights : ndarray, shape (curve, size)
-        Of the means, in the fit.
-    mixture : Mixture
-    """
-
-    gamma: Floats
-    cost: Floats
-    theta: Floats
-    floor: Floats
-    slope: Floats
-    weights: Floats
+    gamma: Floats  # (curve,), the best
+    cost: Floats  # (curve,), squares of the means around it, in units of their noise
+    theta: Floats  # (curve, parameter): alpha, eta (, delta) on scaled sizes
+    floor: Floats  # (curve,): the variance of a run is floor + slope / n
+    slope: Floats  # (curve,)
+    weights: Floats  # of the means, (curve, size)
     mixture: Mixture
 
 
@@ -123,26 +97,14 @@ def parameters_of(terms: Terms) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
-    """The best line of every curve at every exponent.
+    """The best line of every curve at every exponent."""
 
-    Parameters
-    ----------
-    gammas : ndarray, shape (shape,)
-    cost : ndarray, shape (curve, shape)
-        Weighted sum of squares that is left.
-    theta : ndarray, shape (curve, shape, parameter)
-        alpha, eta (and delta) on sizes that are divided by N.
-    inverse : ndarray, shape (curve, shape, parameter, parameter)
-        (A' W A)^-1: their covariance, up to the noise.
-    spread : ndarray, shape (curve, shape)
-        |A' W A| after A was moved and scaled to mean 0 and length 1: how much of the
-        weight speaks of the line, whatever the unit of x.
-    """
-
-    gammas: Floats
-    cost: Floats
-    theta: Floats
-    inverse: Floats
+    gammas: Floats  # (shape,)
+    cost: Floats  # (curve, shape), weighted squares that are left
+    theta: Floats  # (curve, shape, parameter), on scaled sizes
+    inverse: Floats  # (A' W A)^-1, (curve, shape, parameter, parameter)
+    # |A' W A| after A was moved and scaled to mean 0 and length 1, (curve, shape): how
+    # much of the weight speaks of the line, whatever the unit of x.
     spread: Floats
 
 

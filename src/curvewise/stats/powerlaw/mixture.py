@@ -17,32 +17,15 @@ _ROOT, _3 = np.sqrt(2 * np.pi), np.sqrt(3.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixture:
-    """What is known of curves: for each exponent a weight and a multivariate t.
+    """What is known of curves: for each exponent a weight and a multivariate t."""
 
-    Parameters
-    ----------
-    gammas, weights : ndarray, shape (curve, shape)
-        Weights add up to 1.
-    theta : ndarray, shape (curve, shape, parameter)
-        On sizes divided by `unit_size`.
-    inverse : ndarray, shape (curve, shape, parameter, parameter)
-        Covariance of theta for noise of size 1.
-    squares : ndarray, shape (curve, shape)
-        Sum of squares that is left, in units of the noise.
-    scale : ndarray, shape (curve, shape)
-        Estimated variance of that noise; 1 where it is taken for known.
-    freedom : ndarray, shape (curve,)
-        Degrees of freedom; infinite for normal distributions.
-    unit_size : float
-    """
-
-    gammas: Floats
-    weights: Floats
-    theta: Floats
-    inverse: Floats
-    squares: Floats
-    scale: Floats
-    freedom: Floats
+    gammas: Floats  # (curve, shape)
+    weights: Floats  # (curve, shape), of sum 1
+    theta: Floats  # (curve, shape, parameter), on sizes over unit_size
+    inverse: Floats  # covariance of theta for noise of size 1
+    squares: Floats  # (curve, shape): what is left, in units of the noise
+    scale: Floats  # (curve, shape): variance of that noise; 1 where it is known
+    freedom: Floats  # (curve,); infinite for normal distributions
     unit_size: float
 
     def errors(self, n: Floats) -> tuple[Floats, Floats]:
