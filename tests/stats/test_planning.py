@@ -25,7 +25,8 @@ from curvewise.stats.planning import (
     trials_for_top,
     what_trials_tell,
 )
-from curvewise.stats.planning.widths import MOST, smallest, span
+from curvewise.stats.planning.precision import span
+from curvewise.stats.planning.trials import MOST, smallest
 
 PILOT = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95])
 

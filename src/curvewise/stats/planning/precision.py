@@ -1,51 +1,51 @@
-"""How many trials are enough, what a number of them tells, and what looking costs."""
+"""How many trials it takes to know a number to a half-width, judged from a pilot."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError, Verbatim
 from curvewise.stats import bands
-from curvewise.stats.bands import ANYWHERE, KINDS, NAMES, Kind, Side, Support
-from curvewise.stats.comparison.differences import shared_confidence
+from curvewise.stats.asymptotics import is_few, standard_error, t_quantile
+from curvewise.stats.bands import (
+    ANYWHERE,
+    KINDS,
+    NAMES,
+    Band,
+    Kind,
+    Support,
+    cdf_band,
+    tail_kind,
+)
+from curvewise.stats.bounds import moment, order_statistics
 from curvewise.stats.functionals import Functional
 from curvewise.stats.interval import METHODS, Method, Tail, percent
-from curvewise.stats.planning.widths import (
-    asymptotic_width,
-    first_finite,
-    guaranteed_span,
-    guaranteed_width,
-    smallest,
-    span,
-)
+from curvewise.stats.planning.trials import MOST, grown, smallest, trials_for_band
 from curvewise.stats.validation import (
     Floats,
     bad_value,
     checked_confidence,
-    checked_count,
     checked_half_width,
     checked_scores,
     checked_size,
     checked_support,
     is_number,
     one_of,
+    sorted_scores,
 )
 
 __all__ = [
-    "LooksCost",
     "Need",
-    "Told",
-    "looks_cost",
-    "planned_looks",
+    "asymptotic_width",
+    "guaranteed_width",
     "trials_for",
-    "trials_for_band",
     "trials_for_cvar",
     "trials_for_mean",
     "trials_for_quantile",
-    "trials_for_top",
-    "what_trials_tell",
 ]
 
 
@@ -381,9 +381,9 @@ def _guaranteed(
     if functional.of == "quantile":
         low, high = span(z, n, lambda part: width(part, n))
         # With fewer trials there is no interval between two scores at all.
-        ends = first_finite(lambda n: width(z, n), min(low, n), n), high
+        ends = _first_finite(lambda n: width(z, n), min(low, n), n), high
     else:
-        ends = guaranteed_span(
+        ends = _guaranteed_span(
             functional, z, n, h, confidence=confidence, support=support, kind=kind
         )
     return Need(n, *ends, h, functional.estimand, guarantee)
@@ -413,293 +413,231 @@ def _asymptotic(functional: Functional, h: float, z: Floats, confidence: float) 
     return Need(n, *ends, h, functional.estimand, guarantee)
 
 
-# --------------------------------------------------------------------------------------
-# Trials for a band of a given width, and for the best of them to be among the top.
+# --- How wide an interval would be with more trials like those of a pilot ---------------
 
 
-def trials_for_band(
-    half_width: float,
+def guaranteed_width(
+    functional: Functional,
+    pilot: ArrayLike,
+    n: int,
     *,
     confidence: float = 0.95,
+    support: Support = ANYWHERE,
     kind: Kind = "kolmogorov",
-    side: Side = "both",
-    start: int = 1,
-) -> int:
-    r"""Return the smallest number of trials whose band is at most so wide.
-
-    .. math:: n = \min\{n : \epsilon(n) \le h\}, \qquad
-       \epsilon_{\mathrm{DKW}}(n) = \sqrt{\ln(2/\delta) / (2n)}
+) -> float:
+    """Return the half-width of a guaranteed interval if n trials were like the pilot.
 
     Parameters
     ----------
-    half_width : float
-        How far the true CDF may be from the empirical one, between 0 and 1.
-    confidence, kind, side, start
-        As in `curvewise.stats.bands.half_width`.
-
-    Notes
-    -----
-    The closed form of DKW [1]_ is where the search begins: the exact width falls almost
-    like :math:`1/\sqrt n`, so that a few evaluations of it are enough.
-
-    References
-    ----------
-    .. [1] P. Massart. "The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality."
-       Annals of Probability 18, 1990.
+    functional : Functional
+        What the interval is for.
+    pilot : array_like, shape (trial,)
+    n : int
+        Number of trials.
+    confidence, support, kind
+        Of the interval, see `curvewise.stats.functionals.Functional.interval`.
 
     Examples
     --------
-    >>> trials_for_band(0.05), trials_for_band(0.05, kind="dkw")
-    (731, 738)
-    >>> trials_for_band(0.05, kind="dkw", side="upper")
-    600
+    >>> pilot = [.2, .4, .5, .6, .7, .75, .8, .85, .9, .95]
+    >>> round(guaranteed_width(Functional("mean"), pilot, 500, support=(0, 1)), 4)
+    0.0528
     """
-    h = checked_half_width(half_width)
-    if h >= 1:
-        raise CurvewiseError(
-            f"half_width is {h:g}. Pass one below 1: no CDF is wider.",
-            argument="half_width",
+    z = sorted_scores(pilot)
+    size, level = checked_size(n), checked_confidence(confidence)
+    ends = checked_support(support, z)
+    one_of("kind", kind, KINDS)
+    if functional.of == "quantile" and kind != "anytime":
+        return _between_order_statistics(z, functional.alpha, size, level, ends)
+    lower, upper = _band_levels(np.arange(len(z) + 1) / len(z), size, level, kind)
+    low, high = functional.bounds(
+        Band(
+            scores=z,
+            lower=lower,
+            upper=upper,
+            confidence=level,
+            kind=kind,
+            support=ends,
         )
-    level = checked_confidence(confidence)
-    checked_size(start, "start")
-
-    def width(n: int) -> float:
-        return bands.half_width(
-            n, confidence=level, kind=kind, side=side, start=min(start, n)
-        )
-
-    width(1)  # refuses what is no kind, before anything is searched
-    sides = 2 if side == "both" else 1
-    guess = math.log(sides / (1 - level)) / 2 / h / h
-    return smallest(width, h, guess, least=start if kind == "anytime" else 1)
+    )
+    return (high - low) / 2
 
 
-def trials_for_top(share: float, *, confidence: float = 0.95) -> int:
-    r"""Return how many trials it takes until their best is among the top `share` of all.
+def _between_order_statistics(
+    z: Floats, p: float, n: int, confidence: float, support: Support
+) -> float:
+    first, last = order_statistics(n, p, confidence)
+    # Between the pilot's scores a line: n trials would fill the gaps.
+    place = (np.arange(len(z)) + 0.5) / len(z)
+    low, high = np.interp([(first - 0.5) / n, (last - 0.5) / n], place, z).tolist()
+    ends = support[0] if first < 1 else low, support[1] if last > n else high
+    return float(ends[1] - ends[0]) / 2
 
-    .. math:: (1 - s)^n \le \delta \Leftrightarrow n \ge \frac{\ln \delta}{\ln(1 - s)}
+
+def asymptotic_width(
+    functional: Functional, pilot: ArrayLike, n: int, *, confidence: float = 0.95
+) -> float:
+    """Return the half-width of an asymptotic interval if n trials were like the pilot.
+
+    Infinite for so few trials that such an interval is not given, as those were seen to
+    cover too little.
 
     Parameters
     ----------
-    share : float
-        The top of all trials that there could be: 0.05 for the top 5 %.
-    confidence : float
-        How likely the best of the trials is to be up there.
-
-    Notes
-    -----
-    Nothing is assumed but that trials are independent. With a random search, it says how
-    many configurations to draw; what the best of them scores *again* is another question.
-
-    Examples
-    --------
-    >>> trials_for_top(0.05), trials_for_top(0.01, confidence=0.99)
-    (59, 459)
-    """
-    if not is_number(share) or not 0 < share < 1:
-        raise bad_value(
-            "share",
-            share,
-            "Pass one strictly between 0 and 1, such as 0.05 for the top 5 %.",
-        )
-    level = checked_confidence(confidence)
-    # log1p: a share of 1e-9 is not lost in 1 - share. Up to rounding, met is met.
-    n = math.log(1 - level) / math.log1p(-share)
-    return max(1, math.ceil(n * (1 - 1e-12)))
-
-
-# --- What a number of trials can tell, and what it costs to look before the end ---------
-
-
-# Beyond, the exact one-sided width takes seconds, and agrees with DKW to three digits.
-_EXACT_ONE_SIDED = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What a number of trials can tell, whatever the distribution of their scores.
-
-    Parameters
-    ----------
-    trials : int
-    confidence : float
-    half_width : float
-        How far the true CDF may be from the empirical one, everywhere at once.
-    one_sided : float
-        The same if only one side is asked for.
-    top : float
-        Of all trials that there could be, the best one of these is in this top share.
-    failures : float
-        If none of them failed: the largest share that may fail all the same.
-    quantiles : (float, float)
-        From which to which quantile an interval between two scores exists; beyond, only
-        the support bounds it. NaN where there is none.
-    """
-
-    trials: int
-    confidence: float
-    half_width: float
-    one_sided: float
-    top: float
-    failures: float
-    quantiles: tuple[float, float]
-
-
-def what_trials_tell(n: int, *, confidence: float = 0.95) -> Told:
-    r"""Return what `n` trials can tell before anybody has seen them.
-
-    .. math:: P(\text{best of } n \text{ in the top } s) = 1 - (1-s)^n, \qquad
-       s = f = 1 - \delta^{1/n}
-
-    Parameters
-    ----------
+    functional : Functional
+        What the interval is for: a mean or a CVaR.
+    pilot : array_like, shape (trial,)
     n : int
         Number of trials.
     confidence : float
-        Of each of the statements.
-
-    Notes
-    -----
-    The share f of failures that n trials without one leave possible is the same number
-    as s: not to meet the top share in n trials is as likely as not to meet a failure.
-    For small :math:`\delta` it is about 3/n at 95 % (the "rule of three" [1]_).
-
-    References
-    ----------
-    .. [1] J. Hanley, A. Lippman-Hand. "If nothing goes wrong, is everything all right?"
-       Journal of the American Medical Association 249, 1983.
+        Of the interval.
 
     Examples
     --------
-    >>> told = what_trials_tell(59)
-    >>> round(told.top, 4), round(told.half_width, 3), [round(p, 3) for p in told.quantiles]
-    (0.0495, 0.174, [0.061, 0.939])
+    >>> pilot = [.2, .4, .5, .6, .7, .75, .8, .85, .9, .95]
+    >>> round(asymptotic_width(Functional("mean"), pilot, 500), 4)
+    0.021
+    >>> asymptotic_width(Functional("mean"), pilot, 10)
+    inf
     """
-    size, level = checked_size(n), checked_confidence(confidence)
-    delta = 1 - level
-    top = -math.expm1(math.log(delta) / size)
-    # Quantile p lies between the extremes unless all trials are on one side of it, each
-    # with half of delta.
-    outermost = -math.expm1(math.log(delta / 2) / size)
-    quantiles = (outermost, 1 - outermost)
-    return Told(
-        trials=size,
-        confidence=level,
-        half_width=bands.half_width(size, confidence=level),
-        one_sided=bands.half_width(size, confidence=level, side="lower", kind="dkw")
-        if size > _EXACT_ONE_SIDED
-        else bands.half_width(size, confidence=level, side="lower"),
-        top=top,
-        failures=top,
-        quantiles=quantiles if outermost <= 0.5 else (math.nan, math.nan),
-    )
+    averaged = checked_size(n) * functional.mass
+    if is_few(averaged, functional.least_averaged(confidence)):
+        return math.inf
+    parts = functional.contributions(pilot)
+    error = standard_error(parts) * math.sqrt(len(parts) / n)
+    return t_quantile(confidence, averaged - 1) * error
 
 
-def planned_looks(trials: int, looks: int = 5) -> list[int]:
-    """Return at which numbers of trials to look: doubling, up to all of them.
+# --- The levels of a band that nobody has drawn yet ------------------------------------
 
-    Examples
-    --------
-    >>> planned_looks(1000), planned_looks(3)
-    ([63, 125, 250, 500, 1000], [1, 2, 3])
+
+def _band_levels(
+    share: Floats, n: int, confidence: float, kind: Kind
+) -> tuple[Floats, Floats]:
+    """Return between which levels a band of n trials is where shares are below."""
+    if kind != "equal_local_levels":
+        e = bands.half_width(n, confidence=confidence, kind=kind)
+        return np.maximum(share - e, 0), np.minimum(share + e, 1)
+    from scipy.special import betaincinv
+
+    level = bands.local_level(n, confidence=confidence) / 2
+
+    def lower(p: Floats) -> Floats:
+        i = np.maximum(n * p, np.finfo(np.float64).tiny)
+        found: Floats = np.where(p > 0, betaincinv(i, n + 1 - i, level), 0.0)
+        return found
+
+    # The band of a distribution seen from above is that seen from below, turned around.
+    return lower(share), 1 - lower(1 - share)
+
+
+# --- How many trials, judged from those that are there ---------------------------------
+
+
+_INSIDE = 0.5  # confidence of the band around a pilot
+_CELLS = 1000  # of the quantile function
+_BLOCKS = 20  # of the pilot, each left out once
+
+
+def span(
+    pilot: Floats, trials: float, width_of: Callable[[Floats], float]
+) -> tuple[int, int]:
+    """Return between which numbers of trials the right one lies, about.
+
+    Trials needed grow like the squared width, so that the standard error of its logarithm
+    (jackknife over blocks of the pilot) is doubled. Where the pilot cannot tell, any number
+    up to `MOST` is possible.
     """
-    n, k = checked_size(trials, "trials"), checked_count("looks", looks)
-    return sorted({-(-n >> halvings) for halvings in range(k)})
+    from scipy.special import stdtrit
+
+    if len(pilot) < 3:  # with one left out, nothing varies
+        return 1, MOST
+    blocks = min(_BLOCKS, len(pilot))
+    widths = np.array([
+        width_of(np.delete(pilot, np.s_[k::blocks])) for k in range(blocks)
+    ])  # fmt: skip
+    if not np.isfinite(widths).all() or (widths <= 0).any():
+        return 1, MOST
+    logs = 2 * np.log(widths)
+    error = math.sqrt((blocks - 1) * float(logs.var()))
+    factor = math.exp(min(float(stdtrit(blocks - 1, 0.975)) * error, 50.0))
+    low, high = math.floor(trials / factor), math.ceil(min(trials * factor, MOST))
+    return max(low, 1), high
 
 
-@dataclass(frozen=True, slots=True)
-class LooksCost:
-    """What looking at the results before all trials are there costs.
+def _first_finite(width: Callable[[int], float], low: int, high: int) -> int:
+    """Return from which number of trials on, low to high, a width is finite."""
+    if math.isfinite(width(low)):
+        return low
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if math.isfinite(width(middle)) else (middle, high)
+    return high
 
-    Parameters
-    ----------
-    trials : int
-        At the last look.
-    looks : int
-        How many are planned.
-    confidence : float
-        That holds at all looks together.
-    fixed, planned, anytime : float
-        Half-width of the band at the last look: with no other look; with so many, at
-        ``delta / looks`` each; with as many as anybody likes.
-    trials_planned, trials_anytime : int
-        How many trials give the half-width `fixed` all the same.
+
+def _guaranteed_span(
+    functional: Functional,
+    pilot: Floats,
+    trials: int,
+    half_width: float,
+    *,
+    confidence: float,
+    support: Support,
+    kind: Kind,
+) -> tuple[int, int]:
+    """Return between which numbers of trials the right one for a mean or CVaR lies.
+
+    The right one is that of the distribution that the pilot was drawn from. Where that is
+    inside a band around the pilot, the ends are those of the narrowest and the widest
+    interval that any distribution in there may ask for, and hold what the pilot did not
+    meet: failures, say, that it was too small for. For one number the band may be one of
+    `_INSIDE` only, as was measured; see `trials_for_mean`.
     """
+    kind_of_pilot = tail_kind(len(pilot), confidence=_INSIDE)
+    band = cdf_band(pilot, confidence=_INSIDE, kind=kind_of_pilot, support=support)
+    # Cells in which both envelopes of the quantile function are constant.
+    share = np.unique(np.r_[np.linspace(0, 1, _CELLS + 1), band.lower, band.upper])
+    least, most = band.quantile((share[:-1] + share[1:]) / 2)
 
-    trials: int
-    looks: int
-    confidence: float
-    fixed: float
-    planned: float
-    anytime: float
-    trials_planned: int
-    trials_anytime: int
+    def width(n: int, is_narrow: bool) -> float:
+        # An interval is a difference of two weighted means of quantiles.
+        levels = _band_levels(share, n, confidence, kind)
+        lower, upper = (functional.weight(level) for level in levels)
+        weights = np.diff(lower - upper)
+        if is_narrow:
+            weights = -weights
+        inside = _sum(np.maximum(weights, 0), most)
+        inside -= _sum(np.maximum(-weights, 0), least)
+        ends = moment(1 - lower[-1], support[1]) - moment(upper[0], support[0])
+        return (ends - inside if is_narrow else ends + inside) / 2
 
-    @property
-    def wider_planned(self) -> float:
-        """How many times wider planned looks make the band."""
-        return self.planned / self.fixed
+    def narrow(n: int) -> float:
+        return width(n, is_narrow=True)
 
-    @property
-    def wider_anytime(self) -> float:
-        """How many times wider looks at any time make the band."""
-        return self.anytime / self.fixed
+    def wide(n: int) -> float:
+        return width(n, is_narrow=False)
+
+    return _not_enough(narrow, trials, half_width), _enough(wide, trials, half_width)
 
 
-def looks_cost(
-    n: int, looks: int = 5, *, confidence: float = 0.95, start: int | None = None
-) -> LooksCost:
-    r"""Return by how much a band gets wider if one may look before the end.
+def _sum(weights: Floats, scores: Floats) -> float:
+    held = weights > 0  # what has no weight may be infinite
+    return float(weights[held] @ scores[held])
 
-    .. math:: \frac{\epsilon_{\delta/K}(n)}{\epsilon_\delta(n)} \approx
-       \sqrt{\frac{\ln(2K/\delta)}{\ln(2/\delta)}}
 
-    Parameters
-    ----------
-    n : int
-        Number of trials at the last look.
-    looks : int
-        How many looks are planned, K; the last one counts.
-    confidence : float
-        That holds at all looks together.
-    start : int, optional
-        The first number of trials at which somebody looks at any time; ``n / 16`` if left
-        out, where the first of five planned looks is.
+def _enough(width: Callable[[int], float], n: int, half_width: float) -> int:
+    """Return a number of trials, n or a little more than need be, that is enough."""
+    while (now := width(n)) > half_width:
+        more = math.ceil(min(grown(n, now, half_width), MOST))
+        if more >= MOST:
+            return MOST
+        n = max(more, n + 1 + n // 1000)
+    return n
 
-    Notes
-    -----
-    To stop at the first look that pleases is to choose among all of them: the intervals
-    must hold at all looks at once. Planned looks share delta between them, which costs
-    little; the anytime band [1]_ holds at every number of trials, for those who cannot
-    say beforehand when they will look.
 
-    References
-    ----------
-    .. [1] S. Howard, A. Ramdas. "Sequential estimation of quantiles with applications to
-       A/B testing and best-arm identification." Bernoulli 28, 2022.
-
-    Examples
-    --------
-    >>> cost = looks_cost(2000)
-    >>> round(cost.wider_planned, 2), round(cost.wider_anytime, 2)
-    (1.2, 1.93)
-    >>> cost.trials_planned, cost.trials_anytime
-    (2878, 7686)
-    """
-    size, k = checked_size(n), checked_count("looks", looks)
-    level = checked_confidence(confidence)
-    first = -(-size // 16) if start is None else checked_size(start, "start")
-    each = shared_confidence(level, k)
-    fixed = bands.half_width(size, confidence=level)
-    return LooksCost(
-        trials=size,
-        looks=k,
-        confidence=level,
-        fixed=fixed,
-        planned=bands.half_width(size, confidence=each),
-        anytime=bands.half_width(size, confidence=level, kind="anytime", start=first),
-        trials_planned=trials_for_band(fixed, confidence=each),
-        trials_anytime=trials_for_band(
-            fixed, confidence=level, kind="anytime", start=first
-        ),
-    )
+def _not_enough(width: Callable[[int], float], n: int, half_width: float) -> int:
+    """Return a number of trials, n or less, that is just not enough, or 1."""
+    while n > 1 and (now := width(n)) <= half_width:
+        less = math.floor(n * (max(now, 0.0) / half_width) ** 2)
+        n = max(min(less, n - 1 - n // 1000), n // 2, 1)
+    return n
