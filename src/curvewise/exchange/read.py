@@ -291,7 +291,8 @@ _SQLITE = "sqlite:///"
 
 def found_in(source: object, asked: Asked, tool: str | None) -> Runs | Sheet:
     """Return the runs that another tool kept, or a table as it stands."""
-    tools.must_be_tool(tool)
+    if tool is not None and tool not in tools.TOOLS:
+        raise unknown("tool", tool, tools.TOOLS)
     if (paths := tools.several_paths(source)) is not None:
         found = tools.from_path(paths, asked, tool)
     elif isinstance(source, str | Path):

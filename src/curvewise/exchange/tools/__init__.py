@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from curvewise.errors import CurvewiseError, Keyword, Message, listed, unknown
+from curvewise.errors import CurvewiseError, Keyword, Message, listed
 from curvewise.exchange.runs import Asked, Runs, Sheet
 from curvewise.exchange.tools.contents import Seen, seen_among, seen_at
 
@@ -159,12 +159,6 @@ def is_foreign_database(path: Path) -> bool:
     return bool(seen.tables) and any(
         _module(tool).fits_path(seen) for tool in _candidates(None, "path")
     )
-
-
-def must_be_tool(tool: object) -> None:
-    """Raise for the name of a tool that nobody reads."""
-    if tool is not None and tool not in TOOLS:
-        raise unknown("tool", tool, TOOLS)
 
 
 def _candidates(tool: str | None, kind: str) -> list[str]:

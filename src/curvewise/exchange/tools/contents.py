@@ -114,26 +114,33 @@ def seen_among(paths: Sequence[Path]) -> Seen:
     top = Path(os.path.commonpath([p if p.is_dir() else p.parent for p in whole]))
     if len(whole) == 1 and whole[0].is_dir():
         return seen_at(whole[0])
-    files: dict[str, str] = {}
+    files: list[str] = []
     closed: list[str] = []
     hollow: list[str] = []
     for path in whole:
         inside = path.relative_to(top).as_posix()
         if not path.is_dir():
-            files[utf8(inside)] = inside
+            files.append(inside)
             continue
         before = "" if inside == "." else f"{inside}/"
         folder = _folder(path)
         closed += [f"{before}{one}" for one in folder.unreadable]
         hollow += [f"{before}{one}".rstrip("/") for one in folder.hollow]
-        for name in folder.files:
-            files[f"{utf8(before)}{name}"] = before + folder.odd.get(name, name)
+        files += [f"{before}{folder.odd.get(name, name)}" for name in folder.files]
+    return _seen(top, files, closed, hollow)
+
+
+def _seen(
+    top: Path, files: Iterable[str], closed: Iterable[str], hollow: Iterable[str]
+) -> Seen:
+    """Return a folder with what is below it, by names as they stand there."""
+    names = {utf8(file): file for file in files}
     return Seen(
         top,
         is_folder=True,
-        files=tuple(sorted(files)),
+        files=tuple(sorted(names)),
         unreadable=tuple(sorted(map(utf8, closed))),
-        odd={name: file for name, file in files.items() if name != file},
+        odd={name: file for name, file in names.items() if name != file},
         hollow=tuple(sorted(map(utf8, hollow))),
     )
 
@@ -178,27 +185,19 @@ def _folder(path: Path) -> Seen:
         folder, before = waiting.pop()
         try:
             with os.scandir(folder) as entries:
-                found = list(entries)
+                inside = list(entries)
         except OSError:
             closed.append(before.rstrip("/") or ".")
             continue
-        if not found:
-            hollow.append(utf8(before.rstrip("/")))
-        for entry in found:
+        if not inside:
+            hollow.append(before.rstrip("/"))
+        for entry in inside:
             kind = _kind(entry, homes)
             if kind == "folder":
                 waiting.append((entry.path, f"{before}{entry.name}/"))
             elif kind == "file":
                 files.append(f"{before}{entry.name}")
-    names = {utf8(file): file for file in files}
-    return Seen(
-        path,
-        is_folder=True,
-        files=tuple(sorted(names)),
-        unreadable=tuple(sorted(map(utf8, closed))),
-        odd={name: file for name, file in names.items() if name != file},
-        hollow=tuple(sorted(hollow)),
-    )
+    return _seen(path, files, closed, hollow)
 
 
 def _kind(entry: os.DirEntry[str], homes: _Homes) -> str:

@@ -6,7 +6,7 @@ dvclive and Ultralytics. Of objects in memory, histories of Keras and results of
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -83,17 +83,6 @@ _OF_TOOLS = re.compile(r"/(mlruns|mlartifacts|artifacts|wandb)/")
 _ROLES = ("algorithm", "task", *SEEDS)
 
 
-@dataclass(slots=True)
-class _Run:
-    """A run with what was recorded of it, and what its configuration says."""
-
-    name: str
-    log: Log
-    params: dict[str, Any] = field(default_factory=dict)
-    status: str = "finished"
-    error: str = ""
-
-
 def fits_path(seen: Seen, tool: str = "folder") -> bool:
     """Return whether a folder holds files that may be scores of runs."""
     if not seen.is_folder:
@@ -158,8 +147,8 @@ def read_object(source: object, asked: Asked, tool: str = "folder") -> Runs:
             log.labels = {} if algorithm is None else {"algorithm": algorithm}
             if len(logs) > 1:
                 log.labels["repeat"] = number
-        name = str(number) if algorithm is None else f"{algorithm}/{number}"
-        runs.append(_Run(log.name or name, log, dict(log.params)))
+            log.name = str(number) if algorithm is None else f"{algorithm}/{number}"
+        runs.append(log)
     return _runs_of("histories", runs, home="mine")
 
 
@@ -257,11 +246,11 @@ def _read(
     configurations: Configurations,
     asked: Asked,
     tool: str,
-) -> tuple[list[_Run], list[tuple[str, Exception]]]:
+) -> tuple[list[Log], list[tuple[str, Exception]]]:
     """Return runs, and the files that could not be read, with the reason."""
-    runs: list[_Run] = []
+    runs: list[Log] = []
     unread: list[tuple[str, Exception]] = []
-    silent: list[tuple[str, _Run]] = []
+    silent: list[tuple[str, Log]] = []
     for run in sorted(layout.runs):
         parts: dict[str, list[tuple[Source, Log]]] = {}
         reason = ""
@@ -275,35 +264,35 @@ def _read(
             except (OSError, ValueError) as problem:
                 unread.append((source.file, problem))
         single = next((s.config for s in layout.runs[run] if s.config), None)
-        params = configurations.of(layout.folders[run], single)
+        config = configurations.of(layout.folders[run], single)
         home = run or seen.path.resolve().name
         for part, logs_of_part in parts.items():
             log = _merged(logs_of_part)
-            one = _Run(f"{home}/{part}" if part else home, log, params | log.params)
-            if log:
-                runs.append(one)
+            log.name, log.config = f"{home}/{part}" if part else home, config
+            if log.has_scores:
+                runs.append(log)
             else:
-                one.status, one.error = "failed", _said(log)
-                silent.append((run, one))
+                log.status, log.error = "failed", _noted_error(log)
+                silent.append((run, log))
         if not parts and reason:
-            runs.append(_Run(home, Log(), params, "failed", reason))
-    if not any(run.log for run in runs):
+            runs.append(Log(name=home, config=config, status="failed", error=reason))
+    if not any(run.has_scores for run in runs):
         return [], unread
     runs += _failed_among(silent, layout)
     for folder in layout.failed:
-        params = configurations.of(folder, None)
-        runs.append(_Run(folder, Log(), params, "failed", "It left no scores."))
+        config, error = configurations.of(folder, None), "It left no scores."
+        runs.append(Log(name=folder, config=config, status="failed", error=error))
     _take_words(runs)
     return runs, unread
 
 
-def _said(log: Log) -> str:
+def _noted_error(log: Log) -> str:
     """Return what a file without scores says of an error."""
     key = names.first(names.ERROR_TEXT, log.labels)
     return str(log.labels[key]) if key else "It has no scores."
 
 
-def _failed_among(silent: Sequence[tuple[str, _Run]], layout: Layout) -> list[_Run]:
+def _failed_among(silent: Sequence[tuple[str, Log]], layout: Layout) -> list[Log]:
     """Return the runs without scores, less files of texts and settings that are none.
 
     Where others keep their scores in a file or a folder like it, this is a run.
@@ -316,26 +305,25 @@ def _failed_among(silent: Sequence[tuple[str, _Run]], layout: Layout) -> list[_R
     for run, one in silent:
         like = files & {Path(s.file).name for s in layout.runs[run]}
         beside = run == layout.folders[run] and run.rpartition("/")[0] in homes
-        ended = names.status_of(str(one.log.labels.get("status", ""))) or _said(one.log)
+        ended = names.status_of(str(one.labels.get("status", ""))) or _noted_error(one)
         is_told = ended not in ("ok", "It has no scores.")
-        is_blank = not (one.log.labels or one.log.params)
+        is_blank = not (one.labels or one.params)
         if like or beside or is_told or is_blank:
             failed.append(one)
     return failed
 
 
-def _take_words(runs: Sequence[_Run]) -> None:
+def _take_words(runs: Sequence[Log]) -> None:
     """Take a word where other runs have a score: "0.9" is one, "diverged" is none."""
-    scores = {name for run in runs for name in (*run.log.curves, *run.log.finals)}
-    for run in runs:
-        log = run.log
+    scores = {name for log in runs for name in (*log.curves, *log.finals)}
+    for log in runs:
         for key in [k for k in log.labels if k in scores and may_be_score(k)]:
             value = log.labels.pop(key)
             number = number_in(value) if isinstance(value, str) else float(value)
             if key not in log.curves:
                 log.finals.setdefault(key, np.nan if number is None else number)
-        if log:
-            run.status = "finished"
+        if log.has_scores:
+            log.status = "finished"
 
 
 def _merged(parts: Sequence[tuple[Source, Log]]) -> Log:
@@ -412,7 +400,7 @@ def _called(name: str, source: Source, stem: str, taken: set[str]) -> str:
 
 def _runs_of(
     source: str,
-    runs: Sequence[_Run],
+    runs: Sequence[Log],
     *,
     home: str,
     left_out: Sequence[LeftOut] = (),
@@ -421,7 +409,7 @@ def _runs_of(
     """Return runs with their labels, who ran where that is certain, and what to propose."""
     columns, usual, fixes = _labels(runs, home)
     remarks = [*remarks, *_broken_off(runs)]
-    clocks = dict.fromkeys(run.log.clock for run in runs if run.log.curves)
+    clocks = dict.fromkeys(run.clock for run in runs if run.curves)
     if len(clocks) > 1:
         several = listed(map(str, clocks))
         raise CurvewiseError(
@@ -430,11 +418,11 @@ def _runs_of(
         )
     parts = []
     for row, run in enumerate(runs):
-        last = run.log.last()
-        parts += [(row, name, *curve) for name, curve in run.log.curves.items()]
+        last = run.last()
+        parts += [(row, name, *curve) for name, curve in run.curves.items()]
         parts += [
             (row, name, np.array([last]), np.array([value]))
-            for name, value in run.log.finals.items()
+            for name, value in run.finals.items()
         ]
     if any(run.status == "failed" for run in runs):
         columns["status"] = [_ended(run) for run in runs]
@@ -452,30 +440,30 @@ def _runs_of(
     )
 
 
-def _ended(run: _Run) -> str:
+def _ended(run: Log) -> str:
     """Return how a run ended, in its own word where it has one that we know."""
-    word = str(run.log.labels.get("status", ""))
+    word = str(run.labels.get("status", ""))
     if run.status != "failed":
         return word or run.status
     return run.status if names.status_of(word) in (None, "ok") else word
 
 
-def _broken_off(runs: Sequence[_Run]) -> list[str]:
+def _broken_off(runs: Sequence[Log]) -> list[str]:
     """Add "not a number" where a metric stops long before its run, and others' does not.
 
     Long is more than it ever paused.
     """
-    ends: dict[str, list[tuple[_Run, float]]] = {}
+    ends: dict[str, list[tuple[Log, float]]] = {}
     for run in runs:
-        for name, (steps, _) in run.log.curves.items():
+        for name, (steps, _) in run.curves.items():
             if len(steps):
-                rest = run.log.last(name) - float(steps[-1])
+                rest = run.last(name) - float(steps[-1])
                 ends.setdefault(name, []).append((run, rest))
     remarks = []
     for name, some in ends.items():
         if not any(rest for _, rest in some):
             continue
-        pauses = [float(np.diff(r.log.curves[name][0]).max(initial=0)) for r, _ in some]
+        pauses = [float(np.diff(r.curves[name][0]).max(initial=0)) for r, _ in some]
         usual = max(pauses)
         broken = [
             run
@@ -485,9 +473,9 @@ def _broken_off(runs: Sequence[_Run]) -> list[str]:
         if not broken or 2 * len(broken) > len(some):
             continue
         for run in broken:
-            steps, values = run.log.curves[name]
-            at = run.log.last(name)
-            run.log.curves[name] = np.append(steps, at), np.append(values, np.nan)
+            steps, values = run.curves[name]
+            at = run.last(name)
+            run.curves[name] = np.append(steps, at), np.append(values, np.nan)
         remarks.append(
             f"'{name}' stops before {count(len(broken), 'run')} of {len(some)}, such as "
             f"'{shortened(broken[0].name)}': it counts as not a number at the end."
@@ -502,13 +490,13 @@ def _clock(clocks: Sequence[str | None]) -> str:
 
 
 def _labels(
-    runs: Sequence[_Run], home: str
+    runs: Sequence[Log], home: str
 ) -> tuple[dict[str, list[Any]], dict[str, str], list[dict[str, Any]]]:
     """Return columns, the roles that they have, and what answers who the algorithm is."""
     called = [run.name for run in runs]
     columns: dict[str, list[Any]] = {"run": called}
-    params = columns_of([run.params for run in runs])
-    labels = columns_of([run.log.labels for run in runs])
+    params = columns_of([run.config | run.params for run in runs])
+    labels = columns_of([run.labels for run in runs])
     said = said_in_names(called)
     ours = {c: cells for c, cells in said.items() if c in _ROLES}
     ours |= _seeds(params, labels, ours)
@@ -637,7 +625,7 @@ def _left_out(unread: Sequence[tuple[str, Exception]]) -> tuple[LeftOut, ...]:
 
 
 def _remarks(
-    runs: Sequence[_Run], layout: Layout, configurations: Configurations
+    runs: Sequence[Log], layout: Layout, configurations: Configurations
 ) -> Iterator[str]:
     if len(layout.kinds) > 1:
         kinds = sorted(layout.kinds)
@@ -648,7 +636,7 @@ def _remarks(
                 " reads those of one tool.",
             )
         )
-    texts = [f"Run '{shortened(r.name)}': {t}" for r in runs for t in r.log.remarks]
+    texts = [f"Run '{shortened(r.name)}': {t}" for r in runs for t in r.remarks]
     yield from texts[:3]
     if len(texts) > 3:
         yield f"The like holds in {count(len(texts) - 3, 'more file')}."

@@ -157,13 +157,18 @@ class Log:
     finals: dict[str, float] = field(default_factory=dict)  # scores without a step
     labels: dict[str, Any] = field(default_factory=dict)
     params: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)  # params from files beside it
     clock: str | None = None  # what its steps count
     remarks: list[str] = field(default_factory=list)
-    name: str = ""  # what a file calls it that holds several
+    name: str = ""  # also what a file calls it that holds several
+    status: str = "finished"
+    error: str = ""
     # The last step of the file that a curve is from, where there are several.
     ends: dict[str, float] = field(default_factory=dict)
 
-    def __bool__(self) -> bool:
+    @property
+    def has_scores(self) -> bool:
+        """Whether anything was scored."""
         return bool(self.curves or self.finals)
 
     def last(self, metric: str | None = None) -> float:

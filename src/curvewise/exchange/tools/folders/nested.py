@@ -428,7 +428,7 @@ def _finished(found: _Found, asked: Asked, name: str) -> list[Log]:
     for key, records in found.records.items():
         before = key if len(found.records) > 1 or found.lists else ""
         some = record_logs(records, asked, name)
-        if len(some) > 1 and (len(found.records) > 1 or logs[0]):
+        if len(some) > 1 and (len(found.records) > 1 or logs[0].has_scores):
             raise CurvewiseError(f"{name} holds records of {len(some)} runs, and more.")
         if len(some) > 1:
             logs = some

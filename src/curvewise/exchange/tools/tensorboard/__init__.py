@@ -31,7 +31,6 @@ from curvewise.exchange.tools.tensorboard.records import (
     framed,
     intact,
     layout_of,
-    values_of,
 )
 from curvewise.metrics import Floats
 from curvewise.text import count
@@ -577,7 +576,7 @@ def _cut(ear: _Ear, layout: Layout, rows: Bytes, places: Ints) -> None:
         times = layout.wall_times(rows)
     for slot in wanted:
         code = tags.setdefault(slot.tag, len(tags))
-        ear.pieces.append((places, code, steps, times, values_of(slot, rows)))
+        ear.pieces.append((places, code, steps, times, slot.values(rows)))
 
 
 def _keep(ear: _Ear) -> None:

@@ -217,6 +217,15 @@ class Slot(NamedTuple):
     plugin: str | None = None  # who the value is said to be for
     is_tensor: bool = False
 
+    def values(self, rows: Bytes) -> Floats:
+        """Return the scalar of each row."""
+        if not self.is_varint:
+            return _numbers(rows, self.begin, self.end, self.dtype)
+        whole = _varints(rows, self.begin, self.end)
+        if self.dtype == "<f2":  # its bits, as a number
+            return whole.astype("<u2").view("<f2").astype(np.float64)
+        return whole.astype(self.dtype).astype(np.float64)
+
 
 @dataclass(slots=True)
 class Layout:
@@ -265,16 +274,6 @@ class Layout:
     def free_varint(self, begin: int, end: int) -> None:
         """Say that a varint may be any other of the same width."""
         self.same[begin:end] = bytes([_LAST_OF_VARINT]) * (end - begin)
-
-
-def values_of(slot: Slot, rows: Bytes) -> Floats:
-    """Return the scalar of each row."""
-    if not slot.is_varint:
-        return _numbers(rows, slot.begin, slot.end, slot.dtype)
-    whole = _varints(rows, slot.begin, slot.end)
-    if slot.dtype == "<f2":  # its bits, as a number
-        return whole.astype("<u2").view("<f2").astype(np.float64)
-    return whole.astype(slot.dtype).astype(np.float64)
 
 
 def layout_of(record: bytes) -> Layout:

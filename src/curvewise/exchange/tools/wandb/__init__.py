@@ -17,36 +17,20 @@ from curvewise.exchange.tables import load
 from curvewise.exchange.tools.contents import Seen, unreadable
 from curvewise.exchange.tools.wandb.exports import (
     History,
-    chart_runs,
+    fits_table,
     history_runs,
-    is_chart,
     is_history,
-    is_runs_table,
-    table_runs,
+    read_table,
 )
 from curvewise.metrics import Direction
+
+__all__ = ["fits_path", "fits_table", "read_path", "read_table"]
 
 _TABLES = (".parquet", ".csv")
 _MOST_LOOKED_AT = 40
 _MOST_OF_A_LINE = 1_000_000
 _ARTIFACT = re.compile(r"(?:run-)?(.+?)-history(?:[:_-]?v\d+)?")
 _BINARY = re.compile(r"run-[^/]*\.wandb$")
-
-
-def fits_table(table: pa.Table) -> bool:
-    """Return whether a table is a chart, a table of runs, or a history."""
-    columns = table.column_names
-    return is_history(columns) or is_runs_table(columns) or is_chart(table)
-
-
-def read_table(table: pa.Table, name: str, asked: Asked) -> Runs:
-    """Return the runs of a table that was exported from Weights & Biases."""
-    if is_history(table.column_names) and not is_runs_table(table.column_names):
-        history = History(Path(name).stem, table)
-        return history_runs(f"W&B history {name}", [history], asked)
-    if is_runs_table(table.column_names):
-        return table_runs(table, name, asked)
-    return chart_runs(table, name, asked)
 
 
 def fits_path(seen: Seen) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,26 @@ _GROUP = re.compile(r"^[\w./ ]+: \S")
 _GOING_ON = {"preempting": "running"}
 
 
+def fits_table(table: pa.Table) -> bool:
+    """Return whether a table is a chart, a table of runs, or a history."""
+    columns = table.column_names
+    return is_history(columns) or _is_runs_table(columns) or _is_chart(table)
+
+
+def read_table(table: pa.Table, name: str, asked: Asked) -> Runs:
+    """Return the runs of a table that was exported from Weights & Biases."""
+    if _is_runs_table(table.column_names):
+        return _table_runs(table, name, asked)
+    if is_history(table.column_names):
+        history = History(PurePath(name).stem, table)
+        return history_runs(f"W&B history {name}", [history], asked)
+    return _chart_runs(table, name, asked)
+
+
 # --- a chart -----------------------------------------------------------------------------
 
 
-def is_chart(table: pa.Table) -> bool:
+def _is_chart(table: pa.Table) -> bool:
     """Return whether a table is a chart: a clock, then columns of runs."""
     first, *rest = table.column_names or [""]
     if any(_curve(c, rest) and f"{c}__MIN" in rest for c in rest):
@@ -48,7 +65,7 @@ def is_chart(table: pa.Table) -> bool:
     )
 
 
-def chart_runs(table: pa.Table, name: str, asked: Asked) -> Runs:
+def _chart_runs(table: pa.Table, name: str, asked: Asked) -> Runs:
     """Return the curves of a chart, one for each run and metric."""
     clock, *rest = table.column_names
     columns = [c for c in rest if _curve(c, rest)]
@@ -160,14 +177,14 @@ _FIXED = (
 )
 
 
-def is_runs_table(columns: Sequence[str]) -> bool:
+def _is_runs_table(columns: Sequence[str]) -> bool:
     """Return whether a table is the table of runs of a project."""
     return {"Name", "State"} <= set(columns) and bool(
         {"Created", "Runtime", "Sweep", "_runtime", "_timestamp"} & set(columns)
     )
 
 
-def table_runs(table: pa.Table, name: str, asked: Asked) -> Runs:
+def _table_runs(table: pa.Table, name: str, asked: Asked) -> Runs:
     """Return one run per row: what was configured, and the last of each metric."""
     asked.must_count_by((), f"W&B's table {name}")
     free = [c for c in table.column_names if c not in _FIXED and not _is_own(c)]
