@@ -153,7 +153,9 @@ def _driven_by_another(store: Path, pid: str) -> CurvewiseError:
     who = f" (process {pid})" if pid else ""
     return CurvewiseError(
         f"Another run{who} is filling {store}. Wait for it, or use PostgreSQL, where "
-        f"several runs can share a plan."
+        f"several runs can share a plan.",
+        argument="store",
+        value=store,
     )
 
 
