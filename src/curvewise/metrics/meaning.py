@@ -186,9 +186,9 @@ class Metric:
         """
         if not self.by_task:
             return self
-        told = dict(self.by_task)
+        by_task = dict(self.by_task)
         unsaid = Metric(self.name, None, unit=self.unit, label=self.label)
-        parts = {task: told.get(task, unsaid) for task in tasks}
+        parts = {task: by_task.get(task, unsaid) for task in tasks}
         means = list(parts.values())
         if means and all(one == means[0] for one in means):
             return means[0]
@@ -208,13 +208,13 @@ class Metric:
         **rest
             Fields of the metric on all tasks.
         """
-        told = {
+        by_task = {
             task: replace(one, name=name)
             if isinstance(one, Metric)
             else cls.of_text(name, one)
             for task, one in meanings.items()
         }
-        return _together(cls(name, **rest), told)
+        return _together(cls(name, **rest), by_task)
 
     @classmethod
     def of_text(cls, name: str, text: str) -> "Metric":
@@ -273,29 +273,29 @@ class Metric:
 
     def beside(self) -> dict[str, Any]:
         """Return what `plain` cannot say; nothing where it says everything."""
-        told: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         if self.direction is None:
-            told["direction"] = None
+            fields["direction"] = None
         if self.source != "stated":
-            told["source"] = self.source
+            fields["source"] = self.source
         if self.by_task:
-            told["by_task"] = {
+            fields["by_task"] = {
                 task: {"plain": one.plain(), "beside": one.beside()}
                 for task, one in self.by_task
             }
-        return told
+        return fields
 
     @classmethod
     def of_fields(
         cls, plain: Mapping[str, Any], beside: Mapping[str, Any] | None = None
     ) -> "Metric":
         """Return the metric that `plain` and `beside` were written from."""
-        told = {**plain, **(beside or {}), "range": tuple(plain["range"])}
-        told["by_task"] = tuple(
+        fields = {**plain, **(beside or {}), "range": tuple(plain["range"])}
+        fields["by_task"] = tuple(
             (task, cls.of_fields(one["plain"], one["beside"]))
-            for task, one in told.get("by_task", {}).items()
+            for task, one in fields.get("by_task", {}).items()
         )
-        return cls(**told)
+        return cls(**fields)
 
     def __str__(self) -> str:
         low, high = self.range
@@ -335,8 +335,8 @@ def stated(name: str, meant: Any) -> Metric:
     if isinstance(meant, Metric):
         return meant
     if isinstance(meant, Mapping) and meant:
-        told = {str(task): stated(name, one) for task, one in meant.items()}
-        return Metric.of_tasks(name, told)
+        by_task = {str(task): stated(name, one) for task, one in meant.items()}
+        return Metric.of_tasks(name, by_task)
     if not isinstance(meant, str):
         raise _odd_text(name, meant)
     return Metric.of_text(name, meant)

@@ -234,8 +234,8 @@ def words_of(text: str) -> tuple[str, ...]:
     >>> words_of("valLoss"), words_of("RMSE_log"), words_of("top5_acc")
     (('val', 'loss'), ('rmse', 'log'), ('top', '5', 'acc'))
     """
-    found = (word.casefold() for word in _WORD.findall(text))
-    return tuple(part for word in found for part in _split(word))
+    words = (word.casefold() for word in _WORD.findall(text))
+    return tuple(part for word in words for part in _split(word))
 
 
 def _split(word: str) -> tuple[str, ...]:
@@ -325,8 +325,8 @@ def _is_count(words: tuple[str, ...]) -> bool:
 
 
 def _is_explained(words: tuple[str, ...]) -> bool:
-    spread, told = ("variance", "var"), ("explained", "accounted")
-    return any({a, b} & {*spread} and {a, b} & {*told} for a, b in pairwise(words))
+    spread, explained = ("variance", "var"), ("explained", "accounted")
+    return any({a, b} & {*spread} and {a, b} & {*explained} for a, b in pairwise(words))
 
 
 def _spans(words: tuple[str, ...], place: int) -> bool:
@@ -374,8 +374,8 @@ def _last(words: tuple[str, ...], measured: bool) -> tuple[Noun | None, bool]:
     return None, followed
 
 
-def _is_directed(found: tuple[Noun | None, bool]) -> bool:
-    noun, followed = found
+def _is_directed(last: tuple[Noun | None, bool]) -> bool:
+    noun, followed = last
     return noun is not None and noun.kind in ("higher", "lower") and not followed
 
 

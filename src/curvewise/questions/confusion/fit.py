@@ -197,8 +197,8 @@ def _trained_on(part: Core, order: Ints, first: Ints, sizes: Floats) -> Floats:
     """
     if "trained_on" not in part.values:
         return sizes
-    told = part.values["trained_on"]
-    seen = np.where(np.isfinite(told), told, part.steps)[order]
+    recorded = part.values["trained_on"]
+    seen = np.where(np.isfinite(recorded), recorded, part.steps)[order]
     return np.array([own.mean() for own in np.split(seen, first[1:])])
 
 
@@ -317,7 +317,7 @@ class CountAsked:
         self, curve: ConfusionCurve, names: Sequence[str], n: float, k: int
     ) -> dict[str, Interval]:
         """Return metrics of class k against the rest at a size, from the same draws."""
-        told = curve.bands(
+        bands = curve.bands(
             {name: self.settings(name, k) for name in names},
             n,
             target=self.target,
@@ -333,7 +333,7 @@ class CountAsked:
                 f"{100 * self.confidence:.4g} % by itself",
                 float(own.value[0]),
             )
-            for name, own in told.items()
+            for name, own in bands.items()
         }
 
 
@@ -466,9 +466,11 @@ def _fitted(own: Counted, size: float, asked: CountAsked) -> CountFit:
             argument=problem.argument,
         ) from problem
     n = np.array([size, *(times * own.largest for times in TIMES[1:])])
-    told = {name: asked.band(curve, name, n) for name in asked.metrics}
-    seen = {name: observed(curve, name, how) for name, how in asked.metrics.items()}
-    return CountFit(own, curve, told, seen, float(curve.lack_of_fit()))
+    bands = {name: asked.band(curve, name, n) for name in asked.metrics}
+    rates_seen = {
+        name: observed(curve, name, how) for name, how in asked.metrics.items()
+    }
+    return CountFit(own, curve, bands, rates_seen, float(curve.lack_of_fit()))
 
 
 def observed(curve: ConfusionCurve, name: str, settings: MetricSettings) -> Floats:

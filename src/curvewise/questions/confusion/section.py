@@ -151,8 +151,8 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
     except Blocked as problem:
         return [withheld("confusion", _TOPIC.question, _ASKED, problem)]
     except CurvewiseError as problem:  # such as one size on each task
-        told = f"These counts make no curve. {problem}"
-        return [unanswered("confusion", _TOPIC.question, _ASKED, told)]
+        why = f"These counts make no curve. {problem}"
+        return [unanswered("confusion", _TOPIC.question, _ASKED, why)]
     blocks = partial(_blocks, answer)
     return [
         answered(
@@ -168,7 +168,7 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
 
 def _blocks(answer: Confusion, task: str) -> list[Block]:
     table = answer.table(task)
-    told = "\n".join([*answer.verdicts(task), *answer.concerns(task)])
+    verdicts = "\n".join([*answer.verdicts(task), *answer.concerns(task)])
     first = leading(answer.asked)  # what the verdicts are about
     blocks = []
     for name in [first, *(m for m in answer.metrics if m != first)]:
@@ -176,7 +176,7 @@ def _blocks(answer: Confusion, task: str) -> list[Block]:
         own = [row for row in table if row["metric"] == chart.y_label]
         heading = f"{chart.title[0].upper()}{chart.title[1:]}"
         blocks.append(
-            Block(heading, told if name == first else "", chart, own, heading)
+            Block(heading, verdicts if name == first else "", chart, own, heading)
         )
     if answer.of(task).classes > 2:
         heading = class_heading(answer.of(task))

@@ -107,7 +107,7 @@ def class_rows(
 ) -> list[dict[str, Cell]]:
     """Return recall, precision and F1 of each class, at the size of the tables."""
     out: list[dict[str, Cell]] = []
-    for fit, k, told in _of_classes(task, asked):
+    for fit, k, intervals in _of_classes(task, asked):
         row: dict[str, Cell] = {
             "task": task.task,
             "algorithm": fit.algorithm,
@@ -115,7 +115,7 @@ def class_rows(
             "share": float(fit.shares[k]),
             "size": task.size,
         }
-        for name, own in told.items():
+        for name, own in intervals.items():
             row |= {name: own.value, f"{name}_lower": own.lower}
             row[f"{name}_upper"] = own.upper
         out.append(row)
@@ -131,9 +131,9 @@ def class_table(
             "algorithm": fit.algorithm,
             "class": names[k],
             "share": percent(round(float(fit.shares[k]), 3)),
-            **{label(name): interval_cell(own) for name, own in told.items()},
+            **{label(name): interval_cell(own) for name, own in intervals.items()},
         }
-        for fit, k, told in _of_classes(task, asked, hardest(task))
+        for fit, k, intervals in _of_classes(task, asked, hardest(task))
     ]
 
 
@@ -515,13 +515,13 @@ def leads(tasks: Sequence[CountTask], asked: CountAsked) -> tuple[Lead, ...]:
 
 def headline(tasks: Sequence[CountTask], asked: CountAsked) -> str:
     """Return in one sentence how good the best is, and what more data would buy."""
-    found = leads(tasks, asked)
+    in_front = leads(tasks, asked)
     if len(tasks) > _MOST_TASKS:
-        return _most_often(tasks, found, asked)
+        return _most_often(tasks, in_front, asked)
     names = short_names(task.task for task in tasks)
     sure = f" {confidently(asked.confidence, sure=False)}"
     parts = []
-    for task, lead in zip(tasks, found, strict=True):
+    for task, lead in zip(tasks, in_front, strict=True):
         parts.append(
             f"{at_tasks([task.task], names)}{_clause(task, lead, asked, sure)}"
         )
@@ -546,14 +546,14 @@ def _clause(task: CountTask, lead: Lead, asked: CountAsked, sure: str) -> str:
 
 
 def _most_often(
-    tasks: Sequence[CountTask], found: Sequence[Lead], asked: CountAsked
+    tasks: Sequence[CountTask], in_front: Sequence[Lead], asked: CountAsked
 ) -> str:
     """Return who is in front on most of many tasks."""
-    name, names = leading(asked), short_names(lead.leader for lead in found)
-    most, times = Counter(lead.leader for lead in found).most_common(1)[0]
+    name, names = leading(asked), short_names(lead.leader for lead in in_front)
+    most, times = Counter(lead.leader for lead in in_front).most_common(1)[0]
     fits = [
         of_algorithm(task.fits, lead.leader)
-        for task, lead in zip(tasks, found, strict=True)
+        for task, lead in zip(tasks, in_front, strict=True)
     ]
     gains = sum(gain_of(fit, asked) == "gain" for fit in fits)
     rates = sorted((point_of(fit.told[name]) for fit in fits), key=lambda x: x.value)
@@ -564,7 +564,7 @@ def _most_often(
             f"twice the data would probably better it on {gains} and perhaps elsewhere"
         )
     return (
-        f"Of {count(len(found), 'task')}, {names[most]} comes out in front most often, on "
+        f"Of {count(len(tasks), 'task')}, {names[most]} comes out in front most often, on "
         f"{times}, by {label(name)}, which goes from {low} to {high} for whoever is in "
         f"front, {confidently(asked.confidence, sure=False)} each; {more}."
     )

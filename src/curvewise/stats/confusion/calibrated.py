@@ -131,24 +131,23 @@ def _pairs(table: CountTable) -> tuple[Floats, Floats]:
     for i, own in enumerate(table.examples):
         if own is not None:
             known = slice(0, own.right.shape[0])
-            found = _of_examples(own, table.shares[i])
+            known_pairs = _of_examples(own, table.shares[i])
             pairs[i], products[i] = 0.0, 0.0
-            pairs[i, :, known, known], products[i, :, known, known] = found
+            pairs[i, :, known, known], products[i, :, known, known] = known_pairs
     return pairs, products
 
 
-def _of_examples(own: Examples, shares: Floats) -> tuple[Floats, Floats]:
+def _of_examples(examples: Examples, shares: Floats) -> tuple[Floats, Floats]:
     """Return pairs and products of one curve, both of shape (class, size, size)."""
-    right = np.asarray(own.right, dtype=np.float64)
-    asked = np.asarray(own.asked, dtype=np.float64)
-    if own.truth is None:  # every class has its share of what all of them show
+    right = np.asarray(examples.right, dtype=np.float64)
+    asked = np.asarray(examples.asked, dtype=np.float64)
+    if examples.truth is None:  # every class has its share of what all of them show
         pairs, products = _of_class(right, asked)
         return shares[:, None, None] * pairs, shares[:, None, None] * products
-    each = [own.truth == c for c in range(len(shares))]
-    found = [_of_class(right[:, is_own], asked[:, is_own]) for is_own in each]
-    return np.array([pairs for pairs, _ in found]), np.array(
-        [both for _, both in found]
-    )
+    each = [examples.truth == c for c in range(len(shares))]
+    # (class, pairs or products, size, size)
+    by_class = np.array([_of_class(right[:, own], asked[:, own]) for own in each])
+    return by_class[:, 0], by_class[:, 1]
 
 
 def _of_class(right: Floats, asked: Floats) -> tuple[Floats, Floats]:
@@ -170,11 +169,11 @@ def _correlation(pairs: Floats, products: Floats, is_told: NDArray[np.bool_]) ->
     From pairs of sizes to all sizes of a class, from there to all classes, from there to
     what is assumed.
     """
-    told = np.where(is_told[:, None, None, None], pairs, 0.0)
+    known_pairs = np.where(is_told[:, None, None, None], pairs, 0.0)
     mean = np.full((len(pairs), 1, 1, 1), ASSUMED_CORRELATION)
     for axes in ((1, 2, 3), (2, 3), ()):
         known = products.sum(axes, keepdims=True) if axes else products
-        count = told.sum(axes, keepdims=True) if axes else told
+        count = known_pairs.sum(axes, keepdims=True) if axes else known_pairs
         mean = np.clip((known + _MANY_PAIRS * mean) / (count + _MANY_PAIRS), 0.0, 0.99)
     return np.asarray(mean)
 
@@ -210,9 +209,9 @@ def _omega(
     prior = _TYPICAL_RUNS / np.where(np.isfinite(best), best, 1.0) ** 2
     usual = np.full(between.shape[2:], _TYPICAL_CORRELATION / (table.classes - 1))
     np.fill_diagonal(usual, 1.0)
-    found = (weight[..., None, None] * between).sum(1)
-    found += prior[:, None, None] * _TYPICAL_SPREAD * usual
-    value, vector = np.linalg.eigh(found / (weight.sum(1) + prior)[:, None, None])
+    pooled = (weight[..., None, None] * between).sum(1)
+    pooled += prior[:, None, None] * _TYPICAL_SPREAD * usual
+    value, vector = np.linalg.eigh(pooled / (weight.sum(1) + prior)[:, None, None])
     value = np.maximum(value, _LEAST_SPREAD * _TYPICAL_SPREAD)
     omega = (vector * value[:, None, :]) @ vector.swapaxes(1, 2)
     return np.asarray(omega), freedom.sum(1), weight.sum(1)
@@ -295,21 +294,21 @@ def _weigh_exponents(table: CountTable, noise: Noise) -> Exponents:
     inflation = np.ones(len(table))
     for _ in range(2):
         # The slope is looked at where the weights end up.
-        found = Exponents(logistic, _weights(logistic, inflation), inflation)
-        inflation = _inflation(table, noise, found)
-    found = Exponents(logistic, _weights(logistic, inflation), inflation)
+        exponents = Exponents(logistic, _weights(logistic, inflation), inflation)
+        inflation = _inflation(table, noise, exponents)
+    exponents = Exponents(logistic, _weights(logistic, inflation), inflation)
     for _ in range(_ROUNDS):
-        mean = (found.weights * found.gammas).sum(-1)
-        away = (found.gammas - mean[:, None]) ** 2
-        sd = np.sqrt((found.weights * away).sum(-1))
-        step = found.gammas[:, 1] - found.gammas[:, 0]
+        mean = (exponents.weights * exponents.gammas).sum(-1)
+        away = (exponents.gammas - mean[:, None]) ** 2
+        sd = np.sqrt((exponents.weights * away).sum(-1))
+        step = exponents.gammas[:, 1] - exponents.gammas[:, 0]
         sharp = np.flatnonzero(sd < _SHARP * step)
         if len(sharp) == 0:
             break
-        found = _refined(
-            table, found, sharp, mean[sharp], np.maximum(sd, step / 2)[sharp]
+        exponents = _refined(
+            table, exponents, sharp, mean[sharp], np.maximum(sd, step / 2)[sharp]
         )
-    return found
+    return exponents
 
 
 def _fitted(table: CountTable, gammas: Floats) -> Logistic:
@@ -325,7 +324,7 @@ def _weights(logistic: Logistic, inflation: Floats) -> Floats:
 
 def _refined(
     table: CountTable,
-    found: Exponents,
+    exponents: Exponents,
     sharp: NDArray[np.int64],
     mean: Floats,
     sd: Floats,
@@ -335,7 +334,7 @@ def _refined(
     high = np.minimum(mean + _REACH * sd, GAMMAS[-1])
     fine = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, len(GAMMAS))
     part = _fitted(subset(table, sharp), fine)
-    old, new = found.logistic, part.basis
+    old, new = exponents.logistic, part.basis
     basis = Basis(
         _with(old.basis.gammas, sharp, new.gammas),
         old.basis.middle,
@@ -348,8 +347,8 @@ def _refined(
         _with(old.log_likelihood, sharp, part.log_likelihood),
         _with(old.inverse, sharp, part.inverse),
     )
-    weights = _weights(logistic, found.inflation)
-    return replace(found, logistic=logistic, weights=weights)
+    weights = _weights(logistic, exponents.inflation)
+    return replace(exponents, logistic=logistic, weights=weights)
 
 
 def _with(array: Floats, rows: NDArray[np.int64], values: Floats) -> Floats:
@@ -358,14 +357,14 @@ def _with(array: Floats, rows: NDArray[np.int64], values: Floats) -> Floats:
     return out
 
 
-def _inflation(table: CountTable, noise: Noise, found: Exponents) -> Floats:
+def _inflation(table: CountTable, noise: Noise, exponents: Exponents) -> Floats:
     """Return by how much the likelihood exaggerates what is known of the exponent.
 
     At least 1: correlated noise of sizes cancels where they are compared, but how much
     does is itself estimated.
     """
-    curves, best = np.arange(len(table)), found.best
-    logistic = found.logistic
+    curves, best = np.arange(len(table)), exponents.best
+    logistic = exponents.logistic
     x = logistic.basis(table.sizes)
     last = x.shape[1] - 1
     at = x[curves, best][..., None]

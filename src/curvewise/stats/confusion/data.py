@@ -71,29 +71,29 @@ def checked_examples(
             "and asked of examples.",
             argument="examples",
         )
-    kept = Examples(truth, right, asked)
-    summed = np.array([own.sum(0) for own in matrices])
-    seen = np.diagonal(summed, axis1=-2, axis2=-1), summed.sum(-1)
-    told = right, asked
+    sorted_examples = Examples(truth, right, asked)
+    summed = np.array([runs.sum(0) for runs in matrices])
+    counted = np.diagonal(summed, axis1=-2, axis2=-1), summed.sum(-1)
+    answered = right, asked
     if truth is None:
-        seen = seen[0].sum(-1), seen[1].sum(-1)
-        told = right.sum(-1), asked.sum(-1)
+        counted = counted[0].sum(-1), counted[1].sum(-1)
+        answered = right.sum(-1), asked.sum(-1)
     else:
-        own = kept.membership(np.ones(summed.shape[-1]))
-        told = right @ own, asked @ own
-    if not np.array_equal(told[0], seen[0]):
+        membership = sorted_examples.membership(np.ones(summed.shape[-1]))
+        answered = right @ membership, asked @ membership
+    if not np.array_equal(answered[0], counted[0]):
         raise CurvewiseError(
             "What examples says was right is not what the counts have on the diagonal. "
             "Pass both of the same models and test sets.",
             argument="examples",
         )
-    if not np.array_equal(told[1], seen[1]):
+    if not np.array_equal(answered[1], counted[1]):
         raise CurvewiseError(
             "What examples says was asked is not what the rows of the counts sum to. Pass "
             "both of the same models and test sets.",
             argument="examples",
         )
-    return kept
+    return sorted_examples
 
 
 def _arrays(examples: Examples) -> tuple[Ints | None, Floats, Floats]:

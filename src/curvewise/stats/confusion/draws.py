@@ -308,10 +308,10 @@ def _model_spread(table: CountTable, sizes: Floats, missing: Floats) -> Floats:
     more = np.diagonal(table.spread, axis1=-2, axis2=-1) - table.sampling
     expected = right * (1 - right) / (table.sizes[..., None] * own[:, None])
     freedom = np.where(known, np.maximum(table.runs - 1, 0)[..., None], 0.0)
-    found = (np.where(known, more, 0.0) * freedom).sum((1, 2))
+    between = (np.where(known, more, 0.0) * freedom).sum((1, 2))
     scale = (expected * freedom).sum((1, 2))
     behind = freedom.max((1, 2))
-    factor = np.maximum(_over(found, scale, empty=1.0), 0.25)
+    factor = np.maximum(_over(between, scale, empty=1.0), 0.25)
     factor = (_PRIOR_RUNS + behind * factor) / (_PRIOR_RUNS + behind)
     spread = np.clip(factor[:, None, None] / (sizes[:, None] * own[:, None]), 1e-4, 0.5)
     return np.asarray(1 / (1 + (1 / spread - 1) * missing))
@@ -433,10 +433,13 @@ def _draws(
     drawn = matrices(recalls, np.broadcast_to(held, recalls.shape), wrong)
     drawn = as_counted(drawn, asked)
     if classes == 2:
-        return np.array([told(drawn) for told in functions.values()])
+        return np.array([function(drawn) for function in functions.values()])
     rates = rates_of(fit, asked.sizes, shares)
     return np.array(
-        [centred(key, told(drawn), told(rates)) for key, told in functions.items()]
+        [
+            centred(key, function(drawn), function(rates))
+            for key, function in functions.items()
+        ]
     )
 
 

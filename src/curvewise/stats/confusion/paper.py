@@ -104,16 +104,18 @@ class PaperFit:
         alike, F1 by a beta prime, with the factor 1/2 that the paper's Eq. (28) lacks.
         Else draws from a Dirichlet.
         """
-        told = metric_of(name, settings)
+        function = metric_of(name, settings)
         seen = self.virtual(sizes, test_size)
         if seen.shape[-1] == 2 and name in _CLOSED and not set(settings) - {"beta"}:
             closed, cells = _CLOSED[name]
             (tn, fp), (fn, tp) = np.moveaxis(seen, (-2, -1), (0, 1))
             every = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
-            own = {cell: every[cell] for cell in cells}
-            found = closed(**own, **settings, prior="paper", confidence=confidence)
-            return found.lower, found.upper
-        return _by_draws(seen, told, confidence)
+            taken = {cell: every[cell] for cell in cells}
+            posterior = closed(
+                **taken, **settings, prior="paper", confidence=confidence
+            )
+            return posterior.lower, posterior.upper
+        return _by_draws(seen, function, confidence)
 
     def draw(self, asked: Asked, points: Floats) -> Floats:
         """Return draws of the recalls, shape (draw, curve, asked, class).
@@ -151,7 +153,7 @@ def fit_paper(table: CountTable, *, tau: float = TAU) -> PaperFit:
 
 
 def _by_draws(
-    seen: Floats, told: Callable[[Floats], Floats], confidence: float
+    seen: Floats, function: Callable[[Floats], Floats], confidence: float
 ) -> tuple[Floats, Floats]:
     """Return quantiles of a metric of Dirichlet matrices, over evenly spread points."""
     cells = seen.reshape(-1, seen.shape[-1] ** 2)
@@ -163,7 +165,7 @@ def _by_draws(
         own = slice(begin, begin + step)
         drawn = gammaincinv(cells[own] + PRIOR, points[:, None])
         ends[:, own] = np.quantile(
-            told(drawn.reshape(*drawn.shape[:2], *seen.shape[-2:])), tails, axis=0
+            function(drawn.reshape(*drawn.shape[:2], *seen.shape[-2:])), tails, axis=0
         )
     low, high = ends.reshape(2, *seen.shape[:-2])
     return low, high

@@ -127,11 +127,11 @@ def metric_interval(
     noise = 0.0
     for part in blocks(len(flat), max(NUMBERS // wanted, 1)):
         value[part] = _numbers(compute, flat[part])
-        found = _drawn_metric(compute, flat[part] + added, wanted, rng)
-        lower[part], low_noise = _quantile(found, (1 - level) / 2)
-        upper[part], high_noise = _quantile(found, (1 + level) / 2)
+        drawn = _drawn_metric(compute, flat[part] + added, wanted, rng)
+        lower[part], low_noise = _quantile(drawn, (1 - level) / 2)
+        upper[part], high_noise = _quantile(drawn, (1 + level) / 2)
         noise = max(noise, low_noise, high_noise)
-        del found  # before the next ones are drawn
+        del drawn  # before the next ones are drawn
     name = metric if isinstance(metric, str) else getattr(metric, "__name__", "metric")
     return CountIntervals(
         lower=lower.reshape(shape)[()],
@@ -173,13 +173,13 @@ def _drawn_metric(
     rng: np.random.Generator,
 ) -> Floats:
     """Return the metric of draws, shape (draw, matrix), in order for each matrix."""
-    found = np.empty((draws, len(alpha)))
+    values = np.empty((draws, len(alpha)))
     # In turn, so that matrices of many classes fit into memory.
     for part in blocks(draws, max(NUMBERS // alpha.size, 1)):
         drawn = _drawn(alpha, part.stop - part.start, rng)
-        found[part] = _numbers(compute, drawn)
-    found.sort(axis=0)
-    return found
+        values[part] = _numbers(compute, drawn)
+    values.sort(axis=0)
+    return values
 
 
 def _quantile(ordered: Floats, p: float) -> tuple[Floats, float]:
@@ -192,11 +192,11 @@ def _quantile(ordered: Floats, p: float) -> tuple[Floats, float]:
     below = int(place)
     above = min(below + 1, last)
     part = place - below
-    found = ordered[below] * (1 - part) + ordered[above] * part
+    quantile = ordered[below] * (1 - part) + ordered[above] * part
     apart = np.sqrt(p * (1 - p) * len(ordered))
     first, final = max(int(place - apart), 0), min(int(np.ceil(place + apart)), last)
     noise = (ordered[final] - ordered[first]).max(initial=0.0) / 2
-    return found, float(noise)
+    return quantile, float(noise)
 
 
 def _computing(
@@ -212,15 +212,15 @@ def _computing(
 
 def _numbers(compute: Callable[[Floats], ArrayLike], matrices: Floats) -> Floats:
     """Return one number for each matrix; refuse a metric that returns something else."""
-    found = np.asarray(compute(matrices), dtype=np.float64)
-    if found.shape != matrices.shape[:-2]:
+    values = np.asarray(compute(matrices), dtype=np.float64)
+    if values.shape != matrices.shape[:-2]:
         raise CurvewiseError(
-            f"The metric made numbers of shape {found.shape} of matrices of shape "
+            f"The metric made numbers of shape {values.shape} of matrices of shape "
             f"{matrices.shape}. Return one number for each matrix: sum over the last two "
             f"axes.",
             argument="metric",
         )
-    return found
+    return values
 
 
 # --- Metrics of confusion matrices by name, with what they need ------------------------

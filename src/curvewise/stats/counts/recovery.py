@@ -261,15 +261,15 @@ def _ranges_printed(
     rates = {name: _rate(name, v) for name, v in values.items() if v is not None}
     shown = {name: _digits(values[name]) for name in rates}
     most = max(shown.values())
-    found = {}
+    ranges = {}
     for name, rate in rates.items():
-        own = digits
-        if own is None:
-            own = shown[name] if isinstance(values[name], str) else most
-        exact = digits is None and own == 0 and not isinstance(values[name], str)
-        half = FINEST if exact else max(0.5 * 10.0**-own, FINEST)
-        found[name] = (rate - half - FUZZ, rate + half + FUZZ)
-    return found
+        decimals = digits
+        if decimals is None:
+            decimals = shown[name] if isinstance(values[name], str) else most
+        exact = digits is None and decimals == 0 and not isinstance(values[name], str)
+        half = FINEST if exact else max(0.5 * 10.0**-decimals, FINEST)
+        ranges[name] = (rate - half - FUZZ, rate + half + FUZZ)
+    return ranges
 
 
 def _rate(name: str, value: Any) -> float:
