@@ -89,6 +89,25 @@ def tuned(gain, tasks=("t",), n=150, seed=0):
     return trials_of(scores)
 
 
+def sloppy(n=60, seed=0, loss=0.3):
+    """Return scores of an algorithm that needs tuning, and of one that does not."""
+    rng = np.random.default_rng(seed)
+    data = 0.6 + 0.2 * rng.random(n)
+    noise = [0.02 * rng.random(n) for _ in range(4)]
+    return {
+        "svm": data + noise[0] - loss * (rng.random(n) < 0.4),
+        "svm tuned": data + noise[1],
+        "knn": data + noise[2],
+        "knn tuned": data + noise[3],
+    }
+
+
+def on_task(scores, task="t", name="accuracy"):
+    """Return trials from {algorithm: scores}."""
+    own = {(task, algorithm): list(z) for algorithm, z in scores.items()}
+    return trials_of(own, name=name)
+
+
 def crossed(scale, levels=(20, 8), seed=0):
     """Return crossed trials in which hyperparameters make so much of the spread."""
     rng = np.random.default_rng(seed)

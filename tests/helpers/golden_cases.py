@@ -138,7 +138,14 @@ def shown_headlines() -> Shown:
 
 
 def shown_prints() -> Shown:
-    return Shown({name: str(ask()) for name, ask in expressions("printed")})
+    return Shown({name: _printed(ask()) for name, ask in expressions("printed")})
+
+
+def _printed(answer: Any) -> str:
+    """Return what is printed, and below it verdicts that are only shown when asked for."""
+    is_asked = type(answer).__name__ == "Performance"
+    verdicts = map(answer.verdict, answer.tasks) if is_asked else ()
+    return "\n".join([str(answer), *verdicts])
 
 
 # --- pages and figures -------------------------------------------------------------------

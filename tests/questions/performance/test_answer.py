@@ -4,6 +4,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from facts import refused
 from scipy.stats import binomtest
 from support import data
 
@@ -79,15 +80,12 @@ def test_tasks_are_answered_one_by_one():
 def test_failed_trials_are_part_of_the_distribution_and_counted():
     some = [*trials_of(TEN), Trial("t", "a", 99, status="failed", error="loss is nan")]
     trials = Trials(some)
-    with pytest.raises(
-        CurvewiseError, match=r"1 of 11 trials.*loss is nan.*failed='worst'"
-    ):
+    with pytest.raises(CurvewiseError, match="loss is nan"):
         cw.performance(trials)
     answer = cw.performance(trials, failed="worst")
     row = row_of(answer)
     assert (row["trials"], row["failed"]) == (11, 1)
     assert row["mean"] == pytest.approx(sum(TEN) / 11)
-    assert "1 failed trial counted with score 0" in str(answer)
     assert row_of(cw.performance(trials, failed=0.1))["mean"] > row["mean"]
 
 
@@ -154,16 +152,14 @@ def two(one, other, metric="accuracy"):
     return cw.performance(trials_of(one, metric) + trials_of(other, metric, "b"))
 
 
-def test_the_verdict_says_who_is_ahead_in_the_metrics_direction():
+def test_whoever_is_in_front_is_so_in_the_metrics_direction():
     low, high = [0.1, 0.2, 0.3], [0.7, 0.8, 0.9]
-    both = "over the best 50 % of the trials"
-    assert f"b is in front {both} (0.8667) and over all" in two(low, high).verdict("t")
-    lower = two(low, high, "error").verdict("t")
-    assert f"a is in front {both} (0.1333) and over all of them (0.2000)" in lower
-    assert two(low, low).verdict("t").startswith(f"All are level {both} (0.2667)")
-    crossed = two([0.0, 0.5, 0.5, 1.0], [0.6, 0.6, 0.6, 0.6]).verdict("t")
-    assert "trials a is in front (0.7500), over all of them b is in front" in crossed
-    assert "a scores 0.2000 on average" in cw.performance(trials_of(low)).verdict("t")
+    for metric, first in (("accuracy", "b"), ("error", "a")):
+        (row,) = two(low, high, metric).lead_table()
+        assert row["in front"] == first
+    answer = two([0.0, 0.5, 0.5, 1.0], [0.6, 0.6, 0.6, 0.6])
+    assert answer.lead_table()[0]["in front"] == "a"
+    assert answer.one("a").mean < answer.one("b").mean
 
 
 def told_apart(studies, seed, n=40, confidence=0.95):
@@ -205,7 +201,7 @@ def ahead(trials, **keywords):
 def test_the_verdict_does_tell_unlike_ones_apart():
     rng = np.random.default_rng(1)
     answer = two(rng.random(60) / 3, 0.6 + rng.random(60) / 3)
-    assert "over the best 50 % with 95 % confidence: b from a." in answer.verdict("t")
+    assert answer.contrasts[0].ahead == "b"
     lower = two(rng.random(60) / 3, 0.6 + rng.random(60) / 3, "error")
     assert lower.contrasts[0].ahead == "a"
 
@@ -217,9 +213,6 @@ def test_few_trials_are_told_apart_only_by_what_is_guaranteed():
     assert 0 not in found.best
     assert 0 in found.guaranteed
     assert (found.ahead, found.probably_ahead) == (None, "b")
-    assert "Probably told apart over the best 50 %: b from a." in answer.verdict("t")
-    assert "probably b" in str(answer)
-    assert "there are few for so many pairs" in str(answer)
     assert ahead(trials_of([0.1]) + trials_of([0.9], algorithm="b")) == []
 
 
@@ -300,7 +293,6 @@ def test_of_many_pairs_those_of_the_leader_are_shown():
     assert len(answer.contrast_rows()) == 15
     assert len(answer.contrast_table("t")) == 5
     assert all("a5" in row["pair"] for row in answer.contrast_table("t"))
-    assert "Of 15 pairs those of the leader on each task are shown" in str(answer)
     lower = cw.performance(
         sum((trials_of([0.1 * i, 0.1], "error", f"a{i}") for i in range(6)), Trials())
     )
@@ -348,12 +340,9 @@ def test_without_a_bound_the_bootstrap_stands_in_and_says_so():
     (d,) = one.distributions
     assert "BCa" in d.mean_interval.guarantee
     assert d.mean_interval.monte_carlo_error > 0
-    assert "return has no bound" in str(one)
     assert "seed 3" in str(one)
-    assert "too few" not in str(one)
-    assert "10 in a tail are too few" in str(
-        cw.performance(trials_of(rng.normal(size=20), "return"))
-    )
+    few = cw.performance(trials_of(rng.normal(size=20), "return"))
+    assert ["too few" in str(answer) for answer in (one, few)] == [False, True]
     assert cw.performance(trials_of(TEN), seed=3).provenance.seed is None
 
 
@@ -364,7 +353,6 @@ def test_bands_of_a_family_are_wider():
     assert both.confidence == 0.95
     for name in ("mean", "cvar_best", "cvar_worst"):
         assert both.rows()[0][f"{name}_upper"] >= each.rows()[0][f"{name}_upper"]
-    assert "all 2 bands hold at once" in str(both)
 
 
 def test_over_all_tasks_each_task_counts_the_same():
@@ -392,9 +380,9 @@ def test_profiles_say_which_share_is_better_than_a_score():
 def test_one_distribution_can_be_asked_for():
     both = trials_of(TEN) + trials_of(TEN, task="u")
     assert cw.performance(both).one("a", "u").task == "u"
-    with pytest.raises(CurvewiseError, match=r"Which task\? The answer has 't', 'u'"):
+    with refused(fixes=[{"task": ...}]):
         cw.performance(both).one("a")
-    with pytest.raises(CurvewiseError, match=r"no algorithm 'x'"):
+    with refused(value="x"):
         cw.performance(both).one("x", "u")
 
 
@@ -487,9 +475,7 @@ def test_crossed_trials_are_not_taken_for_independent_ones():
         cross={"params": 3, "seed": 5},
     )
     trials = cw.run(experiment, executor="serial", progress=False)
-    with pytest.raises(
-        CurvewiseError, match=r"crossed \(params x seed\).*variance_shares"
-    ):
+    with pytest.raises(CurvewiseError, match="variance_shares"):
         cw.performance(trials)
     with pytest.raises(CurvewiseError, match=r"crossed"):
         cw.plan.trials(0.1, of="mean", pilot=trials)
@@ -519,9 +505,9 @@ def test_far_fewer_trials_of_one_make_a_lead_probable():
 def test_all_tasks_are_summed_up_only_if_every_algorithm_met_them():
     half = trials_of(TEN) + trials_of(TEN, task="u") + trials_of(TEN, algorithm="b")
     assert cw.performance(half).overall == ()
-    with pytest.raises(CurvewiseError, match=r"'b' has no trials on task 'u'"):
+    with pytest.raises(CurvewiseError, match="on task 'u'"):
         cw.performance(half, over_tasks=True)
-    with pytest.raises(CurvewiseError, match=r"There is one task\."):
+    with pytest.raises(CurvewiseError, match="one task"):
         cw.performance(trials_of(TEN), over_tasks=True)
 
 

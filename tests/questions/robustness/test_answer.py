@@ -4,11 +4,14 @@ import json
 
 import numpy as np
 import pytest
+from contests import sloppy
+from facts import refused
 from scipy.stats import binomtest
 
 from curvewise import CurvewiseError, Metric, Trial, Trials, performance, read
 from curvewise.questions.robustness import robustness
 from curvewise.questions.robustness.fit import _gain, tuned_pairs
+from curvewise.questions.robustness.text import kind_of
 from curvewise.stats.comparison import difference, quantile_shift, shared_confidence
 
 ACCURACY = Metric("accuracy", "higher", (0, 1))
@@ -21,19 +24,6 @@ def trials_of(scores, metric="accuracy", task="t"):
         for name, own in scores.items()
         for i, z in enumerate(own)
     )
-
-
-def sloppy(n=60, seed=0, loss=0.3):
-    """Return an algorithm that needs tuning, and one that does not; data are shared."""
-    rng = np.random.default_rng(seed)
-    data = 0.6 + 0.2 * rng.random(n)
-    noise = [0.02 * rng.random(n) for _ in range(4)]
-    return {
-        "svm": data + noise[0] - loss * (rng.random(n) < 0.4),
-        "svm tuned": data + noise[1],
-        "knn": data + noise[2],
-        "knn tuned": data + noise[3],
-    }
 
 
 def row_of(answer, **which):
@@ -139,8 +129,6 @@ def test_pairs_narrow_the_interval_and_are_found_by_number():
         one["gain_upper"] - one["gain_lower"]
         < (other["gain_upper"] - other["gain_lower"]) / 3
     )
-    assert "not paired: the numbers of the trials differ for any pair" in str(apart)
-    assert "met the same data" in str(paired)
 
 
 def test_different_numbers_of_trials_are_compared_unpaired():
@@ -148,7 +136,6 @@ def test_different_numbers_of_trials_are_compared_unpaired():
     scores["svm tuned"] = scores["svm tuned"][:40]
     answer = robustness(trials_of(scores))
     assert [g.paired for g in answer.gaps] == [False, True]
-    assert "differ for 'svm on t'" in str(answer)
 
 
 def test_tasks_are_answered_one_by_one_and_share_the_confidence():
@@ -156,7 +143,6 @@ def test_tasks_are_answered_one_by_one_and_share_the_confidence():
     answer = robustness(both)
     assert answer.tasks == ("t", "u")
     assert len(answer.rows()) == 2 * 2 * 4
-    assert "for all 4 pairs of algorithm and task" in str(answer)
     alone = robustness(both.where(task="t"))
     wide, narrow = (
         row_of(a, task="t", algorithm="svm", statistic="mean") for a in (answer, alone)
@@ -182,7 +168,7 @@ def test_pairs_can_be_told():
     }
     answer = robustness(trials_of(scores), pairs={"svm": "svm grid"})
     assert answer.gaps[0].tuned == "svm grid"
-    assert "left out: 'x'" in str(answer)
+    assert answer.alone == ("x",)
     assert answer.provenance.settings["pairs"] == "svm=svm grid"
 
 
@@ -201,22 +187,25 @@ def test_a_task_without_the_pair_is_left_out():
 # --- what is said ------------------------------------------------------------------------
 
 
-def test_the_verdict_says_who_profits_who_is_robust_and_where():
-    answer = robustness(trials_of(sloppy(400)), margin=0.02)
-    text = answer.verdict("t")
-    assert "svm profits from tuning: 0.1" in text
-    assert "quantile by quantile, that is sure from the" in text
-    assert "knn is easy to tune: tuning gains less than 0.0200" in text
-    plain = robustness(trials_of(sloppy(400))).verdict("t")
-    assert "knn: no gain of the mean is shown; it is 0.00" in plain
-    assert "at most" in plain
+def kinds(trials, **options):
+    """Return what tuning does for each algorithm, and whether that is sure."""
+    answer = robustness(trials, **options)
+    return {gap.algorithm: kind_of(gap, answer.margin) for gap in answer.gaps}
+
+
+def test_who_profits_and_who_is_robust():
+    both = trials_of(sloppy(400))
+    assert kinds(both, margin=0.02) == {"svm": ("gains", True), "knn": ("easy", True)}
+    assert kinds(both) == {"svm": ("gains", True), "knn": ("open", True)}
     worse = {"svm": sloppy()["svm tuned"], "svm tuned": sloppy()["svm"]}
-    assert "svm loses by tuning" in robustness(trials_of(worse)).verdict("t")
+    assert kinds(trials_of(worse)) == {"svm": ("loses", True)}
+    svm = robustness(both).gaps[0]
+    assert sum(b - a for a, b in svm.shift.better) > 0.05
 
 
 def test_one_trial_tells_nothing():
     answer = robustness(trials_of({"svm": [0.1], "svm tuned": [0.9]}))
-    assert answer.verdict("t") == "svm: cannot tell from one trial."
+    assert answer.gaps[0].is_one_trial
     row = answer.rows()[0]
     assert row["gain"] == pytest.approx(0.8)
     assert (row["gain_lower"], row["gain_upper"]) == (-1, 1)
@@ -225,8 +214,9 @@ def test_one_trial_tells_nothing():
 
 def test_few_trials_are_pointed_at_and_no_warning_is_left():
     answer = robustness(trials_of(sloppy(8)))
-    assert "2 pairs with few trials for so many intervals" in str(answer)
-    assert "few trials" not in str(robustness(trials_of(sloppy(60))))
+    assert all(any(one.is_few for one in gap.gains) for gap in answer.gaps)
+    enough = robustness(trials_of(sloppy(60)))
+    assert not any(one.is_few for gap in enough.gaps for one in gap.gains)
 
 
 def test_few_trials_profit_probably_until_it_is_guaranteed():
@@ -236,10 +226,10 @@ def test_few_trials_profit_probably_until_it_is_guaranteed():
     gain = answer.gaps[0].gain("mean")
     assert gain.interval.lower > 0 > gain.guaranteed.lower
     assert gain.believed is gain.guaranteed
-    assert "svm probably profits from tuning" in str(answer)
+    assert kinds(trials_of(scores)) == {"svm": ("gains", False)}
     rng = np.random.default_rng(0)
     many = {"svm": 0.1 * rng.random(300), "svm tuned": 0.9 + 0.1 * rng.random(300)}
-    assert "svm profits from tuning" in str(robustness(trials_of(many)))
+    assert kinds(trials_of(many)) == {"svm": ("gains", True)}
 
 
 @pytest.mark.slow
@@ -268,8 +258,6 @@ def test_a_metric_without_bounds_has_no_guaranteed_mean():
     assert np.isfinite(median["guaranteed_lower"])
     assert "[?, ?]" in str(answer)
     assert json.loads(answer.to_json())["rows"][0]["guaranteed_lower"] is None
-    reason = answer.gaps[0].gain("mean").guaranteed.guarantee
-    assert reason == "cannot tell: return has no bounds"
 
 
 def test_failed_trials_are_counted_with_their_score():
@@ -284,7 +272,6 @@ def test_failed_trials_are_counted_with_their_score():
         robustness(Trials(some))
     answer = robustness(Trials(some), failed="worst")
     assert row_of(answer, algorithm="svm", statistic="mean")["failed"] == 1
-    assert "1 failed trial counted with score 0" in str(answer)
 
 
 def test_which_value_of_a_curve_counts_can_be_chosen():
@@ -365,38 +352,41 @@ def test_the_whole_answer_hardly_ever_claims_a_gain():
 
 
 @pytest.mark.parametrize(
-    ("trials", "keywords", "words"),
+    ("argument", "value"),
     [
-        (
-            trials_of({"svm": [0.1, 0.2], "knn": [0.1, 0.2]}),
-            {},
-            r"No algorithm is the tuned one of another: there are 'svm', 'knn'\. Name "
-            r"them 'NAME' and 'NAME tuned', or pass pairs=\{'svm': <its tuned one>\}",
-        ),
-        (trials_of(sloppy()), {"pairs": {"svm": "x"}}, r"no algorithm 'x'"),
-        (trials_of(sloppy()), {"pairs": ["svm"]}, r"pairs is \['svm'\]\. Pass a dict"),
-        (trials_of(sloppy()), {"pairs": {}}, r"No algorithm is the tuned one"),
-        (trials_of(sloppy()), {"alpha": 1}, r"alpha is 1\."),
-        (trials_of(sloppy()), {"confidence": 0}, r"confidence is 0\."),
-        (trials_of(sloppy()), {"margin": -1}, r"margin is -1\. Pass a gain above 0"),
-        (trials_of(sloppy()), {"margin": "x"}, r"margin is 'x'\."),
-        (trials_of(sloppy()), {"band": "x"}, r"kind is 'x'"),
-        (trials_of(sloppy()), {"metric": "acuracy"}, r"no metric 'acuracy'\."),
-        (Trials(), {}, r"There are no trials to judge"),
-        ("x.csv", {}, r"Trials were asked for, and str came"),
+        ("pairs", ["svm"]),
+        ("alpha", 1),
+        ("confidence", 0),
+        ("margin", -1),
+        ("margin", "x"),
     ],
 )
-def test_bad_input_is_named(trials, keywords, words):
-    with pytest.raises(CurvewiseError, match=words):
-        robustness(trials, **keywords)
+def test_bad_input_is_named(argument, value):
+    with refused(argument, value):
+        robustness(trials_of(sloppy()), **{argument: value})
+
+
+@pytest.mark.parametrize(
+    ("trials", "options"),
+    [
+        (trials_of({"svm": [0.1, 0.2], "knn": [0.1, 0.2]}), {}),
+        (trials_of(sloppy()), {"pairs": {"svm": "x"}}),
+        (trials_of(sloppy()), {"pairs": {}}),
+        (trials_of(sloppy()), {"band": "x"}),
+        (trials_of(sloppy()), {"metric": "acuracy"}),
+        (Trials(), {}),
+        ("x.csv", {}),
+    ],
+    ids=["not tuned", "of none", "no pairs", "band", "metric", "no trials", "a file"],
+)
+def test_what_has_no_answer_is_refused(trials, options):
+    with pytest.raises(CurvewiseError):
+        robustness(trials, **options)
 
 
 def test_an_unknown_statistic_is_named():
-    gap = robustness(trials_of(sloppy())).gaps[0]
-    with pytest.raises(
-        CurvewiseError, match=r"no statistic 'men'\. Did you mean 'mean'"
-    ):
-        gap.gain("men")
+    with refused(value="men"):
+        robustness(trials_of(sloppy())).gaps[0].gain("men")
 
 
 def test_a_gain_that_no_quantile_shows_for_sure_is_said_without_where():
@@ -406,15 +396,15 @@ def test_a_gain_that_no_quantile_shows_for_sure_is_said_without_where():
     tuned = untuned + 0.001 + 0.0001 * rng.random(40)
     answer = robustness(trials_of({"a": untuned, "a tuned": tuned}))
     assert not answer.gaps[0].shift.better
-    assert "a profits from tuning" in str(answer)
-    assert "quantile by quantile" not in answer.verdict("t")
+    assert kind_of(answer.gaps[0], None) == ("gains", True)
+    assert "quantile" not in answer.verdict("t")
 
 
 def test_a_pair_that_is_not_whole_on_some_task_is_named():
     both = trials_of(sloppy(), task="t") + trials_of({"svm": [0.5] * 9}, task="u")
     answer = robustness(both)
     assert answer.tasks == ("t",)
-    assert "left out: 'svm on u'." in str(answer)
+    assert answer.alone == ("svm on u",)
 
 
 def test_rows_that_were_merely_counted_are_no_pairs(tmp_path, capsys):
