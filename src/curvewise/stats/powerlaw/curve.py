@@ -257,7 +257,7 @@ class PowerLaw:
         """Return error and data-reliance of one curve at n (N), and its exponent."""
         self._refuse_many()
         at = self.size if n is None else n
-        e = float(self._formula(checked_at(at)))
+        e = float(self._formula(_checked_at(at)))
         beta = float(self.data_reliance(at))
         return float(f"{e:.12g}"), float(f"{beta:.12g}"), self.gamma
 
@@ -266,11 +266,11 @@ class PowerLaw:
 
         Of many curves, the first axis is theirs, also of what else is asked at sizes.
         """
-        return self._clipped(self._formula(checked_at(n)))
+        return self._clipped(self._formula(_checked_at(n)))
 
     def noise(self, n: ArrayLike) -> Floats:
         """Return the variance of a single run at sizes n."""
-        at = checked_at(n)
+        at = _checked_at(n)
         floor, slope = self._along(at, self.noise_floor, self.noise_slope)
         return np.asarray(floor + slope / at)
 
@@ -281,7 +281,7 @@ class PowerLaw:
 
         The slope of the error against :math:`n^{-1/2}`, times :math:`n^{-1/2}`.
         """
-        at = checked_at(n)
+        at = _checked_at(n)
         eta, delta, gamma = self._along(at, self.eta, self.delta, self.gamma)
         x = at**gamma
         return np.asarray(-2 * gamma * (eta * x + 2 * delta * x**2))
@@ -338,7 +338,7 @@ class PowerLaw:
         one_of("side", side, SIDES)
         tail = (1 - confidence) / (2 if side == "both" else 1)
         ends = self.quantile([tail, 1 - tail], n)
-        return self._band(n, ends, side, pointwise(self, confidence))
+        return self._band(n, ends, side, _pointwise(self, confidence))
 
     def band(
         self,
@@ -385,7 +385,7 @@ class PowerLaw:
                 )
             parts.append(np.stack(known.envelope(at, confidence), axis=1))
         ends = self._clipped(scale_of(self.unit) * self._together(parts))
-        return self._band(at, ends, side, simultaneous(self, confidence))
+        return self._band(at, ends, side, _simultaneous(self, confidence))
 
     def parameters(self, confidence: float = 0.95) -> dict[str, Interval]:
         """Return e_N, beta_N, gamma and alpha of one curve, each with its interval."""
@@ -403,8 +403,8 @@ class PowerLaw:
             name: Interval(
                 min(float(np.ravel(ends)[0]), value),
                 max(float(np.ravel(ends)[1]), value),
-                PARAMETERS[name].format(N=self.size),
-                parameter(self, name, confidence),
+                _ESTIMANDS[name].format(N=self.size),
+                _parameter(self, name, confidence),
                 value,
             )
             for name, (value, ends) in estimates.items()
@@ -415,7 +415,9 @@ class PowerLaw:
         self._refuse_many()
         k = checked_chance(k, rng, least=1, name="k")
         (known,) = self._mixtures()
-        return draw_curves(known, k, scale_of(self.unit), rng)
+        theta, gamma = known.draws(k, scale_of(self.unit), rng)
+        alpha, eta, delta = theta.T
+        return PowerLawDraws(alpha=alpha, eta=eta, delta=delta, gamma=gamma)
 
     @property
     def _shape(self) -> tuple[int, ...]:
@@ -641,38 +643,10 @@ def _concerns(
         yield "misfit"
 
 
-# --- Drawing curves from what is known of one ------------------------------------------
-
-
-def draw_curves(
-    known: Mixture, k: int, scale: float, rng: np.random.Generator
-) -> PowerLawDraws:
-    """Return k curves of a mixture of one curve."""
-    which = rng.choice(known.gammas.shape[1], size=k, p=known.weights[0])
-    gamma = known.gammas[0, which]
-    parameters = known.theta.shape[-1]
-    z = rng.standard_normal((k, parameters, 1))
-    freedom = float(known.freedom[0])
-    shrink = (
-        np.sqrt(rng.chisquare(freedom, k) / freedom) if np.isfinite(freedom) else 1.0
-    )
-    # Cholesky of tiny numbers: of the correlations, then back.
-    covariance = known.inverse[0] * known.scale[0][:, None, None]
-    deviation = np.sqrt(np.einsum("gii->gi", covariance))
-    unit = np.where(deviation > 0, deviation, 1.0)
-    values, vectors = np.linalg.eigh(covariance / unit[:, :, None] / unit[:, None, :])
-    root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
-    moved = unit[which] * (root[which] @ z)[..., 0] / np.reshape(shrink, (-1, 1))
-    theta = scale * (known.theta[0, which] + moved)
-    powers = known.unit_size ** -(gamma[:, None] * np.arange(parameters))
-    theta = np.hstack([theta * powers, np.zeros((k, 3 - parameters))])
-    return PowerLawDraws(theta[:, 0], theta[:, 1], theta[:, 2], gamma)
-
-
 # --- What intervals of a power law are for, and what they promise ----------------------
 
 
-PARAMETERS = {
+_ESTIMANDS = {
     "e_N": "the mean error at {N:g} training examples",
     "beta_N": "the data-reliance at {N:g} training examples",
     "gamma": "the exponent",
@@ -682,12 +656,12 @@ _CURVE = "the mean error over all runs"
 _GIVEN = "for independent runs around a power law"
 
 
-def pointwise(law: PowerLaw, confidence: float) -> tuple[str, str]:
+def _pointwise(law: PowerLaw, confidence: float) -> tuple[str, str]:
     """Return estimand and guarantee of intervals at sizes."""
     return _CURVE, f"{_level(law, confidence)}, at each size by itself{_clipped(law)}"
 
 
-def simultaneous(law: PowerLaw, confidence: float) -> tuple[str, str]:
+def _simultaneous(law: PowerLaw, confidence: float) -> tuple[str, str]:
     """Return estimand and guarantee of a band."""
     if law.method == "paper":
         how = f"{_level(law, confidence)}, at all sizes at once"
@@ -699,7 +673,7 @@ def simultaneous(law: PowerLaw, confidence: float) -> tuple[str, str]:
     return _CURVE, how + _clipped(law)
 
 
-def parameter(law: PowerLaw, name: str, confidence: float) -> str:
+def _parameter(law: PowerLaw, name: str, confidence: float) -> str:
     """Return the guarantee of the interval of one parameter."""
     if name == "gamma" and (
         law.method == "paper" or law.terms in ("linear", "quadratic")
@@ -730,7 +704,7 @@ def bounds_of(unit: Unit) -> tuple[float, float]:
     return 0.0, math.inf if unit == "loss" else scale_of(unit)
 
 
-def checked_at(n: Any) -> Floats:
+def _checked_at(n: Any) -> Floats:
     """Return sizes as an array of any shape; infinity is one."""
     sizes = _positive(n, "n", "numbers of training examples")
     if (sizes < LEAST_SIZE).any():
@@ -740,7 +714,7 @@ def checked_at(n: Any) -> Floats:
 
 def checked_places(n: Any) -> Floats:
     """Return sizes as an array, shape (n,)."""
-    sizes = np.atleast_1d(checked_at(n))
+    sizes = np.atleast_1d(_checked_at(n))
     if sizes.ndim != 1:
         raise CurvewiseError(f"n has shape {sizes.shape}. Pass sizes in a row.")
     return sizes

@@ -100,6 +100,32 @@ class Mixture:
         is_there = (left >= 1)[:, None]
         return np.where(is_there, low, np.nan), np.where(is_there, high, np.nan)
 
+    def draws(
+        self, k: int, unit: float, rng: np.random.Generator
+    ) -> tuple[Floats, Floats]:
+        """Return alpha, eta and delta (draw, 3) of curves drawn of one, and gamma."""
+        which = rng.choice(self.gammas.shape[1], size=k, p=self.weights[0])
+        gamma = self.gammas[0, which]
+        parameters = self.theta.shape[-1]
+        z = rng.standard_normal((k, parameters, 1))
+        freedom = float(self.freedom[0])
+        shrink = (
+            np.sqrt(rng.chisquare(freedom, k) / freedom)
+            if np.isfinite(freedom)
+            else 1.0
+        )
+        # Root of tiny numbers: of the correlations, then back.
+        covariance = self.inverse[0] * self.scale[0][:, None, None]
+        deviation = np.sqrt(np.einsum("gii->gi", covariance))
+        length = np.where(deviation > 0, deviation, 1.0)
+        correlation = covariance / length[:, :, None] / length[:, None, :]
+        values, vectors = np.linalg.eigh(correlation)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+        away = length[which] * (root[which] @ z)[..., 0] / np.reshape(shrink, (-1, 1))
+        theta = unit * (self.theta[0, which] + away)
+        powers = self.unit_size ** -(gamma[:, None] * np.arange(parameters))
+        return np.hstack([theta * powers, np.zeros((k, 3 - parameters))]), gamma
+
     def _columns(self, n: Floats) -> Floats:
         at = n / self.unit_size
         if len(self.gammas) == 1 or (self.gammas == self.gammas[:1]).all():
