@@ -391,7 +391,9 @@ def checked_curves(
     means = checked_means(errors, "errors", len(n), unit)
     order = np.argsort(n, kind="stable")
     w = _weight_matrix(n, len(means), weights)[:, order]
-    return MeanCurves(n[order], means[:, order], w, unit, may_rise)
+    return MeanCurves(
+        sizes=n[order], means=means[:, order], weights=w, unit=unit, may_rise=may_rise
+    )
 
 
 def checked_curve(
@@ -405,7 +407,9 @@ def checked_curve(
         weights = w[np.argsort(np.asarray(sizes), kind="stable")]
     w = _weights_of(measured, weights, unit)[None]
     means = scale_of(unit) * measured.means[None]
-    return measured, MeanCurves(n, means, w, unit, may_rise)
+    return measured, MeanCurves(
+        sizes=n, means=means, weights=w, unit=unit, may_rise=may_rise
+    )
 
 
 def single(fits: FittedForm, i: int, measured: Runs) -> FittedForm:

@@ -62,7 +62,14 @@ def search(
         # One row of weights serves all curves.
         w = weights if len(weights) == 1 else weights[rows]
         start = grid[:, _best(basis, errors[rows], w, rule)]
-        cost_of = _Costs(form, relative, errors[rows].T.copy(), w.T, design, rule)
+        cost_of = _Costs(
+            form=form,
+            relative=relative,
+            errors=errors[rows].T.copy(),
+            weights=w.T,
+            design=design,
+            rule=rule,
+        )
         shape[:, rows] = _refined(cost_of, form.axes(design), start)
         cost[rows], c[rows], b[rows], _ = cost_of.solved(shape[:, rows])
     return Found(shape, cost, c, b)

@@ -172,11 +172,11 @@ def next_run(
     now = scale * math.sqrt(before)
     suggestions = [
         Suggestion(
-            float(at[i]),
-            int(times[j]),
-            float(cost[i] * times[j]),
-            scale * math.sqrt(after[i, j]),
-            now - scale * math.sqrt(after[i, j]),
+            size=float(at[i]),
+            repeats=int(times[j]),
+            seconds=float(cost[i] * times[j]),
+            half_width=scale * math.sqrt(after[i, j]),
+            shrinks=now - scale * math.sqrt(after[i, j]),
         )
         for i in range(len(at))
         for j in range(len(times))
@@ -189,7 +189,13 @@ def next_run(
         )
     is_bound = math.isfinite(limit)
     suggestions.sort(key=lambda s: -(s.shrinks if is_bound else s.per_second))
-    return NextRun(goal, now, tuple(suggestions), limit, law.concerns)
+    return NextRun(
+        target=goal,
+        half_width=now,
+        suggestions=tuple(suggestions),
+        budget=limit,
+        concerns=law.concerns,
+    )
 
 
 def _law(measured: Runs, unit: Unit) -> PowerLaw:

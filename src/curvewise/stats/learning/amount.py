@@ -182,23 +182,23 @@ def size_for(
     far = min(_BEYOND * float(curve.sizes[-1]), float(largest))
     drawn = np.geomspace(least, far, _DRAWN)
     interval = Interval(
-        low,
-        high,
-        "the number of training examples that the error takes",
-        f"{percent(level)}, as far as the pointwise intervals of the curve hold",
-        middle,
+        lower=low,
+        upper=high,
+        estimand="the number of training examples that the error takes",
+        guarantee=f"{percent(level)}, as far as the pointwise intervals of the curve hold",
+        value=middle,
     )
     return SizeFor(
-        wanted,
-        reached,
-        middle,
-        interval,
-        float(largest),
-        seen_at,
-        curve,
-        tuple(_concerns(curve, middle, low)),
-        drawn,
-        _upto(quantile_table(curve, drawn), wanted),
+        error=wanted,
+        reached=reached,
+        size=middle,
+        interval=interval,
+        largest=float(largest),
+        seen_at=seen_at,
+        forecast=curve,
+        concerns=tuple(_concerns(curve, middle, low)),
+        sizes=drawn,
+        chances=_upto(quantile_table(curve, drawn), wanted),
     )
 
 
@@ -334,7 +334,13 @@ def data_multiplier(
         return _times_at(wanted[:, i : i + 1], tables, ends, level, rho)
 
     found = np.array([row(i) for i in range(len(sizes))]) / sizes[:, None]
-    return Multiplier(sizes, found[:, 1], found[:, 0], found[:, 2], level)
+    return Multiplier(
+        sizes=sizes,
+        value=found[:, 1],
+        lower=found[:, 0],
+        upper=found[:, 2],
+        confidence=level,
+    )
 
 
 def point_multiplier(

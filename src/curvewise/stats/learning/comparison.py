@@ -368,21 +368,27 @@ def compare_summaries(
         other = scored(lambda p: quantile(b, p), levels_of(b), smooth)
         p = np.array([(1 - level) / 2, 0.5, (1 + level) / 2])
         low, middle, high = _difference_quantiles(one, other, p, rho)[:, 0]
-        return Interval(float(low), float(high), what, how, float(middle))
+        return Interval(
+            lower=float(low),
+            upper=float(high),
+            estimand=what,
+            guarantee=how,
+            value=float(middle),
+        )
 
     return SummaryDifference(
-        size,
-        interval(
+        n=size,
+        error=interval(
             f"the difference of the errors at {size:g}", lambda x, p: x.quantile(p, at)
         ),
-        interval(
+        reliance=interval(
             f"the difference of the data-reliances at {size:g}",
             lambda x, p: x.reliance_quantile(p, at),
         ),
         # Exponents are on a grid, and so step up.
-        interval("the difference of the exponents", _exponents, smooth=False),
-        level,
-        rho,
+        exponent=interval("the difference of the exponents", _exponents, smooth=False),
+        confidence=level,
+        correlation=rho,
     )
 
 

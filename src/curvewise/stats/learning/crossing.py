@@ -163,7 +163,9 @@ def crossing(
     edges = sorted(reaches(low) + reaches(high))
     stretches = _stretches(n, chance, edges, low, high)
     at = tuple(_crossing(middle, stretches, n, level) for middle in reaches(0.5))
-    return Crossing(n, chance, at, stretches, level)
+    return Crossing(
+        sizes=n, chance=chance, at=at, stretches=stretches, confidence=level
+    )
 
 
 def _grid(one: Forecast, other: Forecast, sizes: ArrayLike | None) -> Floats:
@@ -220,9 +222,10 @@ def _crossing(
 ) -> Interval:
     around = next((s for s in stretches if s.first <= middle <= s.last), stretches[0])
     return Interval(
-        0.0 if around.first <= n[0] else around.first,
-        math.inf if around.last >= n[-1] else around.last,
-        "the size from which on the other one is better",
-        f"{percent(level)}, as far as the pointwise intervals of the difference hold",
-        middle,
+        lower=0.0 if around.first <= n[0] else around.first,
+        upper=math.inf if around.last >= n[-1] else around.last,
+        estimand="the size from which on the other one is better",
+        guarantee=f"{percent(level)}, as far as the pointwise intervals of the "
+        f"difference hold",
+        value=middle,
     )

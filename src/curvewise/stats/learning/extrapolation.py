@@ -171,7 +171,14 @@ class Extrapolation:
         ends = self.quantile(_ends(level), to)
         lower, value, upper = (ends[..., k, :] for k in range(3))
         promise = guarantee(level, self.unit)
-        return CurveBand(to, value, lower, upper, ESTIMAND, promise)
+        return CurveBand(
+            at=to,
+            value=value,
+            lower=lower,
+            upper=upper,
+            estimand=ESTIMAND,
+            guarantee=promise,
+        )
 
 
 # --- One curve continued, from its runs ------------------------------------------------

@@ -246,7 +246,11 @@ def outlook(observed: Observed, to: Floats, top: float = 1.0) -> Outlook:
     up = np.broadcast_arrays(noise, error, spread, reach, fall, flat * reach)
     down = np.broadcast_arrays(noise, error, level * far, level * reach)
     return Outlook(
-        middle, np.stack(up, axis=-1), np.stack(down, axis=-1), end.noise, end.flat
+        middle=middle,
+        up=np.stack(up, axis=-1),
+        down=np.stack(down, axis=-1),
+        noise=end.noise,
+        flat=end.flat,
     )
 
 

@@ -210,15 +210,15 @@ def shape(
     scale = scale_of(unit) * inside
     is_told = bool(rises.is_told.any())
     return Shape(
-        n,
-        _smallest(rises),
-        _smallest(bumps),
-        _departures(rises, n, level, 1, scale),
-        _departures(bumps, n, level, 1, scale),
-        level,
-        bool(rises.is_paired[rises.is_told].all()) if is_told else False,
-        int(measured.counts.max()),
-        is_told,
+        sizes=n,
+        p_rise=_smallest(rises),
+        p_bump=_smallest(bumps),
+        rises=_departures(rises, n, level, 1, scale),
+        bumps=_departures(bumps, n, level, 1, scale),
+        level=level,
+        is_paired=bool(rises.is_paired[rises.is_told].all()) if is_told else False,
+        rows_used=int(measured.counts.max()),
+        is_told=is_told,
     )
 
 
@@ -259,13 +259,13 @@ def _departures(
         place = contrasts.places[i]
         departures.append(
             Departure(
-                float(n[place[0]]),
-                float(n[place[-1]]),
-                float(n[place[at]]),
-                scale * value,
-                scale * (value - reach),
-                scale * (value + reach),
-                min(1.0, float(contrasts.p[i]) * m),
+                first=float(n[place[0]]),
+                last=float(n[place[-1]]),
+                at=float(n[place[at]]),
+                amount=scale * value,
+                lower=scale * (value - reach),
+                upper=scale * (value + reach),
+                p=min(1.0, float(contrasts.p[i]) * m),
             )
         )
     return tuple(sorted(departures, key=lambda d: (d.first, d.last)))
@@ -316,7 +316,12 @@ def contrasts_of(runs: Runs, places: NDArray[np.int64], factors: Floats) -> Cont
         )
     value, error, freedom, count = estimates
     return Contrasts(
-        places, value, error, freedom, _p(value, error, freedom, count), is_paired
+        places=places,
+        value=value,
+        error=error,
+        freedom=freedom,
+        p=_p(value, error, freedom, count),
+        is_paired=is_paired,
     )
 
 

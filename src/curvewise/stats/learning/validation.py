@@ -177,7 +177,13 @@ def leave_one_size_out(
     predicted = np.array([[_predicted(fit, r) for r in runs] for fit in fits.values()])
     scale = scale_of(unit)
     observed = np.stack([r.means for r in runs])
-    return LeftOut(n, tuple(fits), tuple(given), scale * observed, scale * predicted)
+    return LeftOut(
+        sizes=n,
+        models=tuple(fits),
+        curves=tuple(given),
+        observed=scale * observed,
+        predicted=scale * predicted,
+    )
 
 
 def average_rmse(rmse: ArrayLike) -> Floats:
@@ -425,13 +431,13 @@ def stability(
         return x.reshape(curves, repeats, *x.shape[1:])
 
     return Stability(
-        laws.size,
-        targets,
-        shaped(laws.e_N),
-        shaped(laws.beta_N),
-        shaped(laws.gamma),
-        shaped(laws.alpha),
-        shaped(laws.error(targets)),
+        n=laws.size,
+        to=targets,
+        errors=shaped(laws.e_N),
+        reliances=shaped(laws.beta_N),
+        exponents=shaped(laws.gamma),
+        asymptotes=shaped(laws.alpha),
+        predictions=shaped(laws.error(targets)),
     )
 
 

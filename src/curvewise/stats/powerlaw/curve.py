@@ -401,11 +401,11 @@ class PowerLaw:
         # At the edge of the exponents the best fit may be outside of what is likely.
         return {
             name: Interval(
-                min(float(np.ravel(ends)[0]), value),
-                max(float(np.ravel(ends)[1]), value),
-                _ESTIMANDS[name].format(N=self.size),
-                _parameter(self, name, confidence),
-                value,
+                lower=min(float(np.ravel(ends)[0]), value),
+                upper=max(float(np.ravel(ends)[1]), value),
+                estimand=_ESTIMANDS[name].format(N=self.size),
+                guarantee=_parameter(self, name, confidence),
+                value=value,
             )
             for name, (value, ends) in estimates.items()
         }

@@ -141,12 +141,12 @@ def fit_power_law(
     shift, of_mean = shared_shift(table) if method == "calibrated" else (0.0, 0.0)
     squares = [_without_shift(e, shift) for e in measured.errors]
     observed = Observed(
-        n,
-        measured.means[None],
-        measured.counts[None],
-        np.array([squares]),
-        measured.counts[None] - 1,
-        np.array([of_mean]),
+        sizes=n,
+        means=measured.means[None],
+        counts=measured.counts[None],
+        squares=np.array([squares]),
+        freedom=measured.counts[None] - 1,
+        shift=np.array([of_mean]),
     )
     law = replace(one_law(observed, setup), run_shift=scale_of(unit) ** 2 * shift)
     if method == "calibrated":
@@ -323,11 +323,11 @@ def bootstrap_band(
     freedom = np.broadcast_to(law.counts - 1, shape)
     squares = deviation**2 * rng.chisquare(np.maximum(freedom, 1), size=shape)
     observed = Observed(
-        law.sizes,
-        np.asarray(law._formula(law.sizes) / scale + noise),
-        np.broadcast_to(law.counts, shape),
-        np.where(freedom > 0, squares, 0.0),
-        freedom,
+        sizes=law.sizes,
+        means=np.asarray(law._formula(law.sizes) / scale + noise),
+        counts=np.broadcast_to(law.counts, shape),
+        squares=np.where(freedom > 0, squares, 0.0),
+        freedom=freedom,
     )
     floor = None if law.method == "calibrated" else law.noise_floor / scale**2
     setup = replace(law._setup, floor=floor)
@@ -337,13 +337,13 @@ def bootstrap_band(
     low, high = np.quantile(drawn, [1 - tail, tail], axis=0)
     bounds = bounds_of(law.unit)
     return CurveBand(
-        at,
-        law.error(at),
-        np.clip(2 * value - low, *bounds),
-        np.clip(2 * value - high, *bounds),
-        "the mean error over all runs",
-        f"about {percent(confidence)}, at each size by itself, for independent runs around "
-        f"a power law whose noise is known (parametric bootstrap)",
+        at=at,
+        value=law.error(at),
+        lower=np.clip(2 * value - low, *bounds),
+        upper=np.clip(2 * value - high, *bounds),
+        estimand="the mean error over all runs",
+        guarantee=f"about {percent(confidence)}, at each size by itself, for independent "
+        f"runs around a power law whose noise is known (parametric bootstrap)",
     )
 
 
@@ -505,11 +505,11 @@ def _observed(
     freedom = np.where(is_used & rows, count - 1, 0.0)
     squares = np.where(freedom > 0, freedom * variance, 0.0) / scale**2
     observed = Observed(
-        n,
-        np.where(rows, mean / scale, (n[0] / n) ** 0.5),
-        np.where(rows, count, 1.0),
-        squares,
-        freedom,
+        sizes=n,
+        means=np.where(rows, mean / scale, (n[0] / n) ** 0.5),
+        counts=np.where(rows, count, 1.0),
+        squares=squares,
+        freedom=freedom,
     )
     return observed, is_fitted
 

@@ -55,12 +55,12 @@ class Observed:
 
     def __getitem__(self, rows: slice | NDArray[np.bool_]) -> "Observed":
         return Observed(
-            self.sizes,
-            self.means[rows],
-            self.counts[rows],
-            self.squares[rows],
-            self.freedom[rows],
-            None if self.shift is None else self.shift[rows],
+            sizes=self.sizes,
+            means=self.means[rows],
+            counts=self.counts[rows],
+            squares=self.squares[rows],
+            freedom=self.freedom[rows],
+            shift=None if self.shift is None else self.shift[rows],
         )
 
 
@@ -132,7 +132,13 @@ def _fit_two(x: Floats, means: Floats, weights: Floats, gammas: Floats) -> Lines
     inverse[..., 0, 1] = inverse[..., 1, 0] = -mean / sxx
     inverse[..., 1, 1] = 1 / sxx
     theta = np.stack([fit.asymptote, fit.amplitude], axis=-1)
-    return Lines(gammas, fit.cost, theta, inverse, total * sxx / length)
+    return Lines(
+        gammas=gammas,
+        cost=fit.cost,
+        theta=theta,
+        inverse=inverse,
+        spread=total * sxx / length,
+    )
 
 
 def _fit_many(a: Floats, means: Floats, weights: Floats, gammas: Floats) -> Lines:
@@ -157,7 +163,13 @@ def _fit_many(a: Floats, means: Floats, weights: Floats, gammas: Floats) -> Line
     theta = np.einsum("gij,cgj->cgi", back, local)
     inverse = back @ inverse @ back.swapaxes(-1, -2)
     even = np.linalg.det(np.einsum("gsi,gsj->gij", design, design))
-    return Lines(gammas, cost, theta, inverse, np.linalg.det(normal) / even)
+    return Lines(
+        gammas=gammas,
+        cost=cost,
+        theta=theta,
+        inverse=inverse,
+        spread=np.linalg.det(normal) / even,
+    )
 
 
 # --------------------------------------------------------------------------------------
@@ -266,7 +278,16 @@ def _fit(
         inverse[..., 0, 0] += observed.shift[:, None] / np.where(scale > 0, scale, 1.0)
     weight = weight / weight.sum(axis=1, keepdims=True)
     largest = float(observed.sizes[-1])
-    mixture = Mixture(every, weight, theta, inverse, total, scale, freedom, largest)
+    mixture = Mixture(
+        gammas=every,
+        weights=weight,
+        theta=theta,
+        inverse=inverse,
+        squares=total,
+        scale=scale,
+        freedom=freedom,
+        unit_size=largest,
+    )
     tau = scale[row, best]
     if known is None:
         # The shape of the noise is 1 at the largest size, floor + slope / n elsewhere.
@@ -277,13 +298,13 @@ def _fit(
         floor, slope = np.full(len(best), known[0]), known[1]
     unit = np.where(tau > 0, tau, 1.0)
     return Fitted(
-        every[row, best],
-        cost[row, best] / unit,
-        theta[row, best],
-        floor,
-        slope,
-        observed.counts / noise / unit[:, None],
-        mixture,
+        gamma=every[row, best],
+        cost=cost[row, best] / unit,
+        theta=theta[row, best],
+        floor=floor,
+        slope=slope,
+        weights=observed.counts / noise / unit[:, None],
+        mixture=mixture,
     )
 
 
@@ -378,23 +399,23 @@ def fit_paper(
     m = lines.inverse[row, best] @ (a * w[..., None]).swapaxes(-1, -2)
     covariance = (m * (noise / observed.counts)[:, None, :]) @ m.swapaxes(-1, -2)
     mixture = Mixture(
-        gamma[:, None],
-        np.ones((len(best), 1)),
-        theta[:, None],
-        covariance[:, None],
-        lines.cost[row, best][:, None],
-        np.ones((len(best), 1)),
-        np.full(len(best), np.inf),
-        float(observed.sizes[-1]),
+        gammas=gamma[:, None],
+        weights=np.ones((len(best), 1)),
+        theta=theta[:, None],
+        inverse=covariance[:, None],
+        squares=lines.cost[row, best][:, None],
+        scale=np.ones((len(best), 1)),
+        freedom=np.full(len(best), np.inf),
+        unit_size=float(observed.sizes[-1]),
     )
     return Fitted(
-        gamma,
-        lines.cost[row, best],
-        theta,
-        np.full(len(best), low),
-        slope,
-        w,
-        mixture,
+        gamma=gamma,
+        cost=lines.cost[row, best],
+        theta=theta,
+        floor=np.full(len(best), low),
+        slope=slope,
+        weights=w,
+        mixture=mixture,
     )
 
 
