@@ -45,21 +45,17 @@ def ended(notes: Mapping[str, str]) -> tuple[str, int] | None:
     return until, size
 
 
-class Target(NamedTuple):
-    """What a run is to find out, and of what."""
+def target(notes: Mapping[str, str]) -> tuple[str, bool, int | None, list[Cell]]:
+    """Return what the last run was to find out, if anything, and of which trials.
 
-    until: str
-    is_function: bool
-    trials: int
-    cells: list[Cell]
-
-
-def target(notes: Mapping[str, str]) -> Target | None:
-    """Return what the last run was to find out, if the store knows."""
+    Whether it is a function, which has no text but a name, how many trials there are of
+    each cell, and the cells. Without a run it is about all that is planned.
+    """
     if _TARGET not in notes:
-        return None
+        plan = planned(notes)
+        return "", False, max(plan.values(), default=None), list(plan)
     until, is_function, trials, cells = json.loads(notes[_TARGET])
-    return Target(until, is_function, trials, [(t, a) for t, a in cells])
+    return until, is_function, trials, [(task, name) for task, name in cells]
 
 
 def notes_at_start(

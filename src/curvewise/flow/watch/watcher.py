@@ -346,21 +346,19 @@ class Question:
     is_of_run: bool
 
 
-def question_of(notes: Mapping[str, str], own: Until | None) -> Question:
+def question_of(notes: Mapping[str, str], wanted: Until | None) -> Question:
     """Return what is asked: by whoever watches, or else by the run."""
-    run, plan = target(notes), planned(notes)
-    cells = tuple(plan) if run is None else tuple(run.cells)
-    most = max(plan.values(), default=None) if run is None else run.trials
-    if own is not None:
-        is_same = run is not None and run.until == str(own)
-        return Question(own, str(own), cells, most, is_same)
-    if run is None or not run.until:
-        return Question(None, "", cells, most, False)
+    text, is_function, most, cells = target(notes)
+    if wanted is not None:
+        is_same = text == str(wanted)
+        return Question(wanted, str(wanted), tuple(cells), most, is_same)
+    if not text:
+        return Question(None, "", tuple(cells), most, False)
     try:
-        meant = None if run.is_function else until(run.until)
+        meant = None if is_function else until(text)
     except CurvewiseError:  # written by another version, or no text at all
         meant = None
-    return Question(meant, run.until, cells, most, True)
+    return Question(meant, text, tuple(cells), most, True)
 
 
 def forecast_at_once(
