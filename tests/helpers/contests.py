@@ -126,6 +126,20 @@ def crossed(scale, levels=(20, 8), seed=0):
     )  # fmt: skip
 
 
+def grid(scores):
+    """Return crossed trials with these scores, hyperparameters by seeds."""
+    return Trials(
+        Trial("t", "a", i * 100 + j, {"return": s}, labels={"params": i, "seed": j})
+        for (i, j), s in np.ndenumerate(np.asarray(scores, float))
+    )
+
+
+def noisy_grid(spread, shape, seed=0):
+    """Return crossed trials of noise, with so much spread from hyperparameters."""
+    rng = np.random.default_rng(seed)
+    return grid(spread * rng.normal(size=(shape[0], 1)) + rng.normal(size=shape))
+
+
 # --- versions ----------------------------------------------------------------------------
 
 

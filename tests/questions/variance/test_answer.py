@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from contests import grid, noisy_grid
+from facts import refused
 
 from curvewise import (
     Algorithm,
@@ -16,6 +18,7 @@ from curvewise import (
     uniform,
 )
 from curvewise.questions.variance import VarianceShares, variance_shares
+from curvewise.questions.variance.text import is_largest, is_most
 from curvewise.stats.variance import components
 
 TASK = Task("t", lambda train, test: (train.normal(), test.normal()))
@@ -181,7 +184,7 @@ def test_factors_may_be_chosen():
         ({**labels, "host": i}, params)
         for i, (labels, params) in enumerate(folds_and_seeds())
     ]
-    with pytest.raises(CurvewiseError, match=r"132 of 144 cells of fold x host x rep"):
+    with pytest.raises(CurvewiseError, match="132 of 144"):
         variance_shares(table_of([(dict(a), b) for a, b in rows]))
     answer = variance_shares(table_of(rows), factors=["rep", "fold"])
     assert [r["source"] for r in answer.rows()][:2] == ["rep", "fold"]
@@ -196,26 +199,18 @@ def test_it_prints_a_table_with_a_verdict_and_its_doubt(crossed):
     assert "hyperparameters" in text
     assert "95 % interval" in text
     assert "approximate" in text
-    assert "the largest share of the variance" in text
     assert "seed 0; curvewise" in text
 
 
-def grid(scores):
-    return Trials(
-        Trial("t", "a", i * 100 + j, {"return": s}, labels={"params": i, "seed": j})
-        for (i, j), s in np.ndenumerate(np.asarray(scores, float))
-    )
+def test_no_more_is_claimed_than_the_intervals_hold():
+    def largest(trials):
+        (own,) = variance_shares(trials).decompositions
+        return own.largest and is_largest(own), own.largest and is_most(own)
 
-
-def test_the_verdict_claims_no_more_than_the_intervals():
-    rng = np.random.default_rng(0)
-    clear = 10 * rng.normal(size=(30, 1)) + rng.normal(size=(30, 10))
-    assert variance_shares(grid(clear)).verdict("t").endswith("more than half of it.")
-    noise = rng.normal(size=(4, 4))
-    assert "cannot be told" in variance_shares(grid(noise)).verdict("t")
+    assert largest(noisy_grid(10, (30, 10))) == (True, True)
+    assert largest(noisy_grid(0, (4, 4))) == (False, False)
+    assert largest(grid(np.ones((4, 4)) / 3)) == (None, None)
     same = variance_shares(grid(np.ones((4, 4)) / 3))
-    assert "nothing to share" in same.verdict("t")
-    assert "cannot tell" in str(same)
     assert json.loads(same.to_json())["rows"][0]["share"] is None
 
 
@@ -226,8 +221,6 @@ def test_a_variance_below_0_is_reported_and_counted_as_none():
     below = [r for a in answers for r in a.rows() if r["variance"] < 0]
     assert below
     assert all(r["share"] == 0 for r in below)
-    first = next(a for a in answers if any(r["variance"] < 0 for r in a.rows()))
-    assert "came out below 0" in str(first)
 
 
 def test_it_follows_its_seed(crossed):
@@ -238,11 +231,11 @@ def test_it_follows_its_seed(crossed):
 
 def test_steps_tasks_and_confidence_can_be_chosen(crossed):
     first = variance_shares(crossed, at=0)
-    assert "nothing to share" in first.verdict("t")
+    assert first.decompositions[0].largest is None
     narrow = variance_shares(crossed, confidence=0.5)
     assert "50 % interval" in str(narrow)
     assert narrow.of("t")[0].largest.source == "hyperparameters"
-    with pytest.raises(CurvewiseError, match=r"no task 'u'\. There are: 't'"):
+    with refused(value="u"):
         narrow.of("u")
 
 
@@ -258,31 +251,22 @@ def test_failed_trials_need_a_score_and_are_counted(crossed):
         else t
         for t in crossed
     ]
-    with pytest.raises(CurvewiseError, match=r"1 of 48 trials.*failed='worst'"):
+    with pytest.raises(CurvewiseError, match="1 of 48"):
         variance_shares(Trials(some))
     answer = variance_shares(Trials(some), failed=9.0)
-    assert "1 failed trial counted with score 9" in str(answer)
+    assert [own.failed for own in answer.decompositions] == [1]
 
 
 def test_trials_that_were_not_crossed_are_refused():
     plain = run(Experiment(TASK, NET, 5), executor="serial", progress=False)
-    with pytest.raises(
-        CurvewiseError,
-        match=r"not crossed: what differs between them is 'params'\. Run",
-    ):
+    with pytest.raises(CurvewiseError, match="'params'"):
         variance_shares(plain)
-    with pytest.raises(
-        CurvewiseError, match=r"'a' on 't' are not crossed.*is nothing\."
-    ):
+    with pytest.raises(CurvewiseError, match="not crossed"):
         variance_shares(Trials([Trial("t", "a", 0, {"loss": 1.0})]))
 
 
 def test_a_crossing_with_holes_is_refused(crossed):
-    with pytest.raises(
-        CurvewiseError,
-        match=r"2 of 48 cells of params x seed have no trial of 'net' on 't', first "
-        r"params=11, seed=2\. Run the experiment to its end",
-    ):
+    with pytest.raises(CurvewiseError, match="params=11, seed=2"):
         variance_shares(crossed.where(number=range(46)))
 
 
@@ -297,31 +281,25 @@ def test_two_trials_in_a_cell_are_refused(crossed):
         )
         for t in crossed
     )
-    with pytest.raises(
-        CurvewiseError,
-        match=r"2 trials of 'net' on 't' have params=0, half=0\. Pass factors= that tell",
-    ):
+    with pytest.raises(CurvewiseError, match="params=0, half=0"):
         variance_shares(twice, factors=["params", "half"])
 
 
 @pytest.mark.parametrize(
-    ("keywords", "words"),
-    [
-        ({"factors": ["params", "sead"]}, r"no label 'sead'\. Did you mean 'seed'"),
-        ({"factors": ["seed"]}, r"not crossed"),
-        ({"interactions": "no"}, r"interactions is 'no'\. Pass one of together, each"),
-        ({"confidence": 3}, r"confidence is 3\."),
-        ({"seed": -1}, r"seed is -1\. Pass a whole number from 0"),
-        ({"metric": "los"}, r"no metric 'los'\. Did you mean 'loss'"),
-    ],
+    ("argument", "value"), [("interactions", "no"), ("confidence", 3), ("seed", -1)]
 )
-def test_bad_input_is_named(crossed, keywords, words):
-    with pytest.raises(CurvewiseError, match=words):
-        variance_shares(crossed, **keywords)
+def test_bad_input_is_named(crossed, argument, value):
+    with refused(argument, value):
+        variance_shares(crossed, **{argument: value})
 
 
-def test_it_needs_trials():
-    with pytest.raises(CurvewiseError, match=r"There are no trials to judge"):
-        variance_shares(Trials())
-    with pytest.raises(CurvewiseError, match=r"Trials were asked for, and str came"):
-        variance_shares("x.csv")
+def test_labels_metrics_and_trials_must_be_there(crossed):
+    with refused(value="sead"):
+        variance_shares(crossed, factors=["params", "sead"])
+    with refused(value="los"):
+        variance_shares(crossed, "los")
+    with pytest.raises(CurvewiseError, match="not crossed"):
+        variance_shares(crossed, factors=["seed"])
+    for nothing in (Trials(), "x.csv"):
+        with pytest.raises(CurvewiseError):
+            variance_shares(nothing)
