@@ -546,8 +546,7 @@ def test_json_of_params_is_canonical(tmp_path):
 
 def test_params_are_written_column_by_column_as_row_by_row():
     from curvewise.exchange.columns import as_json
-    from curvewise.trials.columns import to_texts
-    from curvewise.trials.trial import canonical
+    from curvewise.trials.columns import canonical, to_texts
 
     odd = 'ü"\\'
     table = pa.table(

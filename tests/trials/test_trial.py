@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from curvewise.errors import CurvewiseError
 from curvewise.trials import STATUSES, Trial
-from curvewise.trials.trial import canonical, shown_key
+from curvewise.trials.columns import canonical
+from curvewise.trials.trial import shown_key
 
 FULL = {
     "task": "moons",

@@ -21,8 +21,9 @@ from curvewise.errors import (
     whole,
 )
 from curvewise.metrics import Metric
+from curvewise.trials.columns import canonical
 from curvewise.trials.design import Design, of_engine
-from curvewise.trials.trial import Value, canonical
+from curvewise.trials.trial import Value
 
 Sample: TypeAlias = Callable[..., Any]
 Run: TypeAlias = Callable[[Any, Any, np.random.Generator], Any]

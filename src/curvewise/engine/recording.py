@@ -12,13 +12,13 @@ from curvewise.trials import Trial
 from curvewise.trials.columns import (
     Core,
     Details,
+    canonical,
     empty_rows,
-    from_records,
     from_rows,
     from_texts,
     starts,
 )
-from curvewise.trials.trial import STATUSES, Scalar, Status, Value, canonical
+from curvewise.trials.trial import STATUSES, Scalar, Status, Value, from_records
 
 _FORM = "Yield (step, {metric: value}), such as (epoch, {'accuracy': 0.9})."
 

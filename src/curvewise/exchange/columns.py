@@ -40,6 +40,7 @@ from curvewise.trials.columns import (
     Details,
     Ints,
     Ragged,
+    canonical,
     empty_rows,
     from_texts,
     no_details,
@@ -47,7 +48,7 @@ from curvewise.trials.columns import (
 )
 from curvewise.trials.names import STATUSES as WORDS
 from curvewise.trials.names import metric_name, status_of
-from curvewise.trials.trial import ONLY, canonical
+from curvewise.trials.trial import ONLY
 
 
 def trials_of_rows(

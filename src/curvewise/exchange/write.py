@@ -21,6 +21,7 @@ from curvewise.trials.columns import (
     Details,
     Ints,
     Ragged,
+    canonical,
     from_rows,
     from_texts,
     packed,
@@ -30,7 +31,6 @@ from curvewise.trials.columns import (
     was_recorded,
 )
 from curvewise.trials.design import from_record
-from curvewise.trials.trial import canonical
 from curvewise.trials.view import column_of_metric
 
 

@@ -12,8 +12,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from curvewise.errors import CurvewiseError, shortened
 from curvewise.metrics import Floats, Metric
-from curvewise.trials.trial import STATUSES, Key, Trial, canonical
 
 _STRETCH = 1 << 17
 
@@ -104,6 +104,48 @@ def to_texts(ragged: Ragged) -> list[str]:
     ['a', '', 'é']
     """
     return [piece.decode() for piece in to_bytes(ragged)]
+
+
+def canonical(values: Mapping[str, Any], where: str = "params") -> str:
+    """Return a mapping as JSON that is the same for the same values.
+
+    Keys are sorted, numpy scalars become Python's, and what JSON cannot say is refused.
+
+    >>> canonical({"b": np.float64(0.5), "a": (1, 2)})
+    '{"a":[1,2],"b":0.5}'
+    """
+    if not isinstance(values, Mapping):
+        raise CurvewiseError(
+            f"{where}: {shortened(values)} is no mapping. Pass a dict.",
+            argument=where,
+            value=values,
+        )
+    try:
+        text = _ENCODER.encode(dict(values))
+        text.encode()  # half a surrogate pair has no bytes
+    except (TypeError, ValueError) as problem:
+        raise CurvewiseError(
+            f"{where}: {shortened(dict(values))} cannot be kept ({problem}). "
+            f"Use texts, finite numbers, booleans, None, and lists or dicts of them.",
+            argument=where,
+            value=values,
+        ) from None
+    return text
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} is no plain value")
+
+
+_ENCODER = json.JSONEncoder(
+    sort_keys=True,
+    separators=(",", ":"),
+    ensure_ascii=False,
+    allow_nan=False,
+    default=_plain,
+)
 
 
 def to_dicts(ragged: Ragged) -> list[dict[str, Any]]:
@@ -258,7 +300,7 @@ class Details:
         places: dict[bytes, int] = {}
         codes = []
         for part in parts:
-            new = [_place(ids, sets, places) for ids in part.example_sets]
+            new = [place_of(ids, sets, places) for ids in part.example_sets]
             lookup = np.array([*new, -1], np.int64)
             codes.append(lookup[part.example_set])
         columns: list[Any] = []
@@ -294,7 +336,7 @@ class Columns(Protocol):
 
     def __len__(self) -> int: ...
 
-    def key(self, row: int) -> Key:
+    def key(self, row: int) -> tuple[str, str, int]:
         """Return (task, algorithm, number) of a trial."""
 
     def take(self, rows: Ints) -> Self:
@@ -319,7 +361,8 @@ def no_details(n: int) -> Details:
     )
 
 
-def _place(ids: Ints, sets: list[Ints], places: dict[bytes, int]) -> int:
+def place_of(ids: Ints, sets: list[Ints], places: dict[bytes, int]) -> int:
+    """Return the place of a set of examples among those that were met, added if new."""
     key = ids.tobytes()
     if key not in places:
         places[key] = len(sets)
@@ -336,79 +379,6 @@ def was_recorded(core: Core, name: str) -> Bools:
     if name not in core.values:
         return np.zeros(len(core.steps), bool)
     return core.recorded.get(name, np.ones(len(core.steps), bool))
-
-
-def from_records(
-    records: Sequence[Trial], tasks: dict[str, int], algorithms: dict[str, int]
-) -> tuple[Core, Details]:
-    """Return the columns of a list of trials; names are added to the two code books."""
-    names = dict.fromkeys(name for trial in records for name in trial.metrics)
-    steps = from_rows([t.steps for t in records], "float64")
-    values, recorded = {}, {}
-    for name in names:
-        curves = [t.metrics.get(name, _not_recorded(len(t.steps))) for t in records]
-        known = np.concatenate([~np.ma.getmaskarray(c) for c in curves])
-        flat = from_rows([np.ma.getdata(c) for c in curves], "float64").flat
-        values[name] = np.where(known, flat, np.nan)
-        if not known.all():
-            recorded[name] = known
-    core = Core(
-        np.array([tasks.setdefault(t.task, len(tasks)) for t in records], np.int32),
-        np.array(
-            [algorithms.setdefault(t.algorithm, len(algorithms)) for t in records],
-            np.int32,
-        ),
-        np.array([t.number for t in records], np.int64),
-        np.array([STATUSES.index(t.status) for t in records], np.int8),
-        steps.offsets,
-        steps.flat,
-        values,
-        recorded,
-    )
-    return core, _details_of(records)
-
-
-def _not_recorded(n: int) -> Floats:
-    return np.ma.masked_array(np.full(n, np.nan), mask=True)
-
-
-def _details_of(records: Sequence[Trial]) -> Details:
-    sets: list[Ints] = []
-    places: dict[bytes, int] = {}
-    none = np.empty(0, np.uint8)
-    asked = [
-        none if t.correct is None or not np.ma.is_masked(t.correct)
-        else packed(~np.ma.getmaskarray(t.correct))
-        for t in records
-    ]  # fmt: skip
-    return Details(
-        from_texts(canonical(t.params) if t.params else "" for t in records),
-        from_texts(canonical(t.labels) if t.labels else "" for t in records),
-        from_texts(t.error for t in records),
-        np.array([t.seconds for t in records], np.float64),
-        np.array([t.attempts for t in records], np.int64),
-        from_rows(
-            [np.empty(0, int) if t.counts is None else t.counts.ravel() for t in records],
-            "int64",
-        ),
-        np.array(
-            [0 if t.counts is None else t.counts.shape[1] for t in records], np.int64
-        ),
-        from_rows(
-            [
-                none if t.correct is None else packed(np.ma.filled(t.correct, False))
-                for t in records
-            ],
-            "uint8",
-        ),
-        from_rows(asked, "uint8"),
-        np.array(
-            [-1 if t.examples is None else _place(t.examples, sets, places)
-             for t in records],
-            np.int64,
-        ),
-        tuple(sets),
-    )  # fmt: skip
 
 
 def packed(bits: Bools) -> NDArray[np.uint8]:

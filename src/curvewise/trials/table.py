@@ -15,11 +15,11 @@ from curvewise.metrics import Floats, Metric, declared, stated
 from curvewise.text import count, html_table, some
 from curvewise.trials import design as designing
 from curvewise.trials import doors, view
-from curvewise.trials.columns import Core, Details, Ints, from_records, to_texts
+from curvewise.trials.columns import Core, Details, Ints, canonical, to_texts
 from curvewise.trials.content import Content
 from curvewise.trials.design import Design
 from curvewise.trials.doors import At, Failed, Fill, Lines, Points
-from curvewise.trials.trial import STATUSES, Key, Scalar, Status, Trial, canonical
+from curvewise.trials.trial import STATUSES, Key, Scalar, Status, Trial, from_records
 from curvewise.trials.view import Backend, loaded
 
 if TYPE_CHECKING:

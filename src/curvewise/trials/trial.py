@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -10,7 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from curvewise.errors import CurvewiseError, listed, shortened
+from curvewise.metrics import Floats
 from curvewise.text import count
+from curvewise.trials.columns import (
+    Core,
+    Details,
+    Ints,
+    canonical,
+    from_rows,
+    from_texts,
+    packed,
+    place_of,
+)
 
 Status: TypeAlias = Literal["ok", "failed", "crashed", "timeout", "cancelled"]
 STATUSES: tuple[str, ...] = get_args(Status)
@@ -182,48 +193,6 @@ def shown_key(key: Key) -> str:
     "('moons', 'svm', 3)"
     """
     return str((shortened(key[0]), shortened(key[1]), key[2]))
-
-
-def canonical(values: Mapping[str, Any], where: str = "params") -> str:
-    """Return a mapping as JSON that is the same for the same values.
-
-    Keys are sorted, numpy scalars become Python's, and what JSON cannot say is refused.
-
-    >>> canonical({"b": np.float64(0.5), "a": (1, 2)})
-    '{"a":[1,2],"b":0.5}'
-    """
-    if not isinstance(values, Mapping):
-        raise CurvewiseError(
-            f"{where}: {shortened(values)} is no mapping. Pass a dict.",
-            argument=where,
-            value=values,
-        )
-    try:
-        text = _ENCODER.encode(dict(values))
-        text.encode()  # half a surrogate pair has no bytes
-    except (TypeError, ValueError) as problem:
-        raise CurvewiseError(
-            f"{where}: {shortened(dict(values))} cannot be kept ({problem}). "
-            f"Use texts, finite numbers, booleans, None, and lists or dicts of them.",
-            argument=where,
-            value=values,
-        ) from None
-    return text
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} is no plain value")
-
-
-_ENCODER = json.JSONEncoder(
-    sort_keys=True,
-    separators=(",", ":"),
-    ensure_ascii=False,
-    allow_nan=False,
-    default=_plain,
-)
 
 
 def _name(value: object, kind: str) -> str:
@@ -410,3 +379,79 @@ def _same_curves(
     # A metric that is masked from end to end was not recorded: as if it were not there.
     a, b = ({n: c for n, c in m.items() if np.ma.count(c)} for m in (one, other))
     return a.keys() == b.keys() and all(_same(c, b[n]) for n, c in a.items())
+
+
+# --- records as columns ------------------------------------------------------------------
+
+
+def from_records(
+    records: Sequence[Trial], tasks: dict[str, int], algorithms: dict[str, int]
+) -> tuple[Core, Details]:
+    """Return the columns of a list of trials; names are added to the two code books."""
+    names = dict.fromkeys(name for trial in records for name in trial.metrics)
+    steps = from_rows([t.steps for t in records], "float64")
+    values, recorded = {}, {}
+    for name in names:
+        curves = [t.metrics.get(name, _not_recorded(len(t.steps))) for t in records]
+        known = np.concatenate([~np.ma.getmaskarray(c) for c in curves])
+        flat = from_rows([np.ma.getdata(c) for c in curves], "float64").flat
+        values[name] = np.where(known, flat, np.nan)
+        if not known.all():
+            recorded[name] = known
+    core = Core(
+        np.array([tasks.setdefault(t.task, len(tasks)) for t in records], np.int32),
+        np.array(
+            [algorithms.setdefault(t.algorithm, len(algorithms)) for t in records],
+            np.int32,
+        ),
+        np.array([t.number for t in records], np.int64),
+        np.array([STATUSES.index(t.status) for t in records], np.int8),
+        steps.offsets,
+        steps.flat,
+        values,
+        recorded,
+    )
+    return core, _details_of(records)
+
+
+def _not_recorded(n: int) -> Floats:
+    return np.ma.masked_array(np.full(n, np.nan), mask=True)
+
+
+def _details_of(records: Sequence[Trial]) -> Details:
+    sets: list[Ints] = []
+    places: dict[bytes, int] = {}
+    none = np.empty(0, np.uint8)
+    asked = [
+        none if t.correct is None or not np.ma.is_masked(t.correct)
+        else packed(~np.ma.getmaskarray(t.correct))
+        for t in records
+    ]  # fmt: skip
+    return Details(
+        from_texts(canonical(t.params) if t.params else "" for t in records),
+        from_texts(canonical(t.labels) if t.labels else "" for t in records),
+        from_texts(t.error for t in records),
+        np.array([t.seconds for t in records], np.float64),
+        np.array([t.attempts for t in records], np.int64),
+        from_rows(
+            [np.empty(0, int) if t.counts is None else t.counts.ravel() for t in records],
+            "int64",
+        ),
+        np.array(
+            [0 if t.counts is None else t.counts.shape[1] for t in records], np.int64
+        ),
+        from_rows(
+            [
+                none if t.correct is None else packed(np.ma.filled(t.correct, False))
+                for t in records
+            ],
+            "uint8",
+        ),
+        from_rows(asked, "uint8"),
+        np.array(
+            [-1 if t.examples is None else place_of(t.examples, sets, places)
+             for t in records],
+            np.int64,
+        ),
+        tuple(sets),
+    )  # fmt: skip

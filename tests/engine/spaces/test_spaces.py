@@ -27,7 +27,7 @@ from curvewise.engine.spaces import (
     uniform,
     when,
 )
-from curvewise.trials.trial import canonical
+from curvewise.trials.columns import canonical
 
 KERNELS = ["linear", "poly", "rbf", "sigmoid"]
 SVM = {

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from curvewise.errors import CurvewiseError, Keyword, shortened
-from curvewise.trials.trial import Value, canonical
+from curvewise.trials.columns import canonical
+from curvewise.trials.trial import Value
 
 Draw: TypeAlias = Callable[[np.random.Generator], Any]
 Shown: TypeAlias = Callable[[Any], str]

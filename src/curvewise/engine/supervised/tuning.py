@@ -12,7 +12,8 @@ from curvewise.engine.recording import Record
 from curvewise.engine.trial_run import items, warm_up
 from curvewise.errors import CurvewiseError, listed, shortened, unknown, whole
 from curvewise.metrics import FROM_COUNTS, Metric, find, is_quality
-from curvewise.trials.trial import Value, canonical
+from curvewise.trials.columns import canonical
+from curvewise.trials.trial import Value
 
 Yielded: TypeAlias = tuple[float | None, dict[str, Any]]
 Kept = TypeVar("Kept")

@@ -20,13 +20,13 @@ from curvewise.trials.columns import (
     Details,
     Ints,
     Ragged,
+    canonical,
     empty_rows,
     from_texts,
     no_details,
     starts,
 )
 from curvewise.trials.design import Design
-from curvewise.trials.trial import canonical
 
 SHUFFLES = 999  # of each test; more are drawn where p is close to the level
 
