@@ -142,7 +142,9 @@ def f_beta(
     return _averaged(
         counts,
         lambda tp, fp, fn, tn: ((1 + b) * tp, (1 + b) * tp + b * fn + fp),
-        *(average, positive, undefined),
+        average,
+        positive,
+        undefined,
     )
 
 

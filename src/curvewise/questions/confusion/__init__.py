@@ -394,8 +394,12 @@ def confusion(
     if classes is not None and not _is_row(classes):
         raise bad_value("classes", classes, "Pass a list of names.")
     asked = CountAsked(
-        settings_of(chosen, average, _place(positive, classes), beta),
-        *(target, confidence, test_size, runs, method),
+        metrics=settings_of(chosen, average, _place(positive, classes), beta),
+        target=target,
+        confidence=confidence,
+        test_size=test_size,
+        runs=runs,
+        method=method,
     )
     cautions = gate(trials, "confusion", anyway=anyway)
     by_task = counted_by_task(trials, failed)
@@ -421,11 +425,11 @@ def confusion(
     }
     settings |= {name: value for name, value in more.items() if value is not None}
     return Confusion(
-        asked,
-        _class_names(classes, max(one.classes for one in found)),
-        found,
-        tuple(task for task in by_task if task not in enough),
-        Provenance.of(trials, "confusion", settings, cautions=cautions),
+        asked=asked,
+        names=_class_names(classes, max(one.classes for one in found)),
+        found=found,
+        left_out=tuple(task for task in by_task if task not in enough),
+        provenance=Provenance.of(trials, "confusion", settings, cautions=cautions),
     )
 
 

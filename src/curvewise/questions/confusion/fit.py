@@ -175,8 +175,13 @@ def _counted(trials: Trials, is_worst: bool) -> Counted:
         algorithm, sizes, trained_on, by_size, examples
     )
     return Counted(
-        *(task, algorithm, sizes, trained_on, tuple(by_size), examples),
-        int(broken.sum()),
+        task=task,
+        algorithm=algorithm,
+        sizes=sizes,
+        trained_on=trained_on,
+        counts=tuple(by_size),
+        examples=examples,
+        failed=int(broken.sum()),
     )
 
 
@@ -328,10 +333,11 @@ class CountAsked:
         )
         return {
             name: Interval(
-                *(float(own.lower[0]), float(own.upper[0])),
-                f"{name} of class {k}",
-                f"{100 * self.confidence:.4g} % by itself",
-                float(own.value[0]),
+                lower=float(own.lower[0]),
+                upper=float(own.upper[0]),
+                estimand=f"{name} of class {k}",
+                guarantee=f"{100 * self.confidence:.4g} % by itself",
+                value=float(own.value[0]),
             )
             for name, own in bands.items()
         }

@@ -101,7 +101,15 @@ def _noise_of(table: CountTable) -> Noise:
     within = np.diagonal(within, axis1=-2, axis2=-1).swapaxes(1, 2)
     omega, freedom, certainty = _omega(table, rates, within)
     return Noise(
-        rates, testing, alone, omega, freedom, certainty, pairs, correlation, is_blind
+        rates=rates,
+        testing=testing,
+        alone=alone,
+        omega=omega,
+        freedom=freedom,
+        certainty=certainty,
+        pairs=pairs,
+        correlation=correlation,
+        is_blind=is_blind,
     )
 
 

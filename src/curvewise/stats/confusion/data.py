@@ -50,7 +50,7 @@ class Examples:
         return np.asarray(self.truth[:, None] == np.arange(len(shares)), np.float64)
 
 
-def checked_examples(
+def _checked_examples(
     examples: Examples, order: Ints, matrices: Sequence[Floats]
 ) -> Examples:
     """Return examples in the order of sizes; refuse those of other counts."""
@@ -118,7 +118,7 @@ def _arrays(examples: Examples) -> tuple[Ints | None, Floats, Floats]:
 # --- Confusion counts along growing training sets: what every fit starts from ----------
 
 
-FEWEST_SIZES = 2  # a curve needs two; with one there is a level and nothing else
+_FEWEST_SIZES = 2  # a curve needs two; with one there is a level and nothing else
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -239,9 +239,9 @@ def count_table(
     order = np.argsort(seen, kind="stable")
     seen, matrices = seen[order], [matrices[i] for i in order]
     refuse_twice(seen)
-    if len(seen) < FEWEST_SIZES:
+    if len(seen) < _FEWEST_SIZES:
         raise CurvewiseError(
-            f"There is 1 size of {FEWEST_SIZES} that a curve takes. Train on more sizes; "
+            f"There is 1 size of {_FEWEST_SIZES} that a curve takes. Train on more sizes; "
             f"stats.counts has intervals for one.",
             argument="sizes",
             value=sizes,
@@ -250,16 +250,16 @@ def count_table(
     _refuse_totals(matrices, test_size)
     _refuse_absent(matrices)
     if examples is not None:
-        examples = checked_examples(examples, order, matrices)
+        examples = _checked_examples(examples, order, matrices)
     spreads, samplings = zip(*(_between(own) for own in matrices), strict=True)
     return CountTable(
-        seen[None],
-        np.array([own.sum(0) for own in matrices])[None],
-        np.array([float(len(own)) for own in matrices])[None],
-        np.array(spreads)[None],
-        np.array(samplings)[None],
-        np.array([_has_fixed_shares(matrices)]),
-        (examples,),
+        sizes=seen[None],
+        counts=np.array([own.sum(0) for own in matrices])[None],
+        runs=np.array([float(len(own)) for own in matrices])[None],
+        spread=np.array(spreads)[None],
+        sampling=np.array(samplings)[None],
+        is_fixed=np.array([_has_fixed_shares(matrices)]),
+        examples=(examples,),
     )
 
 
@@ -278,13 +278,13 @@ def stacked(tables: Sequence[CountTable]) -> CountTable:
         return np.pad(array, fill, constant_values=value)
 
     return CountTable(
-        np.concatenate([padded(one.sizes, 1.0) for one in tables]),
-        np.concatenate([padded(one.counts, 0.0) for one in tables]),
-        np.concatenate([padded(one.runs, 0.0) for one in tables]),
-        np.concatenate([padded(one.spread, np.nan) for one in tables]),
-        np.concatenate([padded(one.sampling, np.nan) for one in tables]),
-        np.concatenate([one.is_fixed for one in tables]),
-        tuple(own for one in tables for own in one.examples),
+        sizes=np.concatenate([padded(one.sizes, 1.0) for one in tables]),
+        counts=np.concatenate([padded(one.counts, 0.0) for one in tables]),
+        runs=np.concatenate([padded(one.runs, 0.0) for one in tables]),
+        spread=np.concatenate([padded(one.spread, np.nan) for one in tables]),
+        sampling=np.concatenate([padded(one.sampling, np.nan) for one in tables]),
+        is_fixed=np.concatenate([one.is_fixed for one in tables]),
+        examples=tuple(own for one in tables for own in one.examples),
     )
 
 
@@ -487,6 +487,8 @@ def _at_once(
     """Return the table of curves that are alike and good; None where a look is needed."""
     if not isinstance(counts, np.ndarray) or counts.dtype.kind not in "iuf":
         return None
+    if examples is not None:
+        return None  # they are checked one by one
     c = counts.astype(np.float64)
     c = c[:, :, None] if c.ndim == 4 else c
     seen = sizes if trained_on is None else trained_on
@@ -500,17 +502,14 @@ def _at_once(
     c = c[:, order]
     spread, sampling = _between_of_many(c)
     curves, _, runs = c.shape[:3]
-    kept = (None,) * curves if examples is None else None
-    if kept is None:
-        return None  # examples are checked one by one
     return CountTable(
-        np.broadcast_to(n[order], (curves, len(n))).copy(),
-        c.sum(2),
-        np.full((curves, len(n)), float(runs)),
-        spread,
-        sampling,
-        _are_fixed(c),
-        kept,
+        sizes=np.broadcast_to(n[order], (curves, len(n))).copy(),
+        counts=c.sum(2),
+        runs=np.full((curves, len(n)), float(runs)),
+        spread=spread,
+        sampling=sampling,
+        is_fixed=_are_fixed(c),
+        examples=(None,) * curves,
     )
 
 

@@ -77,7 +77,7 @@ def even_points(dimensions: int, count: int = DRAWS) -> Floats:
     return out
 
 
-def draws_for(confidence: float) -> int:
+def _draws_for(confidence: float) -> int:
     """Return how many draws it takes to know both ends: twenty beyond each at least."""
     beyond = (1.0 - confidence) / 2
     count = int(2 ** math.ceil(math.log2(_BEYOND / beyond)))
@@ -119,7 +119,7 @@ def draw_shares(table: CountTable, asked: Asked, points: Floats) -> Floats:
     shares = table.shares
     if table.is_fixed.all():
         return shares[None, :, None]
-    size = different_examples(table)[:, None]
+    size = _different_examples(table)[:, None]
     if asked.target == "observed":
         # Two sources of variance, each as 1 / examples; tests like those seen hold as many.
         held = np.where(np.isnan(asked.test_size), size, asked.test_size)
@@ -129,7 +129,7 @@ def draw_shares(table: CountTable, asked: Asked, points: Floats) -> Floats:
     return np.where(fixed, shares[None, :, None], drawn)
 
 
-def different_examples(table: CountTable) -> Floats:
+def _different_examples(table: CountTable) -> Floats:
     """Return how many different examples each curve was tested on; a guess without ids.
 
     Where nobody kept which examples they were, all sizes are taken to have been tested on
@@ -387,7 +387,7 @@ def intervals_of(
     is_joint: bool,
 ) -> tuple[Floats, Floats]:
     """Return both ends for each metric, shape (metric, curve, asked)."""
-    count = draws_for(confidence)
+    count = _draws_for(confidence)
     lower, upper = zip(
         *(
             _ends(_draws(fit, functions, part, shares, count), confidence, is_joint)

@@ -99,7 +99,7 @@ DRIFT = DriftConstants(
 # --- A smoother for logits along training sizes, for many curves and classes at once ---
 
 
-ORIGIN = (
+_ORIGIN = (
     16.0  # where the clock stands at 0: the least size of the curves it is learnt on
 )
 
@@ -128,27 +128,27 @@ class Clock:
 
 def ticks(sizes: Floats, slowing: Floats) -> Floats:
     """Return octaves since ORIGIN, slowing down, shape (curve, class, size)."""
-    age = np.log(sizes / ORIGIN)[:, None]
+    age = np.log(sizes / _ORIGIN)[:, None]
     g = slowing[..., None]
     some = np.where(g > 0, g, 1.0)
     return np.asarray(np.where(g > 0, -np.expm1(-some * age) / some, age) / math.log(2))
 
 
-def clock_of(sizes: Floats, is_there: Floats, shares: Floats, prior: Prior) -> Clock:
+def _clock_of(sizes: Floats, is_there: Floats, shares: Floats, prior: Prior) -> Clock:
     """Return the clocks of classes; they go by whether a class is rarer than one half."""
-    slowing = by_share(shares, prior.slowing, prior.slowing_common)
+    slowing = _by_share(shares, prior.slowing, prior.slowing_common)
     seen = np.where(is_there, ticks(sizes, slowing), np.inf)
     return Clock(slowing, np.minimum(seen.min(-1), 0.0))
 
 
-def by_share(shares: Floats, rare: float, common: float) -> Floats:
+def _by_share(shares: Floats, rare: float, common: float) -> Floats:
     """Return what holds for classes rarer than one half, and for the others."""
     is_even = np.abs(shares - 0.5) < 1e-9  # so that no class comes first by its name
     own = np.where(shares < 0.5, rare, common)
     return np.asarray(np.where(is_even, (rare + common) / 2, own))
 
 
-def covariance(x: Floats, y: Floats, prior: Prior, level: float) -> Floats:
+def _covariance(x: Floats, y: Floats, prior: Prior, level: float) -> Floats:
     """Return the prior covariance of logits at x and y, which are broadcast.
 
     Level, slope, drift of the slope (an integrated Wiener process), walk of the level (a
@@ -199,10 +199,10 @@ class Smoothed:
     def missed(self, sizes: Floats, weights: Floats) -> tuple[Floats, Floats]:
         """Return by how much any weights miss: the variance by drift, and by noise."""
         x = self.clock(np.atleast_2d(sizes))
-        inside = covariance(
+        inside = _covariance(
             self.x[..., None], self.x[..., None, :], self.prior, self.level
         )
-        by_drift = covariance(x, x, self.prior, self.level)
+        by_drift = _covariance(x, x, self.prior, self.level)
         by_drift = by_drift - 2 * (weights * self._across(x)).sum(-1)
         by_drift = by_drift + ((weights @ inside) * weights).sum(-1)
         by_noise = (weights**2 * self.noise[..., None, :]).sum(-1)
@@ -217,10 +217,10 @@ class Smoothed:
         )
 
     def _across(self, x: Floats) -> Floats:
-        return covariance(x[..., None], self.x[..., None, :], self.prior, self.level)
+        return _covariance(x[..., None], self.x[..., None, :], self.prior, self.level)
 
 
-def smoothed(
+def _smoothed(
     clock: Clock, sizes: Floats, z: Floats, noise: Floats, prior: Prior, level: float
 ) -> Smoothed:
     """Return smoothed logits z (curve, class, size), NaN for none."""
@@ -228,7 +228,7 @@ def smoothed(
     there = np.isfinite(z)
     both = there[..., None] & there[..., None, :]
     size = np.arange(x.shape[-1])
-    own = np.where(both, covariance(x[..., None], x[..., None, :], prior, level), 0.0)
+    own = np.where(both, _covariance(x[..., None], x[..., None, :], prior, level), 0.0)
     noise = np.where(there, noise, 0.0)
     own[..., size, size] += np.where(there, noise, 1.0)
     rest = np.where(there, z - prior.rise * x, 0.0)
@@ -241,13 +241,13 @@ def smoothed(
     step = root[..., None] * inverse
     by_noise = (step**2 @ noise[..., None])[..., 0]
     return Smoothed(
-        clock,
-        prior,
-        level,
-        x,
-        noise,
-        rest,
-        precision,
+        clock=clock,
+        prior=prior,
+        level=level,
+        x=x,
+        noise=noise,
+        rest=rest,
+        precision=precision,
         surprise=(step @ rest[..., None])[..., 0] * there,
         ahead=np.maximum(root**2 - by_noise, 0.0) * there,
         ahead_noise=by_noise * there,
@@ -257,19 +257,19 @@ def smoothed(
 # --- How much of the drift that is expected a curve shows, from its own last steps -----
 
 
-STEPS = 6  # one-step-ahead predictions looked at, from the last size back
-MOST_OF_LAW = 0.5  # weight of a power law that holds as far as can be seen
+_STEPS = 6  # one-step-ahead predictions looked at, from the last size back
+_MOST_OF_LAW = 0.5  # weight of a power law that holds as far as can be seen
 _LOGS = np.linspace(-8.0, 4.0, 33)
 
 
-def log_roughness(smooth: Smoothed, usual: Floats, spread: float) -> Floats:
+def _log_roughness(smooth: Smoothed, usual: Floats, spread: float) -> Floats:
     r"""Return the posterior of the log of the roughness, (curve, class, grid).
 
     What was missed one step ahead is :math:`N(0, \kappa A_b + N_b)`: A by the drift, N by
     noise; the prior of :math:`\log \kappa` is normal, with mean `usual` (curve, class).
     Curves differ in it a hundredfold.
     """
-    use = smooth.last_steps(STEPS)[..., None] > 0
+    use = smooth.last_steps(_STEPS)[..., None] > 0
     variance = np.exp(_LOGS) * smooth.ahead[..., None] + smooth.ahead_noise[..., None]
     variance = np.where(use, variance, 1.0)
     missed = np.where(use, smooth.surprise[..., None] ** 2, 0.0)
@@ -279,12 +279,12 @@ def log_roughness(smooth: Smoothed, usual: Floats, spread: float) -> Floats:
     return np.asarray(weight / weight.sum(-1, keepdims=True))
 
 
-def roughness(
+def _roughness(
     smooth: Smoothed, shares: Floats, constants: DriftConstants, level: Floats
 ) -> Floats:
     """Return quantiles of the roughness at levels (draw,): (draw, curve, class)."""
-    usual = by_share(shares, constants.roughness, constants.roughness_common)
-    weight = log_roughness(smooth, usual, constants.roughness_spread)
+    usual = _by_share(shares, constants.roughness, constants.roughness_common)
+    weight = _log_roughness(smooth, usual, constants.roughness_spread)
     below = np.cumsum(weight, -1) - weight / 2  # up to the middle of each cell
     below = below.reshape(-1, len(_LOGS))
     # One sorted array for all curves and classes, each 2 after the one before.
@@ -301,24 +301,24 @@ def roughness(
     return np.asarray(np.exp(log).reshape(len(level), *weight.shape[:-1]))
 
 
-def weight_of_law(law: Smoothed) -> Floats:
+def _weight_of_law(law: Smoothed) -> Floats:
     """Return how much a power law counts, shape (curve, class); alike for all classes.
 
     A half where its errors one step ahead are no larger than noise makes them, and less
     in proportion where they are.
     """
-    use = law.last_steps(STEPS)
+    use = law.last_steps(_STEPS)
     noise = (use * law.ahead_noise).sum((-1, -2))
     missed = (use * law.surprise**2).sum((-1, -2))
     ratio = np.where(missed > noise, noise / np.maximum(missed, 1e-300), 1.0)
-    return np.broadcast_to(MOST_OF_LAW * ratio[:, None], use.shape[:2])
+    return np.broadcast_to(_MOST_OF_LAW * ratio[:, None], use.shape[:2])
 
 
 # --- Count curves whose level and slope drift: a smoother on the logit of each recall ---
 
 
-PSEUDO = 0.1  # answers added to both kinds, so that logits are finite
-LONGEST = 64.0  # octaves ahead: bands of sizes without end stay numbers
+_PSEUDO = 0.1  # answers added to both kinds, so that logits are finite
+_LONGEST = 64.0  # octaves ahead: bands of sizes without end stay numbers
 FURTHEST = 5.0  # octaves beyond the last size; real curves were followed so far
 _FEW_RUNS, _FEW_SIZES = 3, 4
 
@@ -355,7 +355,7 @@ class DriftFit:
 
     def concerns_at(self, sizes: Floats) -> Iterator[Concern]:
         """Yield what may be wrong with each curve, the most serious first."""
-        table, never = self.table, never_called(self.table)
+        table, never = self.table, _never_called(self.table)
         furthest = self.octaves(sizes).max(1, initial=0.0)
         count = (table.runs > 0).sum(1)
         fewest = np.where(table.runs > 0, table.runs, np.inf).min(1)
@@ -410,7 +410,7 @@ class DriftFit:
         classes = self.table.classes
         normal = ndtri(points[:, None, :, None])  # (draw, curve, class, asked)
         own = _together(normal[:, :, 2 : 2 + classes], self.constants.together)
-        rough = roughness(self.drift, self.table.shares, self.constants, points[:, 0])
+        rough = _roughness(self.drift, self.table.shares, self.constants, points[:, 0])
         ahead = self._scale(asked.sizes)[:, None] ** 2 * by_drift
         rates = self._rates(z + np.sqrt(rough[..., None] * ahead + by_noise) * own)
         noise = np.sqrt(self._noise(asked)) * normal[:, :, 2 + classes :]
@@ -422,7 +422,7 @@ class DriftFit:
         seen = np.where(self.table.runs > 0, self.table.sizes, np.inf).min(1)
         ahead = np.log2(sizes / self.table.largest[:, None])
         back = -np.log2(sizes / seen[:, None])
-        return np.asarray(np.clip(np.maximum(ahead, back), 0.0, LONGEST))
+        return np.asarray(np.clip(np.maximum(ahead, back), 0.0, _LONGEST))
 
     def _logits(self, sizes: Floats) -> tuple[Floats, Floats]:
         """Return logits (curve, class, asked), and the weights of those seen."""
@@ -442,8 +442,8 @@ class DriftFit:
 
     def _rates(self, z: Floats) -> Floats:
         """Return rates of logits (..., curve, class, asked), pseudo-answers taken back."""
-        each = last_of(self.table, _per_run(self.table))[..., None]
-        rates = (expit(z) * (each + 2 * PSEUDO) - PSEUDO) / each
+        each = _last_of(self.table, _per_run(self.table))[..., None]
+        rates = (expit(z) * (each + 2 * _PSEUDO) - _PSEUDO) / each
         return np.asarray(np.clip(rates, 0.0, 1.0))
 
     def _scale(self, sizes: Floats) -> Floats:
@@ -501,21 +501,21 @@ def fit_drift(table: CountTable, constants: DriftConstants = DRIFT) -> DriftFit:
         for prior in (constants.drift, constants.law)
     )
     return DriftFit(
-        table,
-        constants,
-        drift,
-        law,
-        weight_of_law(law),
-        last_of(table, z.swapaxes(1, 2)),
-        is_stuck(table),
-        is_constant(table),
+        table=table,
+        constants=constants,
+        drift=drift,
+        law=law,
+        weight=_weight_of_law(law),
+        last=_last_of(table, z.swapaxes(1, 2)),
+        is_stuck=_is_stuck(table),
+        is_constant=_is_constant(table),
     )
 
 
 def logits_seen(table: CountTable) -> tuple[Floats, Floats]:
     """Return logits of the recalls seen and their variances, (curve, class, size)."""
     runs = np.maximum(table.runs, 1.0)[..., None]
-    rate = (table.right / runs + PSEUDO) / (_per_run(table) + 2 * PSEUDO)
+    rate = (table.right / runs + _PSEUDO) / (_per_run(table) + 2 * _PSEUDO)
     z = np.where(table.total > 0, logit(rate), np.nan)
     return z.swapaxes(1, 2), (_logit_variance(table) / runs).swapaxes(1, 2)
 
@@ -524,10 +524,10 @@ def smoothed_logits(
     table: CountTable, z: Floats, v: Floats, prior: Prior, constants: DriftConstants
 ) -> Smoothed:
     """Return logits z with variances v, smoothed as a prior has it."""
-    clock = clock_of(table.sizes, np.isfinite(z), table.shares, prior)
-    wiggle = (table.sizes[:, None] / ORIGIN) ** -clock.slowing[..., None]
+    clock = _clock_of(table.sizes, np.isfinite(z), table.shares, prior)
+    wiggle = (table.sizes[:, None] / _ORIGIN) ** -clock.slowing[..., None]
     noise = v + constants.nugget**2 * wiggle
-    return smoothed(clock, table.sizes, z, noise, prior, constants.level)
+    return _smoothed(clock, table.sizes, z, noise, prior, constants.level)
 
 
 def _together(normal: Floats, correlation: float) -> Floats:
@@ -541,27 +541,27 @@ def _together(normal: Floats, correlation: float) -> Floats:
 # --- Curves that nothing can be learnt from but that they stay as they are -------------
 
 
-def last_of(table: CountTable, values: Floats) -> Floats:
+def _last_of(table: CountTable, values: Floats) -> Floats:
     """Return values (curve, size, class) at the last size that tested the class."""
     place = np.arange(values.shape[1])[:, None]
     last = np.where(table.total > 0, place, -1).max(1)
     return np.take_along_axis(values, last[:, None], 1)[:, 0]
 
 
-def never_called(table: CountTable) -> NDArray[np.bool_]:
+def _never_called(table: CountTable) -> NDArray[np.bool_]:
     """Return which classes no run called any example at the last size."""
     last = (table.runs > 0).sum(1) - 1
     called = np.take_along_axis(table.counts.sum(-2), last[:, None, None], 1)[:, 0]
     return np.asarray(called < 1)
 
 
-def is_stuck(table: CountTable) -> NDArray[np.bool_]:
+def _is_stuck(table: CountTable) -> NDArray[np.bool_]:
     """Return whose recall stays: of a class never called; of two, the other's with it."""
-    never = never_called(table)
+    never = _never_called(table)
     return never | never[:, ::-1] if table.classes == 2 else never
 
 
-def is_constant(table: CountTable) -> NDArray[np.bool_]:
+def _is_constant(table: CountTable) -> NDArray[np.bool_]:
     """Return which recalls are the same at every size."""
     there = table.total > 0
     rate = table.right / np.where(there, table.total, 1.0)

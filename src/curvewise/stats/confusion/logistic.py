@@ -39,7 +39,7 @@ class Basis:
         return np.asarray((raw - self.mean[..., None]) / self.scale[..., None])
 
 
-def basis_of(sizes: Floats, is_there: Floats, gammas: Floats) -> Basis:
+def _basis_of(sizes: Floats, is_there: Floats, gammas: Floats) -> Basis:
     """Return the clock of curves; `is_there` is 0 where sizes (curve, size) are padding.
 
     Exponents are (gamma,), or (curve, gamma).
@@ -113,7 +113,7 @@ def fit_logistic(
     ----------
     .. [1] D. Firth. "Bias reduction of maximum likelihood estimates." Biometrika 1993.
     """
-    basis = basis_of(sizes, (total.sum(-1) > 0) * 1.0, gammas)
+    basis = _basis_of(sizes, (total.sum(-1) > 0) * 1.0, gammas)
     curves, _, classes = right.shape
     shape = (curves, classes, gammas.shape[-1])  # exponents last: the long inner loop
     theta, inverse = np.empty((2, *shape)), np.empty((3, *shape))

@@ -23,8 +23,8 @@ from curvewise.stats.validation import Floats
 # In whole hundredths, so that 0 is 0.
 GAMMAS = np.arange(-100, 101) / 100
 TAU, THEORY = 5.0, -0.5
-PRIOR = 1.0  # lambda: examples that the prior adds to every cell
-VALIDATED = 1 / 3  # of a block of N; the other two thirds train
+_PRIOR = 1.0  # lambda: examples that the prior adds to every cell
+_VALIDATED = 1 / 3  # of a block of N; the other two thirds train
 _AT_ONCE = 100  # curves of which every exponent is kept
 # Metrics whose posterior has a closed form, and the counts that it takes.
 _CLOSED: dict[str, tuple[Callable[..., counts.CountIntervals], tuple[str, ...]]] = {
@@ -84,7 +84,7 @@ class PaperFit:
         on the rest, while the learner asked about is trained on all n.
         """
         n = np.asarray(sizes, dtype=np.float64)
-        validated = VALIDATED * n if test_size is None else np.full_like(n, test_size)
+        validated = _VALIDATED * n if test_size is None else np.full_like(n, test_size)
         shares = self.table.shares[:, None]
         rates = matrices(self.recalls(n), shares, error_shares(self.table, n))
         return np.asarray(rates * validated[:, None, None])
@@ -128,7 +128,7 @@ class PaperFit:
         wrong = seen.sum(-1) - right
         by = points[:, None, None, 2 : 2 + self.table.classes]
         return np.asarray(
-            betaincinv(right + PRIOR, wrong + PRIOR * (self.table.classes - 1), by)
+            betaincinv(right + _PRIOR, wrong + _PRIOR * (self.table.classes - 1), by)
         )
 
     def concerns_at(self, sizes: Floats) -> Iterator[Concern]:  # noqa: ARG002
@@ -163,7 +163,7 @@ def _by_draws(
     step = max(1, CELLS // points.size)
     for begin in range(0, len(cells), step):
         own = slice(begin, begin + step)
-        drawn = gammaincinv(cells[own] + PRIOR, points[:, None])
+        drawn = gammaincinv(cells[own] + _PRIOR, points[:, None])
         ends[:, own] = np.quantile(
             function(drawn.reshape(*drawn.shape[:2], *seen.shape[-2:])), tails, axis=0
         )

@@ -422,7 +422,14 @@ def _replications(
     if examples is not None:
         examples = [_rows(own, order) for own in examples]
     own = _taken(each, order)
-    return _Replications(order, n[order], seen[order], own, table.counts, examples)
+    return _Replications(
+        order=order,
+        sizes=n[order],
+        trained_on=seen[order],
+        counts=own,
+        summed=table.counts,
+        examples=examples,
+    )
 
 
 def _settings(metrics: Any) -> _Settings:

@@ -32,7 +32,7 @@ __all__ = [
 
 
 NUMBERS = 1 << 20  # gammas drawn at once
-FEWEST = 100
+_FEWEST = 100
 
 
 def draw_matrices(
@@ -119,7 +119,7 @@ def metric_interval(
     """
     matrices, added = checked_matrices(counts), checked_prior(prior)
     level = checked_confidence(confidence)
-    wanted = checked_chance(draws, rng, FEWEST, "draws")
+    wanted = checked_chance(draws, rng, _FEWEST, "draws")
     compute = _computing(metric, settings)
     shape, classes = matrices.shape[:-2], matrices.shape[-1]
     flat = matrices.reshape(-1, classes, classes)

@@ -124,7 +124,10 @@ def intervals(
         own = [array.flat[part] for array in arrays]
         low, high = rate.ends(*own, added, (1 - level) / 2)
         numerator, denominator = rate.parts(*own)
-        seen, is_silent = observed(numerator, denominator, rate.worst), denominator == 0
+        seen, is_silent = (
+            _observed(numerator, denominator, rate.worst),
+            denominator == 0,
+        )
         undefined += int(is_silent.sum())
         outside += int((((seen < low) | (seen > high)) & ~is_silent).sum())
         lower[part], upper[part], value[part] = low, high, seen
@@ -140,7 +143,7 @@ def intervals(
     )
 
 
-def observed(numerator: Floats, denominator: Floats, undefined: float) -> Floats:
+def _observed(numerator: Floats, denominator: Floats, undefined: float) -> Floats:
     """Return rates, and `undefined` for 0/0."""
     out: Floats = np.full(denominator.shape, undefined)
     np.divide(numerator, denominator, out=out, where=denominator > 0)
@@ -164,11 +167,11 @@ def guarantee(prior: Prior, added: float, confidence: float) -> str:
 # is asked after all.
 
 
-SMALLEST = (
+_SMALLEST = (
     5.0  # a and b for which the guess is good, and Stirling's series exact to 2e-8
 )
-WORST_GUESS = 0.004  # standard deviations; the step leaves less than 1e-9 of one
-FARTHEST = 1e-4  # tail for which the guess is good
+_WORST_GUESS = 0.004  # standard deviations; the step leaves less than 1e-9 of one
+_FARTHEST = 1e-4  # tail for which the guess is good
 
 
 def beta_ends(a: Floats, b: Floats, tail: float) -> tuple[Floats, Floats]:
@@ -176,11 +179,11 @@ def beta_ends(a: Floats, b: Floats, tail: float) -> tuple[Floats, Floats]:
 
     Both are good to 1e-9 of the standard deviation.
     """
-    is_large = np.minimum(a, b) >= SMALLEST
-    if tail >= FARTHEST and is_large.all():
+    is_large = np.minimum(a, b) >= _SMALLEST
+    if tail >= _FARTHEST and is_large.all():
         return _two_ends(a, b, tail)
     low, high = np.empty_like(a), np.empty_like(a)
-    is_large &= tail >= FARTHEST
+    is_large &= tail >= _FARTHEST
     low[is_large], high[is_large] = _two_ends(a[is_large], b[is_large], tail)
     rest = ~is_large
     low[rest] = special.betaincinv(a[rest], b[rest], tail)
@@ -220,7 +223,7 @@ def _lower_end(
     x = 1 / (1 + odds)
     other = x * odds
     # The variance of the logit is about 1/a + 1/b.
-    is_bad = ~(gap * gap * a * b < WORST_GUESS**2 * (a + b))
+    is_bad = ~(gap * gap * a * b < _WORST_GUESS**2 * (a + b))
     if is_bad.any():
         x[is_bad] = special.betaincinv(a[is_bad], b[is_bad], tail)
         other[is_bad] = special.betainccinv(b[is_bad], a[is_bad], tail)
@@ -262,9 +265,9 @@ def _rest(a: Floats) -> Floats:
 # Quantiles of F-beta: a Gauss quadrature in closed form, and a root that is bracketed.
 
 
-FEWEST_NODES = 12
+_FEWEST_NODES = 12
 NUMBERS = 1 << 18  # held at once in the quadrature; more would leave the cache
-STEPS = 100  # bisection alone needs no more; Newton takes about five
+_STEPS = 100  # bisection alone needs no more; Newton takes about five
 
 
 def f_beta_ends(
@@ -332,7 +335,7 @@ def _log_root(
     shape_a, shape_b = a[:, None], b[:, None]
     sign = -1.0 if is_above else 1.0  # of the slope
     z = log_u + np.log((weights * np.exp(log_w)).sum(1))
-    for _ in range(STEPS):
+    for _ in range(_STEPS):
         z = np.clip(z, lowest, highest)
         at = z[:, None] - log_w
         share = special.expit(-at)  # 1 / (1 + u)
@@ -376,7 +379,7 @@ def _nodes(square: float) -> int:
     """
     d = 1 / (max(square, 1 / square) - 1)
     rho = 1 + 2 * d + 2 * math.sqrt(d + d**2)
-    return max(math.ceil(10.4 / math.log(rho)), FEWEST_NODES)
+    return max(math.ceil(10.4 / math.log(rho)), _FEWEST_NODES)
 
 
 # --------------------------------------------------------------------------------------
@@ -384,7 +387,7 @@ def _nodes(square: float) -> int:
 
 
 PRIORS = {"uniform": 1.0, "jeffreys": 0.5, "paper": 1.0}
-BLOCK = 1 << 15  # matrices at a time: what is computed between stays in the cache
+_BLOCK = 1 << 15  # matrices at a time: what is computed between stays in the cache
 LARGEST = 1e15  # a count; beyond, adding the prior changes nothing
 
 
@@ -460,7 +463,7 @@ def _numbers(name: str, value: ArrayLike) -> Floats:
     )
 
 
-def blocks(size: int, block: int = BLOCK) -> Iterator[slice]:
+def blocks(size: int, block: int = _BLOCK) -> Iterator[slice]:
     """Return slices that cover `size` places, `block` of them at a time."""
     for start in range(0, size, block):
         yield slice(start, min(start + block, size))

@@ -21,9 +21,9 @@ __all__ = [
 Ints: TypeAlias = NDArray[np.int64]
 Number: TypeAlias = float | str
 
-MOST = 1_000_000  # matrices in an answer
-FINEST = 1e-9  # what shows all its digits is still a rounded number
-FUZZ = 1e-12  # what lies half-way may have been rounded up or down
+_MOST = 1_000_000  # matrices in an answer
+_FINEST = 1e-9  # what shows all its digits is still a rounded number
+_FUZZ = 1e-12  # what lies half-way may have been rounded up or down
 
 
 def counts_matrix(tp: ArrayLike, fp: ArrayLike, fn: ArrayLike, tn: ArrayLike) -> Floats:
@@ -150,7 +150,7 @@ def recover_counts(
         fits &= (low <= rate) & (rate <= high)
     if not fits.any():
         raise _nothing(n, positives, printed)
-    if fits.sum() > MOST:
+    if fits.sum() > _MOST:
         raise _too_many(_MORE)
     return RecoveredCounts(tp[fits], fp[fits], fn[fits], tn[fits])
 
@@ -162,7 +162,7 @@ def _right_and_wrong(
     low, high = printed["accuracy"]
     least = max(math.floor(n * (1 - high)) - 1, 0)
     most = min(math.ceil(n * (1 - low)) + 1, n)
-    if most - least > 4 * MOST:
+    if most - least > 4 * _MOST:
         raise _too_many("a smaller test_size")
     wrong = np.arange(least, most + 1)
     low, high = printed["f1"]
@@ -213,7 +213,7 @@ def _others(tp: Ints, low: float, high: float) -> tuple[Ints, Ints]:
 def _ranges(first: Ints, last: Ints, remedy: str) -> tuple[Ints, Ints]:
     """Return all whole numbers of several ranges, and which range each is of."""
     sizes = np.maximum(last - first + 1, 0)
-    if sizes.sum() > 4 * MOST:
+    if sizes.sum() > 4 * _MOST:
         raise _too_many(remedy)
     index = np.repeat(np.arange(len(first)), sizes)
     within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -243,7 +243,7 @@ def _nothing(
 
 def _too_many(remedy: str) -> CurvewiseError:
     return CurvewiseError(
-        f"More than {MOST:,} confusion matrices may agree with these numbers. Pass ",
+        f"More than {_MOST:,} confusion matrices may agree with these numbers. Pass ",
         remedy,
         ", or more digits.",
     )
@@ -267,8 +267,8 @@ def _ranges_printed(
         if decimals is None:
             decimals = shown[name] if isinstance(values[name], str) else most
         exact = digits is None and decimals == 0 and not isinstance(values[name], str)
-        half = FINEST if exact else max(0.5 * 10.0**-decimals, FINEST)
-        ranges[name] = (rate - half - FUZZ, rate + half + FUZZ)
+        half = _FINEST if exact else max(0.5 * 10.0**-decimals, _FINEST)
+        ranges[name] = (rate - half - _FUZZ, rate + half + _FUZZ)
     return ranges
 
 
