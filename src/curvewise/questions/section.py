@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
 from curvewise.answer import Provenance
@@ -211,14 +212,14 @@ def answered(
     answer: Told,
     blocks: Callable[[str], Sequence[Block]],
     method: Method,
-    *,
-    question: str = "",
-    anchor: str = "",
 ) -> Section:
-    """Return the section of an answer, with a group of blocks for each task."""
+    """Return the section of an answer, with a group of blocks for each task.
+
+    Its anchor and its question come with `attempted`.
+    """
     return Section(
-        anchor,
-        question,
+        "",
+        "",
         asked,
         answer.headline(),
         answer.would_change(),
@@ -230,14 +231,28 @@ def answered(
     )
 
 
-def unanswered(anchor: str, question: str, asked: str, why: str) -> Section:
-    """Return a section that says why its question has no answer."""
-    return Section(anchor, question, asked, why, in_summary=False)
+def attempted(
+    anchor: str,
+    question: str,
+    asked: str,
+    section: Callable[[], Section | None],
+    refusal: Callable[[CurvewiseError], str],
+) -> list[Section]:
+    """Return a section; where there is no answer, one that says why there is none.
 
-
-def withheld(anchor: str, question: str, asked: str, why: Blocked) -> Section:
-    """Return a section whose answer `check` objects to: why, and what to type."""
-    return unanswered(anchor, question, asked, f"Withheld. {why.as_options()}")
+    `section` makes it of an answer, if there is anything to say, and `refusal` a sentence
+    of what stands against one: it raises what is for the caller to decide, and is empty
+    where nothing is to be said.
+    """
+    try:
+        made = section()
+    except Blocked as problem:
+        why = f"Withheld. {problem.as_options()}"
+    except CurvewiseError as problem:
+        why = refusal(problem)
+    else:
+        return [] if made is None else [replace(made, anchor=anchor, question=question)]
+    return [Section(anchor, question, asked, why, in_summary=False)] if why else []
 
 
 def by_metric(
@@ -248,28 +263,18 @@ def by_metric(
     section: Callable[[str], Section],
     refusal: Callable[[str, CurvewiseError], str],
 ) -> list[Section]:
-    """Return one section per metric; where there is no answer, why there is none.
-
-    `section` makes one of an answer, and `refusal` a sentence of what stands against one:
-    it raises what is for the caller to decide, and is empty where nothing is to be said.
-    Of several answers, the first stands at the top of the page.
-    """
+    """Return one attempt per metric; of several answers the first is in the summary."""
     out: list[Section] = []
     for metric in metrics:
-        begin = (f"{name}-{len(out)}", f"{question} ({metric.label})")
-        try:
-            made = section(metric.name)
-        except Blocked as problem:
-            out.append(withheld(*begin, asked, problem))
-        except CurvewiseError as problem:
-            if why := refusal(metric.name, problem):
-                out.append(unanswered(*begin, asked, why))
-        else:
-            is_first = not any(other.in_summary for other in out)
-            anchor, heading = begin
-            out.append(
-                replace(made, anchor=anchor, question=heading, in_summary=is_first)
-            )
+        made = attempted(
+            f"{name}-{len(out)}",
+            f"{question} ({metric.label})",
+            asked,
+            partial(section, metric.name),
+            partial(refusal, metric.name),
+        )
+        is_later = any(other.in_summary for other in out)
+        out += [replace(one, in_summary=False) if is_later else one for one in made]
     return out
 
 

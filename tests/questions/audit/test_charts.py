@@ -38,7 +38,7 @@ def test_each_analysis_has_a_colour_of_its_own():
 def test_it_draws_on_the_axes_it_is_given_and_returns_them(answer):
     _, ax = plt.subplots()
     assert plot_audit(answer, ax) is ax
-    assert ax.get_xlabel() == "number of the promise in the table"
+    assert ax.get_xlabel() == audit_chart(answer).x_label
     assert plot_audit(answer) is not ax
     plot_audit(answer).figure.canvas.draw()
 

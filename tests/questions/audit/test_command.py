@@ -31,9 +31,7 @@ def test_a_report_prints_its_audit_and_puts_it_on_the_page(results, tmp_path):
     done = ran(*asked, "--audit-repetitions", 20)
     answer = cw.audit(cw.read(results), failed="worst", repetitions=20)
     assert done.stdout == f"{answer}\n\nwrote {page}\n"
-    text = page.read_text()
-    assert "Do these analyses keep their promises on results like these?" in text
-    assert "holds: band of an algorithm, all quantiles at once" in text
+    assert '<section id="audit"' in page.read_text()
     done = ran(*asked, "--audit-repetitions", 20, "--json")
     (found,) = json.loads(done.stdout)["audit"]
     assert found["rows"] == json.loads(answer.to_json())["rows"]
@@ -43,7 +41,7 @@ def test_without_it_nothing_is_audited(results, tmp_path):
     page = tmp_path / "page.html"
     done = ran("report", results, "-o", page, "--failed", "worst")
     assert done.stdout == f"wrote {page}\n"
-    assert "keep their promises" not in page.read_text()
+    assert '<section id="audit"' not in page.read_text()
 
 
 def test_too_few_repetitions_are_refused(results):
@@ -67,10 +65,8 @@ def test_lines_come_after_a_second_and_then_rarely(monkeypatch):
     for done, now in enumerate([0.0, 0.5, 1.2, 2.0, 11.1, 12.0, 21.5], start=1):
         seconds.append(now)
         show(done, 8)
-    assert said == [
-        "auditing: 3 of 8 answers",
-        "auditing: 6 of 8 answers, about 4 s left",
-    ]
+    assert [line.split(",")[0].split()[1] for line in said] == ["3", "6"]
+    assert "about 4 s" in said[1]
 
 
 def test_a_terminal_shows_one_line_that_changes(monkeypatch, results, tmp_path, capsys):

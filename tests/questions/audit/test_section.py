@@ -56,19 +56,21 @@ def test_of_several_metrics_one_is_tried_and_the_others_are_named(monkeypatch):
     monkeypatch.setattr(audit, "with_part", lambda _part: QUESTIONS[:1])
     (section,) = audit_sections(counts, settings(20, ("accuracy", "error", "f1")))
     assert "metric=error" in section.provenance
-    assert section.notes[-1] == "Tried for error only, not for 'accuracy', 'f1'."
+    assert section.notes[-1].endswith("'accuracy', 'f1'.")
 
 
 def test_what_would_take_hours_is_told_in_its_place(trials):
     (section,) = audit_sections(trials, settings(10**7))
-    assert section.answer.startswith("No audit was made. 10,000,000 repetitions with")
+    with pytest.raises(cw.CurvewiseError) as problem:
+        cw.audit(trials, failed="worst", repetitions=10**7)
+    assert section.answer.endswith(str(problem.value))
     assert not section.groups
 
 
 @pytest.mark.parametrize(
     ("meant", "told"),
     [
-        ({}, "Is a high or a low 'value' better"),
+        ({}, "'value'"),
         ({"value": {"t": "higher", "u": "lower"}}, "differs by task"),
     ],
 )
@@ -84,7 +86,6 @@ def test_without_one_direction_it_says_why_there_is_none(meant, told, tmp_path):
     )
     page = html.unescape(path.read_text("utf-8"))
     section = page[page.index('<section id="audit"') :]
-    assert "No audit was made." in section
     assert told in section
 
 

