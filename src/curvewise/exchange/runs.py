@@ -233,6 +233,8 @@ def scalars_by_metric(
 
 
 _HALF = "\\ud"  # how JSON begins one half of a character, which may lack the other
+_PLAIN = {float, str, bool, type(None)}
+_TOO_LARGE = 2**1023  # of whole numbers that can be floats
 _MOST_DEEP = 32  # levels of nested values, each in the name of what is below
 
 
@@ -315,11 +317,11 @@ def as_text(value: Any) -> str:
 
 def is_number(value: object) -> TypeGuard[float]:
     """Return whether a value is a number that a float can hold, and no yes or no."""
-    if isinstance(value, float | np.floating):
+    if isinstance(value, float):
         return True
-    if isinstance(value, bool):
-        return False
-    return isinstance(value, int | np.integer) and abs(int(value)) < 2**1023
+    if isinstance(value, int):
+        return not isinstance(value, bool) and -_TOO_LARGE < value < _TOO_LARGE
+    return isinstance(value, np.floating | np.integer)
 
 
 def flattened(values: Mapping[Any, Any], joint: str) -> dict[str, Any]:
@@ -332,7 +334,7 @@ def flattened(values: Mapping[Any, Any], joint: str) -> dict[str, Any]:
     waiting = [(str(key), value, 0) for key, value in values.items()][::-1]
     while waiting:
         name, value, depth = waiting.pop()
-        if value is None or isinstance(value, str | bool) or is_number(value):
+        if type(value) in _PLAIN or is_number(value) or isinstance(value, str):
             flat[name] = value
         elif isinstance(value, Mapping) and depth < _MOST_DEEP:
             inner = [(f"{name}{joint}{k}", v, depth + 1) for k, v in value.items()]
