@@ -1,10 +1,12 @@
 """Folders as they are found: links, pipes, odd names, closed doors, huge files."""
 
+import errno
 import os
 import socket
 
 import pytest
 from click.testing import CliRunner
+from facts import refused
 from folder_runs import asked, omitted
 
 import curvewise as cw
@@ -116,8 +118,10 @@ def test_deep_folders(tmp_path):
 
 
 def test_a_path_that_no_system_has_is_refused(tmp_path):
-    with pytest.raises(CurvewiseError, match="File name too long"):
-        cw.read(tmp_path / ("x" * 300 + ".csv"))
+    path = tmp_path / ("x" * 300 + ".csv")
+    with refused("source", path) as problem:
+        cw.read(path)
+    assert os.strerror(errno.ENAMETOOLONG) in str(problem.value)
 
 
 # --- closed doors ------------------------------------------------------------------------
@@ -264,8 +268,7 @@ def test_what_was_left_out_is_always_printed(logs):
     assert "3 runs," in checked(logs, *stated).stderr
     (logs / "ppo-s1" / "monitor.csv").write_text("damaged")
     done = checked(logs, *stated)
-    assert "2 runs, 1 file" in done.stderr
-    assert "1 file" in done.stderr
+    assert done.stderr.count("1 file") == 2
 
 
 def test_messages_speak_of_options(logs):

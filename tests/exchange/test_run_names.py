@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from facts import holds
 
 import curvewise as cw
 from curvewise import CurvewiseError, CurvewiseWarning
@@ -261,7 +262,7 @@ def test_what_was_left_out_is_counted_by_kind():
     runs = runs_of(model=list("aabb"))
     out = [LeftOut(2, "deleted"), LeftOut(1, "cut", what="file"), LeftOut(3, "empty")]
     trials, _, _ = made(replace(runs, left_out=out))
-    assert "5 and 1 file" in trials.origin
+    assert holds(trials.origin, 4, 5, 1)
     trials, _, _ = made(runs)
     assert "none left out" in trials.origin
 

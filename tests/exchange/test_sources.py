@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from facts import holds
 from folder_runs import asked
 
 import curvewise as cw
@@ -32,7 +33,7 @@ def test_a_folder_without_results_says_what_it_holds(tmp_path):
     for stated in ({}, {"tool": "tensorboard"}):
         refusal = asked(tmp_path, **stated)
         assert (refusal.argument, refusal.value) == ("source", tmp_path)
-        assert "4 files (2 '.txt'" in str(refusal)
+        assert holds(refusal, 4, 2, ".txt", 1, ".png", 1)
 
 
 def test_an_empty_folder(tmp_path):

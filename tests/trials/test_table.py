@@ -205,7 +205,7 @@ def test_a_single_trial_is_a_set_too():
     trials = Trials(accuracies(5))
     assert trials[0] == trials[-1] == accuracies(5)[0]
     assert trials.scores("accuracy")["a"].tolist() == [0.5]
-    assert dict(understood(trials))["trials"].startswith("1 (1 each of 1 pair")
+    assert facts(dict(understood(trials))["trials"]) == [1, 1, 1]
 
 
 def test_names_of_ten_thousand_characters_work_and_print_short():
@@ -712,7 +712,8 @@ def test_a_set_prints_what_was_understood(mixed):
     assert told["metrics"] == ", ".join(map(str, mixed.metrics.values()))
     assert facts(told["steps"]) == [0, 2, 0, 20]
     assert told["design"] == str(mixed.design)
-    assert (told["params"], told["labels"]) == ("C, big, layers, on", "seed")
+    assert {*told["params"].split(", ")} == {"C", "big", "layers", "on"}
+    assert told["labels"] == "seed"
     assert facts(told["counts"]) == [2]
     assert told["failed"] == "1"
     lines = [line.split(maxsplit=1) for line in str(mixed).splitlines()]
