@@ -37,39 +37,26 @@ _MANY_PAIRS = 30.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Noise:
-    r"""What makes counts differ from their mean.
+    """What makes counts of each curve differ from their mean."""
 
-    Parameters
-    ----------
-    rates : ndarray, shape (curve, size, class)
-        Recalls as they were seen, held off 0 and 1.
-    testing : ndarray, shape (curve, class, size, size)
-        Covariance over sizes of right answers, from the examples tested on.
-    alone : ndarray, shape (curve, class, size)
-        Their variance if every answer were on an example of its own.
-    omega : ndarray, shape (curve, class, class)
-        Covariance of the recalls between training sets of N examples, in units of the
-        root of p (1 - p) of both classes, over N.
-    freedom, certainty : ndarray, shape (curve,)
-        Degrees of freedom between runs that `omega` was estimated with, and how many of
-        them would tell as much if test sets were endless.
-    pairs, correlation : ndarray, shape (curve, class, size, size)
-        How often two models of these sizes answered one example, and the correlation of
-        their being right.
-    is_blind : ndarray of bool, shape (curve,)
-        For which curves nobody kept which examples were answered rightly, so that all of
-        this is assumed.
-    """
-
-    rates: Floats
-    testing: Floats
-    alone: Floats
-    omega: Floats
+    rates: Floats  # (curve, size, class): recalls as seen, held off 0 and 1
+    # Over sizes, of right answers: their covariance from the examples tested on, and their
+    # variance if every answer were on an example of its own.
+    testing: Floats  # (curve, class, size, size)
+    alone: Floats  # (curve, class, size)
+    # Covariance of recalls between training sets of N examples, in units of the root of
+    # p (1 - p) of both classes, over N.
+    omega: Floats  # (curve, class, class)
+    # Degrees of freedom between runs that omega was estimated with, and how many of them
+    # would tell as much if test sets were endless.
     freedom: Floats
     certainty: Floats
-    pairs: Floats
+    # How often two models of these sizes answered one example, and the correlation of
+    # their being right.
+    pairs: Floats  # (curve, class, size, size)
     correlation: Floats
-    is_blind: NDArray[np.bool_]
+    # Where nobody kept which examples were answered rightly, all of this is assumed.
+    is_blind: NDArray[np.bool_]  # (curve,)
 
     def rho_at(self, table: CountTable, sizes: Floats) -> Floats:
         """Return the correlation of two models of a size, shape (curve, asked, class).
@@ -240,20 +227,11 @@ _REACH = 6.0  # standard deviations
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exponents:
-    """Fits of every exponent on a grid, and their weights.
-
-    Parameters
-    ----------
-    logistic : Logistic
-        The fits.
-    weights : ndarray, shape (curve, gamma)
-        They sum to 1.
-    inflation : ndarray, shape (curve,)
-        How many answers tell as much about the exponent as one independent one.
-    """
+    """Fits of every exponent on a grid, and their weights."""
 
     logistic: Logistic
-    weights: Floats
+    weights: Floats  # (curve, gamma); they sum to 1
+    # How many answers tell as much about the exponent as one independent one, (curve,).
     inflation: Floats
 
     @property
@@ -418,25 +396,6 @@ class CalibratedFit:
     one :math:`\gamma` for all classes. The band is a mixture over :math:`\gamma`. Within
     each, logits are normal, with the covariance that counts really have: one example is
     answered by models of several sizes, and one training set moves all classes.
-
-    Parameters
-    ----------
-    table : CountTable
-        What was fitted.
-    noise : Noise
-        Of the counts.
-    exponents : Exponents
-        The fits of every exponent, and what each weighs.
-
-    Notes
-    -----
-    The model is that of [1]_. Bands there come from one validation set of a third of the
-    size of interest: too wide for small sizes, too narrow for large ones.
-
-    References
-    ----------
-    .. [1] Y. Xue, R. Wang, X. Cao, J. Yang, J. Li. "Learning curves of classification
-       metrics based on confusion matrices." ACML 2025.
     """
 
     table: CountTable

@@ -126,32 +126,19 @@ class CountTable:
     """Confusion counts of several curves, each summed over its runs.
 
     Curves with fewer sizes than others are padded: `runs` is 0 there, and so are counts.
-
-    Parameters
-    ----------
-    sizes : ndarray, shape (curve, size)
-        Training examples that the models actually saw, increasing; 1 where padded.
-    counts : ndarray, shape (curve, size, class, class)
-        Summed over runs; rows are true classes, columns what they were called.
-    runs : ndarray, shape (curve, size)
-        How many runs were summed.
-    spread : ndarray, shape (curve, size, class, class)
-        Covariance between runs of the recalls of the classes; NaN with fewer than two.
-    sampling : ndarray, shape (curve, size, class)
-        The part of the diagonal of `spread` that comes from finite test sets.
-    is_fixed : ndarray of bool, shape (curve,)
-        Whether all its test sets hold the classes in the same shares.
-    examples : tuple of Examples or None
-        One for each curve.
     """
 
-    sizes: Floats
-    counts: Floats
-    runs: Floats
-    spread: Floats
-    sampling: Floats
+    # Training examples that the models actually saw, increasing; 1 where padded.
+    sizes: Floats  # (curve, size)
+    counts: Floats  # (curve, size, true class, called class)
+    runs: Floats  # (curve, size): how many were summed
+    # Covariance between runs of the recalls of the classes, NaN with fewer than two; and
+    # the part of its diagonal that comes from finite test sets.
+    spread: Floats  # (curve, size, class, class)
+    sampling: Floats  # (curve, size, class)
+    # Whether all test sets of a curve hold the classes in the same shares.
     is_fixed: NDArray[np.bool_]
-    examples: tuple[Examples | None, ...]
+    examples: tuple[Examples | None, ...]  # one for each curve
 
     def __len__(self) -> int:
         return len(self.sizes)

@@ -24,19 +24,14 @@ CELLS = 2**22  # numbers held at once, so that memory stays flat
 class Asked:
     """A question about curves.
 
-    Parameters
-    ----------
-    sizes : ndarray, shape (asked,)
-        Training examples that the models would see.
-    target : {"mean", "observed", "model"}
-        The rates averaged over training sets; those that the mean of `runs` models would
-        show on one test set of `test_size` examples; or those of one more model.
-    test_size, runs : ndarray, shape (curve, asked)
-        Of *observed*; a test size of NaN stands for tests like those that were seen.
+    The target are rates averaged over training sets (*mean*); those that the mean of
+    `runs` models would show on one test set of `test_size` examples (*observed*); or those
+    of one more model (*model*).
     """
 
-    sizes: Floats
+    sizes: Floats  # (asked,): training examples that the models would see
     target: Target
+    # Of *observed*, (curve, asked); NaN stands for tests like those that were seen.
     test_size: Floats
     runs: Floats
 

@@ -109,17 +109,10 @@ class Clock:
     r"""Octaves of training data, slowing down.
 
     .. math:: x = \frac{1 - (n/16)^{-g}}{g \ln 2}
-
-    Parameters
-    ----------
-    slowing : ndarray, shape (curve, class)
-        g, of which 0 is plain octaves.
-    start : ndarray, shape (curve, class)
-        What is taken off, so that no size seen comes before 0, where drift begins.
     """
 
-    slowing: Floats
-    start: Floats
+    slowing: Floats  # (curve, class): g, of which 0 is plain octaves
+    start: Floats  # (curve, class): taken off, so that no size comes before the drift
 
     def __call__(self, sizes: Floats) -> Floats:
         """Return the times of sizes (curve or 1, size), shape (curve, class, size)."""
@@ -162,27 +155,20 @@ def _covariance(x: Floats, y: Floats, prior: Prior, level: float) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Smoothed:
-    """Logits smoothed: all that predictions take.
-
-    Parameters
-    ----------
-    x, noise, rest : ndarray, shape (curve, class, size)
-        Their times, the variances of their noise, and logits less their prior mean; 0
-        where nothing was seen.
-    precision : ndarray, shape (curve, class, size, size)
-        Inverse of the covariance of what was seen; 0 where nothing was.
-    surprise, ahead, ahead_noise : ndarray, shape (curve, class, size)
-        What was missed by predicting each size from those before it; the variance expected
-        of that by the drift, and by noise.
-    """
+    """Logits smoothed: all that predictions take."""
 
     clock: Clock
     prior: Prior
     level: float
+    # Of shape (curve, class, size), 0 where nothing was seen: times, variances of the
+    # noise, and logits less their prior mean.
     x: Floats
     noise: Floats
     rest: Floats
+    # Inverse of the covariance of what was seen, (curve, class, size, size).
     precision: Floats
+    # What was missed by predicting each size from those before it; the variance expected
+    # of that by the drift, and by noise.
     surprise: Floats
     ahead: Floats
     ahead_noise: Floats
@@ -325,31 +311,16 @@ _FEW_RUNS, _FEW_SIZES = 3, 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DriftFit:
-    """Fitted count curves whose logits drift.
-
-    Parameters
-    ----------
-    table : CountTable
-        What was fitted.
-    constants : DriftConstants
-        How fast logits drift.
-    drift, law : Smoothed
-        Logits as curves that drift, and as almost a power law.
-    weight : ndarray, shape (curve, class)
-        How much the law counts.
-    last : ndarray, shape (curve, class)
-        Logits at the last size.
-    is_stuck, is_constant : ndarray of bool, shape (curve, class)
-        Whose recall is taken to stay as it was at the last size: that of a class which no
-        run predicted there; and that of one that never changed.
-    """
+    """Fitted count curves whose logits drift."""
 
     table: CountTable
     constants: DriftConstants
-    drift: Smoothed
-    law: Smoothed
-    weight: Floats
-    last: Floats
+    drift: Smoothed  # logits as curves that drift
+    law: Smoothed  # logits as almost a power law
+    weight: Floats  # (curve, class): how much the law counts
+    last: Floats  # (curve, class): logits at the last size
+    # Whose recall is taken to stay as it was at the last size, (curve, class): that of a
+    # class which no run predicted there; and that of one that never changed.
     is_stuck: NDArray[np.bool_]
     is_constant: NDArray[np.bool_]
 

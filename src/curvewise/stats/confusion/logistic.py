@@ -57,24 +57,13 @@ def _basis_of(sizes: Floats, is_there: Floats, gammas: Floats) -> Basis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Logistic:
-    """Logistic fits of every curve, exponent and class.
-
-    Parameters
-    ----------
-    basis : Basis
-        What slopes are of.
-    theta : ndarray, shape (curve, gamma, class, 2)
-        Level and slope.
-    log_likelihood : ndarray, shape (curve, gamma)
-        Summed over classes, less its value where every rate is as it was seen.
-    inverse : ndarray, shape (curve, gamma, class, 2, 2)
-        The inverse of minus the Hessian.
-    """
+    """Logistic fits of every curve, exponent and class."""
 
     basis: Basis
-    theta: Floats
-    log_likelihood: Floats
-    inverse: Floats
+    theta: Floats  # (curve, gamma, class, 2): level and slope
+    # Summed over classes, less its value where every rate is as it was seen.
+    log_likelihood: Floats  # (curve, gamma)
+    inverse: Floats  # (curve, gamma, class, 2, 2): of minus the Hessian
 
     def logits(self, sizes: Floats) -> Floats:
         """Return logits at sizes (curve, asked), shape (curve, gamma, asked, class)."""

@@ -48,25 +48,11 @@ class PaperFit:
 
     over -1, -0.99, ..., 1. Where the paper has :math:`n^0`, which is the constant over
     again, stands its limit log n.
-
-    Parameters
-    ----------
-    table : CountTable
-        What was fitted.
-    logistic : Logistic
-        The fits at the exponents that were found: one for each curve.
-    gamma : ndarray, shape (curve,)
-        The exponents.
-
-    References
-    ----------
-    .. [1] Y. Xue, R. Wang, X. Cao, J. Yang, J. Li. "Learning curves of classification
-       metrics based on confusion matrices." ACML 2025.
     """
 
     table: CountTable
-    logistic: Logistic
-    gamma: Floats
+    logistic: Logistic  # at the exponents that were found: one for each curve
+    gamma: Floats  # (curve,)
 
     def recalls(self, sizes: Floats) -> Floats:
         """Return the recall of each class, shape (curve, asked, class)."""

@@ -38,25 +38,13 @@ _Indices: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Replications:
-    """The same curve, measured again and again.
+    """The same curve, measured again and again; sizes are increasing."""
 
-    Parameters
-    ----------
-    order : ndarray of int, shape (size,)
-        Where each of them was in what came.
-    sizes, trained_on : ndarray, shape (size,)
-        Increasing, as all that follows.
-    counts : ndarray or list
-        Of each replication, of each size: a matrix, or an array of them.
-    summed : ndarray, shape (replication, size, class, class)
-    examples : sequence of Examples, optional
-    """
-
-    order: _Indices
+    order: _Indices  # (size,): where each of them was in what came
     sizes: Floats
     trained_on: Floats
-    counts: Any
-    summed: Floats
+    counts: Any  # of each replication, of each size: a matrix, or an array of them
+    summed: Floats  # (replication, size, class, class)
     examples: Sequence[Examples] | None
 
 
