@@ -226,9 +226,9 @@ def _whole(cells: list[Any]) -> list[Any]:
 _PAIR = re.compile(
     r"(?:^|[/,&+ _-])([A-Za-z][A-Za-z_.]*?)=((?:(?![,/&+ ]|[_-][A-Za-z][A-Za-z_.]*=).)+)"
 )
-_SEED_WORDS = (
-    "seed|seeds|s|sd|rs|run|trial|rep|repeat|repetition|replicate|fold|cv|split"
-)
+# Words before the number of a replicate; in names of runs the seed has short ones, too.
+REPLICATE = "seed|run|trial|rep|repeat|repetition|replicate|fold|cv|split"
+_SEED_WORDS = f"{REPLICATE}|seeds|s|sd|rs"
 _CERTAIN = re.compile(
     r"(?:^|[/_.,-])(seed|fold|rep|repeat)[_.-]?(\d+)(?=$|[/_.,-])", re.I
 )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from curvewise.errors import CurvewiseError, Keyword, listed, shortened
-from curvewise.exchange.run_names import SEEDS
+from curvewise.exchange.run_names import REPLICATE, SEEDS
 from curvewise.exchange.runs import Asked, as_text, flattened, is_number, parsed
 from curvewise.exchange.tools.folders.layout import yaml_of
 from curvewise.exchange.tools.folders.logs import (
@@ -45,10 +45,7 @@ _BOOSTING = ("xgboost", "lightgbm")
 _STEP_KEY = re.compile(
     r"(epoch|step|iter|iteration|round|episode|update)[ _.-]?(\d+)", re.IGNORECASE
 )
-_REPLICATE = re.compile(
-    r"(seed|fold|rep|repeat|repetition|replicate|run|trial|cv|split)[ _.-]?(\d+)",
-    re.IGNORECASE,
-)
+_REPLICATE = re.compile(rf"({REPLICATE})[ _.-]?(\d+)", re.IGNORECASE)
 _BY_EPOCH = ("history", "histories", "log", "logs", "curve", "curves", "epochs")
 
 
