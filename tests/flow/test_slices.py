@@ -19,7 +19,7 @@ from curvewise import (
 )
 from curvewise.engine.workers.local import Serial
 from curvewise.errors import UnknownDirection
-from curvewise.flow.slices import another_seed, quantile_slices, rerun_plan
+from curvewise.flow.slices import _another_seed, _rerun_plan, quantile_slices
 
 TASK = Task("t", lambda rng: rng.random())
 QUIET = {"executor": "serial", "progress": False}
@@ -143,7 +143,7 @@ def test_a_failed_trial_can_be_chosen_and_its_hyperparameters_run_again(trials):
 def test_reruns_are_fresh_and_follow_from_the_seed(trials):
     one, again = sliced(trials), sliced(trials)
     assert one.trials == again.trials
-    assert one.provenance.seed == another_seed(3) != 3
+    assert one.provenance.seed == _another_seed(3) != 3
     assert sliced(trials, seed=5).trials != one.trials
     assert sliced(trials, seed=5).provenance.seed == 5
     assert len(one.trials) == 40
@@ -188,10 +188,10 @@ def test_the_store_of_the_search_is_refused(trials, tmp_path):
 def test_what_is_crossed_or_frozen_is_drawn_anew_where_it_must_be():
     frozen = search(vary=["params"])
     chosen = sliced(run(frozen, **QUIET), frozen)
-    plan = rerun_plan(frozen, "t", "net", [s.chosen for s in chosen.slices], 5)
+    plan = _rerun_plan(frozen, "t", "net", [s.chosen for s in chosen.slices], 5)
     assert set(plan.vary) == {"params", "seed"}
     crossed = Experiment(TASK, NET, cross={"data": 4, "params": 15}, vary=["params"])
-    plan = rerun_plan(crossed, "t", "net", [s.chosen for s in chosen.slices], 5)
+    plan = _rerun_plan(crossed, "t", "net", [s.chosen for s in chosen.slices], 5)
     assert set(plan.vary) == {"params", "train", "test", "seed"}
     assert not plan.cross
 

@@ -131,7 +131,7 @@ def quantile_slices(
     search = trials.where(task=task, algorithm=algorithm)
     # Before hours of reruns, not after them.
     gate(search, "performance", metric=metric_of(trials, metric), anyway=anyway)
-    plan = rerun_plan(experiment, task, algorithm, chosen, trials_each, seed)
+    plan = _rerun_plan(experiment, task, algorithm, chosen, trials_each, seed)
     reruns = run(
         plan,
         store=store,
@@ -192,7 +192,7 @@ def _refuse_other_meaning(
     )
 
 
-def rerun_plan(
+def _rerun_plan(
     experiment: Experiment,
     task: str,
     algorithm: str,
@@ -221,17 +221,17 @@ def rerun_plan(
         experiment.task(task),
         [searched.fixed(one.params, one.name) for one in chosen],
         trials_each,
-        another_seed(experiment.seed) if seed is None else seed,
+        _another_seed(experiment.seed) if seed is None else seed,
         # What was crossed, and the algorithm's own chance, are drawn anew in any case.
         vary={*experiment.vary, *experiment.cross, "seed"} & {*VARIED, "data"},
         metrics=experiment.metrics,
     )
 
 
-def another_seed(seed: int) -> int:
+def _another_seed(seed: int) -> int:
     """Return a seed that follows from another and is not it.
 
-    >>> another_seed(1)
+    >>> _another_seed(1)
     2179319331
     """
     text = f"the seed of the slices of {seed}"
