@@ -3,11 +3,12 @@
 import math
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from curvewise.answer import Answer, Provenance
 from curvewise.engine.experiment import Experiment
 from curvewise.errors import CurvewiseError, Keyword, Verbatim, listed, shortened
 from curvewise.flow.until.looks import (
@@ -17,23 +18,24 @@ from curvewise.flow.until.looks import (
     Look,
     Question,
     Ranking,
+    Ranks,
     Samples,
+    rounded_up,
 )
 from curvewise.metrics import Metric
 from curvewise.questions.sampling import Sample, metric_of, samples
-from curvewise.stats.bands import KINDS, Kind
+from curvewise.stats.bands import KINDS, NAMES, Kind
 from curvewise.stats.functionals import Functional
 from curvewise.stats.interval import METHODS, Method, Tail
 from curvewise.stats.validation import checked_confidence, checked_half_width, one_of
 from curvewise.store.locks import Cell
+from curvewise.text import Cell as TableCell
+from curvewise.text import Piece, Table, count, percent, plain, shown
 from curvewise.trials import Trials, must_be_trials
 from curvewise.trials.doors import At, Failed, declared_score, scored
 
-if TYPE_CHECKING:
-    from curvewise.flow.until.stopping import Reached
-
-
 __all__ = [
+    "Reached",
     "Until",
     "until",
 ]
@@ -397,6 +399,140 @@ def _checked_margin(margin: Any) -> float:
         raise CurvewiseError(
             f"margin is {margin!r}. Pass one above 0.", argument="margin", value=margin
         ) from None
+
+
+# --- What a run until something is known has reached -----------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Reached(Answer):
+    """What a run has reached, at the look at which it ended.
+
+    Parameters
+    ----------
+    until : Until
+        What was asked for.
+    metric : Metric
+    look : Widths or Ranks
+        What it saw.
+    number, looks : int
+        Which look that was, and how many were planned.
+    size, trials : int
+        How many trials of each cell it saw, and how many were planned.
+    before : int or None
+        In how many other plans the same was asked before; None where only trials were
+        passed, which do not know.
+    needed : int or None
+        How many trials of each would probably be enough, if they were not.
+    """
+
+    until: Until
+    metric: Metric
+    look: Look
+    number: int
+    looks: int
+    size: int
+    trials: int
+    before: int | None
+    needed: int | None
+    provenance: Provenance
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether what was asked for is known."""
+        return self.look.is_enough
+
+    def rows(self) -> list[dict[str, TableCell]]:
+        """Return one row per task and algorithm; of a ranking, per task and pair."""
+        return self.look.rows()
+
+    def verdict(self) -> str:
+        """Return in words whether it was reached, and when."""
+        at = f"{self.size:,} of {count(self.trials, 'trial')} of each"
+        look = f"look {self.number} of {self.looks}"
+        if self.is_enough:
+            return f"Reached with {at} ({look})."
+        said = f"Not reached with {at} ({look}): {self.look}."
+        if self.needed is not None:
+            said += f" About {rounded_up(self.needed):,} of each would probably do."
+        return said
+
+    def table(self) -> list[dict[str, TableCell]]:
+        """Return the rows with headings for people."""
+        out = []
+        for row in self.rows():
+            low, high = row.pop("lower"), row.pop("upper")
+            rest = {"half-width": row.pop("half_width")} if "half_width" in row else {}
+            verdict = {"verdict": row.pop("verdict")} if "verdict" in row else {}
+            out.append(row | {"interval": _span(low, high)} | rest | verdict)
+        return out
+
+    def notes(self) -> list[str]:
+        """Return what is promised, and what a reader must know."""
+        u, many = self.until, count(len(self.look.members), "interval")
+        level = percent(u.confidence)
+        each = f"{100 * self.look.confidence:.6g} % each"
+        if u.method == "asymptotic":
+            promise = (
+                f"{many} of {self._what()}, to hold at once with {level} confidence, at "
+                f"each of the {self.looks} looks; for many independent trials (Student, "
+                f"{each}), without a guarantee: what is rare may not have been met yet."
+            )
+        else:
+            how = "order statistics" if self._by_rank else NAMES[self._band]
+            when = (
+                "at any number of trials"
+                if u.band == "anytime"
+                else (f"at each of the {self.looks} looks")
+            )
+            promise = (
+                f"{many} of {self._what()}: with at least {level} confidence all hold at "
+                f"once, {when}, for independent trials of any distribution ({how}, "
+                f"{each})."
+            )
+        return [promise, *self._earlier()]
+
+    def _earlier(self) -> list[str]:
+        """Return what earlier plans mean for the promise, if there can be any."""
+        if self.until.band == "anytime":
+            return []
+        if self.before is None:
+            return [
+                "Trials do not know in which plans they were asked before: this holds if "
+                "it was the first. Pass the store of the run, which does know."
+            ]
+        if self.before == 0:
+            return []
+        return [
+            f"The same was asked in {count(self.before, 'plan')} before: this one has "
+            f"1/{2 ** (self.before + 1)} of what may go wrong."
+        ]
+
+    @property
+    def _band(self) -> Kind:
+        question = self.until.question(self.metric)
+        return question.band_for(self.size, self.look.confidence)
+
+    @property
+    def _by_rank(self) -> bool:
+        return self.until.functional.of == "quantile" and self.until.band != "anytime"
+
+    def _what(self) -> str:
+        gap = "the difference in " if isinstance(self.look, Ranks) else ""
+        return f"{gap}{self.until.functional.estimand}"
+
+    def __str__(self) -> str:
+        head = f"until {self.until}\n{self.verdict()}"
+        parts = [*self.cautions, head, "", plain(self.table()), "", *self.notes()]
+        return "\n".join(parts)
+
+    def _parts(self) -> Iterator[Piece]:
+        yield Table(self.table(), f"until {self.until}")
+        yield self.verdict()
+
+
+def _span(low: Any, high: Any) -> str:
+    return " to ".join(shown(e) if math.isfinite(e) else "?" for e in (low, high))
 
 
 # --- Until when to run, as one writes it on the command line and in a file -------------

@@ -326,3 +326,26 @@ def _less(one: Interval, other: Interval) -> Interval:
 
 Goal: TypeAlias = HalfWidth | Ranking
 Look: TypeAlias = Widths | Ranks
+
+
+# --- Round numbers of trials ------------------------------------------------------------
+
+
+def rounded_down(n: int) -> int:
+    """Return a number cut to two digits.
+
+    >>> rounded_down(1234), rounded_down(7)
+    (1200, 7)
+    """
+    unit = int(10 ** max(len(str(n)) - 2, 0))
+    return n // unit * unit
+
+
+def rounded_up(n: int) -> int:
+    """Return a number with two digits that matter.
+
+    >>> rounded_up(34_510), rounded_up(72)
+    (35000, 72)
+    """
+    unit = int(10 ** max(len(str(n)) - 2, 0))
+    return -(-n // unit) * unit

@@ -6,15 +6,15 @@ import json
 import math
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from curvewise import store as stores
-from curvewise.answer import Answer, Provenance
+from curvewise.answer import Provenance
 from curvewise.engine.experiment import Experiment
 from curvewise.errors import (
     CurvewiseError,
@@ -24,15 +24,21 @@ from curvewise.errors import (
     Part,
     shortened,
 )
-from curvewise.flow.until import Until, until
-from curvewise.flow.until.looks import Budget, Look, Pair, Question, Ranks, Samples
-from curvewise.metrics import Floats, Metric, find
+from curvewise.flow.until import Reached, Until, until
+from curvewise.flow.until.looks import (
+    Budget,
+    Look,
+    Pair,
+    Question,
+    Ranks,
+    Samples,
+    rounded_down,
+)
+from curvewise.metrics import Floats, find
 from curvewise.questions.sampling import cluster_cautions
-from curvewise.stats.bands import NAMES, Kind
 from curvewise.stats.planning import planned_looks, trials_for
 from curvewise.store.locks import Cell
 from curvewise.text import Cell as TableCell
-from curvewise.text import Piece, Table, count, percent, plain, shown
 from curvewise.trials import Trials
 
 Criterion: TypeAlias = Until | Callable[[Trials], bool]
@@ -242,16 +248,6 @@ def numbered_below(trials: Trials, cells: Sequence[Cell], size: int) -> Trials:
     return trials if is_wanted.all() else trials.take(np.flatnonzero(is_wanted))
 
 
-def rounded_down(n: int) -> int:
-    """Return a number cut to two digits.
-
-    >>> rounded_down(1234), rounded_down(7)
-    (1200, 7)
-    """
-    unit = int(10 ** max(len(str(n)) - 2, 0))
-    return n // unit * unit
-
-
 def plans_before(
     named: Until, experiment: Experiment, keeper: Any, *, keep: bool
 ) -> int:
@@ -292,148 +288,7 @@ def _key(named: Until, before: int) -> str:
     return f"until {', '.join(words)}; plan {before}"
 
 
-# --- What a run until something is known has reached -----------------------------------
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Reached(Answer):
-    """What a run has reached, at the look at which it ended.
-
-    Parameters
-    ----------
-    until : Until
-        What was asked for.
-    metric : Metric
-    look : Widths or Ranks
-        What it saw.
-    number, looks : int
-        Which look that was, and how many were planned.
-    size, trials : int
-        How many trials of each cell it saw, and how many were planned.
-    before : int or None
-        In how many other plans the same was asked before; None where only trials were
-        passed, which do not know.
-    needed : int or None
-        How many trials of each would probably be enough, if they were not.
-    """
-
-    until: Until
-    metric: Metric
-    look: Look
-    number: int
-    looks: int
-    size: int
-    trials: int
-    before: int | None
-    needed: int | None
-    provenance: Provenance
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether what was asked for is known."""
-        return self.look.is_enough
-
-    def rows(self) -> list[dict[str, TableCell]]:
-        """Return one row per task and algorithm; of a ranking, per task and pair."""
-        return self.look.rows()
-
-    def verdict(self) -> str:
-        """Return in words whether it was reached, and when."""
-        at = f"{self.size:,} of {count(self.trials, 'trial')} of each"
-        look = f"look {self.number} of {self.looks}"
-        if self.is_enough:
-            return f"Reached with {at} ({look})."
-        said = f"Not reached with {at} ({look}): {self.look}."
-        if self.needed is not None:
-            said += f" About {rounded_up(self.needed):,} of each would probably do."
-        return said
-
-    def table(self) -> list[dict[str, TableCell]]:
-        """Return the rows with headings for people."""
-        out = []
-        for row in self.rows():
-            low, high = row.pop("lower"), row.pop("upper")
-            rest = {"half-width": row.pop("half_width")} if "half_width" in row else {}
-            verdict = {"verdict": row.pop("verdict")} if "verdict" in row else {}
-            out.append(row | {"interval": _span(low, high)} | rest | verdict)
-        return out
-
-    def notes(self) -> list[str]:
-        """Return what is promised, and what a reader must know."""
-        u, many = self.until, count(len(self.look.members), "interval")
-        level = percent(u.confidence)
-        each = f"{100 * self.look.confidence:.6g} % each"
-        if u.method == "asymptotic":
-            promise = (
-                f"{many} of {self._what()}, to hold at once with {level} confidence, at "
-                f"each of the {self.looks} looks; for many independent trials (Student, "
-                f"{each}), without a guarantee: what is rare may not have been met yet."
-            )
-        else:
-            how = "order statistics" if self._by_rank else NAMES[self._band]
-            when = (
-                "at any number of trials"
-                if u.band == "anytime"
-                else (f"at each of the {self.looks} looks")
-            )
-            promise = (
-                f"{many} of {self._what()}: with at least {level} confidence all hold at "
-                f"once, {when}, for independent trials of any distribution ({how}, "
-                f"{each})."
-            )
-        return [promise, *self._earlier()]
-
-    def _earlier(self) -> list[str]:
-        """Return what earlier plans mean for the promise, if there can be any."""
-        if self.until.band == "anytime":
-            return []
-        if self.before is None:
-            return [
-                "Trials do not know in which plans they were asked before: this holds if "
-                "it was the first. Pass the store of the run, which does know."
-            ]
-        if self.before == 0:
-            return []
-        return [
-            f"The same was asked in {count(self.before, 'plan')} before: this one has "
-            f"1/{2 ** (self.before + 1)} of what may go wrong."
-        ]
-
-    @property
-    def _band(self) -> Kind:
-        question = self.until.question(self.metric)
-        return question.band_for(self.size, self.look.confidence)
-
-    @property
-    def _by_rank(self) -> bool:
-        return self.until.functional.of == "quantile" and self.until.band != "anytime"
-
-    def _what(self) -> str:
-        gap = "the difference in " if isinstance(self.look, Ranks) else ""
-        return f"{gap}{self.until.functional.estimand}"
-
-    def __str__(self) -> str:
-        head = f"until {self.until}\n{self.verdict()}"
-        parts = [*self.cautions, head, "", plain(self.table()), "", *self.notes()]
-        return "\n".join(parts)
-
-    def _parts(self) -> Iterator[Piece]:
-        yield Table(self.table(), f"until {self.until}")
-        yield self.verdict()
-
-
-def rounded_up(n: int) -> int:
-    """Return a number with two digits that matter.
-
-    >>> rounded_up(34_510), rounded_up(72)
-    (35000, 72)
-    """
-    unit = int(10 ** max(len(str(n)) - 2, 0))
-    return -(-n // unit) * unit
-
-
-def _span(low: Any, high: Any) -> str:
-    return " to ".join(shown(e) if math.isfinite(e) else "?" for e in (low, high))
+# --- The looks of a run, taken again ---------------------------------------------------
 
 
 def reached(

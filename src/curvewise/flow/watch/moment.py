@@ -7,8 +7,8 @@ from typing import Any, Literal, Protocol, TypeAlias
 from curvewise.errors import CurvewiseError
 from curvewise.flow.progress import shown_rate, shown_time
 from curvewise.flow.until import Until
-from curvewise.flow.until.looks import Samples
-from curvewise.flow.until.stopping import needed_trials, rounded_down, rounded_up
+from curvewise.flow.until.looks import Samples, rounded_down, rounded_up
+from curvewise.flow.until.stopping import needed_trials
 from curvewise.metrics import Metric
 from curvewise.questions.sampling import Sample
 from curvewise.stats.bands import half_width
