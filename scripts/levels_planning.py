@@ -21,7 +21,7 @@ from curvewise.stats.anova.lines import checked_lines
 from curvewise.stats.anova.pilots import ManyLines, population
 from curvewise.stats.anova.planning import lines_for_power
 from curvewise.stats.anova.power import (
-    Asked,
+    Aim,
     never_falling,
     power_curve,
     simulated_power,
@@ -54,7 +54,7 @@ def truth(kind, sds, effect, size, rng):
 
 
 def asked(effect, simulations):
-    return Asked(0.8, LEVELS[effect], True, 4, simulations)
+    return Aim(0.8, LEVELS[effect], True, 4, simulations)
 
 
 def form(rng, _):

@@ -414,10 +414,10 @@ def _log_miss(c: float) -> float:
         return math.log(4 * (1 + 1 / ((square - 1) * math.log(eta)))) - square * c
 
     largest = brentq(lambda eta: gamma(eta) - 1, 1, 2)
-    found = minimize_scalar(
+    optimum = minimize_scalar(
         bound,
         bounds=(1, largest),
         method="bounded",
         options={"xatol": 1e-12},
     )
-    return float(found.fun)
+    return float(optimum.fun)

@@ -190,8 +190,8 @@ def cvar(
     cut = checked_alphas(alpha)
     one_of("tail", tail, TAILS)
     one_of("definition", definition, DEFINITIONS)
-    found = _TAIL_MEANS[tail, definition](z, cut)
-    return float(found) if cut.ndim == 0 else found
+    means = _TAIL_MEANS[tail, definition](z, cut)
+    return float(means) if cut.ndim == 0 else means
 
 
 def _best(z: Floats, alpha: Floats) -> Floats:

@@ -65,8 +65,8 @@ def exact(n: int, confidence: float, guess: float | None = None) -> float:
     # The slope is good to four digits by the last step; and near 1, rounding is in charge.
     enough = max(1e-7, 1e-13 / (1 - confidence))
     for _ in range(30):
-        found = min(max(coverage(n, _level(at)), 1e-300), 1 - 1e-15)
-        off = math.log(-math.log(found)) - aim
+        reached = min(max(coverage(n, _level(at)), 1e-300), 1 - 1e-15)
+        off = math.log(-math.log(reached)) - aim
         if last is not None and off != last[1]:
             slope = (at - last[0]) / (off - last[1])
         last = at, off
@@ -222,6 +222,8 @@ def _arrivals(means: Floats, room: NDArray[np.int64]) -> Iterator[Floats]:
         k, mean = np.arange(most[part].max()), means[part, None]
         law = np.exp(xlogy(k, mean) - mean - gammaln(k + 1))
         # What is negligible is cut off behind the mode.
-        kept = np.where((law > _NEGLIGIBLE) | (k < mean), k + 1, 1).max(axis=1)
-        for row, length in zip(law, np.minimum(kept, room[part]).tolist(), strict=True):
+        lengths = np.where((law > _NEGLIGIBLE) | (k < mean), k + 1, 1).max(axis=1)
+        for row, length in zip(
+            law, np.minimum(lengths, room[part]).tolist(), strict=True
+        ):
             yield row[:length]

@@ -189,16 +189,16 @@ def cautious_difference(
         return CautiousDifference(nothing, (), rounding)
     if _does_not_vary(x, y, paired):
         exact = "exact, if trials never vary: these did not"
-        found = Interval(value, value, _ESTIMAND, exact, value)
-        return CautiousDifference(found, (), rounding)
+        interval = Interval(value, value, _ESTIMAND, exact, value)
+        return CautiousDifference(interval, (), rounding)
     scales = _scales_of_pairs(x - y) if paired else _scales(x, y)
     down, up = (
         max(reach) for reach in zip(*(s.reach(level) for s in scales), strict=True)
     )
     guarantee = f"about {percent(level)} for each end, for independent trials"
     guarantee += "" if paired else APART
-    found = Interval(value - down, value + up, _ESTIMAND, guarantee, value)
-    return CautiousDifference(found, scales, rounding)
+    interval = Interval(value - down, value + up, _ESTIMAND, guarantee, value)
+    return CautiousDifference(interval, scales, rounding)
 
 
 def _weighted(

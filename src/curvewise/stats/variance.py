@@ -188,20 +188,20 @@ def share_intervals(
     """
     level = checked_confidence(confidence)
     checked_chance(draws, rng, name="draws")
-    found = components(scores, factors)
+    estimates = components(scores, factors)
     y, _ = _checked(scores, factors)
-    groups = [[source] for source in found.sources] if groups is None else groups
-    picks = [_places(found.sources, group) for group in groups]
-    _warn_of_few(y.shape, found.factors)
-    if not found.total > 0:
-        values = np.full((1, len(found.sources)), math.nan)
+    groups = [[source] for source in estimates.sources] if groups is None else groups
+    picks = [_places(estimates.sources, group) for group in groups]
+    _warn_of_few(y.shape, estimates.factors)
+    if not estimates.total > 0:
+        values = np.full((1, len(estimates.sources)), math.nan)
     else:
-        values = _drawn_shares(y, found, draws, rng)
+        values = _drawn_shares(y, estimates, draws, rng)
     ends = np.array([(1 - level) / 2, (1 + level) / 2])
     out = []
     for group, pick in zip(groups, picks, strict=True):
         drawn = np.sort(values[:, pick].sum(axis=1))
-        estimate = float(found.shares[pick].sum())
+        estimate = float(estimates.shares[pick].sum())
         lower, upper = _kept(drawn, ends)
         out.append(
             Interval(
@@ -318,25 +318,25 @@ def unbiased_variances(
         for k, larger in enumerate(axes):
             if set(own) <= set(larger):
                 solve[i, k] = (-1) ** (len(larger) - len(own)) / cells
-    found: Floats = squares @ solve.T
-    return found
+    variances: Floats = squares @ solve.T
+    return variances
 
 
 def _shares(variances: Floats) -> Floats:
-    kept = np.maximum(variances, 0)
-    total = kept.sum(axis=-1, keepdims=True)
-    nothing = np.full(kept.shape, np.nan)
-    found: Floats = np.divide(kept, total, out=nothing, where=total > 0)
-    return found
+    positive = np.maximum(variances, 0)
+    total = positive.sum(axis=-1, keepdims=True)
+    nothing = np.full(positive.shape, np.nan)
+    ratios: Floats = np.divide(positive, total, out=nothing, where=total > 0)
+    return ratios
 
 
 def _drawn_shares(
-    y: Floats, found: Components, draws: int, rng: np.random.Generator
+    y: Floats, estimates: Components, draws: int, rng: np.random.Generator
 ) -> Floats:
-    axes = _axes(found.sources, found.factors)
-    degrees = effective_degrees(y, found.mean_squares, axes)
+    axes = _axes(estimates.sources, estimates.factors)
+    degrees = effective_degrees(y, estimates.mean_squares, axes)
     chance = degrees / rng.chisquare(degrees, (draws, len(degrees)))
-    return _shares(unbiased_variances(found.mean_squares * chance, axes, y.shape))
+    return _shares(unbiased_variances(estimates.mean_squares * chance, axes, y.shape))
 
 
 def effective_degrees(

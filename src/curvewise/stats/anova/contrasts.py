@@ -19,7 +19,7 @@ from curvewise.stats.anova.draws import (
     random_signs,
 )
 from curvewise.stats.anova.lines import Apart, LinesLike, apart, checked_lines, compact
-from curvewise.stats.anova.randomized import Question, both_p, tests_of
+from curvewise.stats.anova.randomized import Procedure, both_p, tests_of
 from curvewise.stats.asymptotics import t_quantile
 from curvewise.stats.comparison.differences import holm
 from curvewise.stats.deals import lines_to_reach
@@ -211,16 +211,16 @@ def all_pairs(
     sets = list(_sets(m)) if method == "closed" else pairs
     # A fixed number of draws: where to stop would depend on one level, and each pair is
     # judged at several.
-    asked = Question(draws, draws, exact, level, noise=noise)
+    procedure = Procedure(draws, draws, exact, level, noise=noise)
     tested = {
-        own: both_p(tests_of(design.of(own), asked, child))
+        own: both_p(tests_of(design.of(own), procedure, child))
         for own, child in zip(sets, rng.spawn(len(sets)), strict=True)
     }
     adjusted = [
-        _adjusted({own: found.p[i] for own, found in tested.items()}, pairs, m, method)
+        _adjusted({own: both.p[i] for own, both in tested.items()}, pairs, m, method)
         for i in range(len(EFFECTS))
     ]
-    least = {own: found.smallest_p for own, found in tested.items()}
+    least = {own: both.smallest_p for own, both in tested.items()}
     floors = _adjusted(least, pairs, m, method)
     times = len(pairs) if method == "holm" else m // 2
     names, sizes = design.names, design.sizes
@@ -287,7 +287,7 @@ def _adjusted(
 ) -> Floats:
     if method == "holm":
         return holm([p[pair] for pair in pairs])
-    found = dict.fromkeys(pairs, 0.0)
+    adjusted = dict.fromkeys(pairs, 0.0)
     for blocks in partitions(tuple(range(m))):
         together = [own for own in blocks if len(own) > 1]
         if not together:
@@ -295,8 +295,8 @@ def _adjusted(
         whole = min(1.0, len(together) * min(p[own] for own in together))
         for own in together:
             for pair in combinations(own, 2):
-                found[pair] = max(found[pair], whole)
-    return np.array([found[pair] for pair in pairs])
+                adjusted[pair] = max(adjusted[pair], whole)
+    return np.array([adjusted[pair] for pair in pairs])
 
 
 def _sets(m: int) -> Iterator[_Set]:
@@ -447,7 +447,7 @@ def contrast(
     shuffled: tuple[float, float] | None = None
     flipped: tuple[float, float] | None = None
     if len(used) == 2:
-        pair = both_p(tests_of(own, Question(draws, draws, None, level), rng))
+        pair = both_p(tests_of(own, Procedure(draws, draws, None, level), rng))
         shuffled, flipped = pair.shuffle_p, pair.flip_p
     elif min(own.sizes) >= FEWEST_TO_FLIP:
         flipped = (
@@ -470,8 +470,8 @@ def _checked_weights(weights: Any, names: tuple[str, ...]) -> Floats:
         for name in weights:
             if str(name) not in names:
                 raise unknown("algorithm", name, names)
-        given = {str(name): weight for name, weight in weights.items()}
-        values = [given.get(name, 0.0) for name in names]
+        by_name = {str(name): weight for name, weight in weights.items()}
+        values = [by_name.get(name, 0.0) for name in names]
     else:
         try:
             values = list(weights)

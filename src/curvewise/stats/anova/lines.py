@@ -95,9 +95,9 @@ def checked_lines(
         )
     steps = {name: table.shape[1] for name, table in zip(names, tables, strict=True)}
     if len(set(steps.values())) > 1:
-        told = ", ".join(f"'{name}' {n}" for name, n in list(steps.items())[:8])
+        counts = ", ".join(f"'{name}' {n}" for name, n in list(steps.items())[:8])
         raise CurvewiseError(
-            f"The lines have different numbers of steps: {told}. Bring them on "
+            f"The lines have different numbers of steps: {counts}. Bring them on "
             "common steps first, as ",
             Phrase("Trials.lines(metric, grid=..., fill=...)"),
             " does.",
@@ -349,8 +349,8 @@ def window_means(
     """
     design = checked_lines(lines)
     edges = window_edges(design.values.shape[1], windows)
-    found = design.with_values(averaged(design.values, edges))
-    means = dict(zip(found.names, found.groups, strict=True))
+    windowed = design.with_values(averaged(design.values, edges))
+    means = dict(zip(windowed.names, windowed.groups, strict=True))
     return means, edges[:-1], edges[1:] - 1
 
 
@@ -407,10 +407,10 @@ def _correlation(deviations: Floats) -> Floats:
     # Of about 1, so that squares neither overflow nor vanish; 0/0 where none varies.
     own = deviations / np.where(varies, largest, np.nan)
     own /= np.sqrt((own**2).sum(axis=0))
-    found: Floats = np.clip(own.T @ own, -1.0, 1.0)
+    correlation: Floats = np.clip(own.T @ own, -1.0, 1.0)
     at = np.flatnonzero(varies)
-    found[at, at] = 1.0
-    return found
+    correlation[at, at] = 1.0
+    return correlation
 
 
 def greenhouse_geisser(lines: LinesLike) -> float:
@@ -458,8 +458,12 @@ def greenhouse_geisser(lines: LinesLike) -> float:
     if not deviations.any():
         return float("nan")
     # The size of tr S does not matter, and squares of what is tiny would vanish.
-    found = compact(deviations / np.abs(deviations).max())
-    gram = found @ found.T if len(found) <= found.shape[1] else found.T @ found
+    coordinates = compact(deviations / np.abs(deviations).max())
+    gram = (
+        coordinates @ coordinates.T
+        if len(coordinates) <= coordinates.shape[1]
+        else coordinates.T @ coordinates
+    )
     epsilon = float(np.trace(gram)) ** 2 / ((k - 1) * float((gram**2).sum()))
     return float(np.clip(epsilon, 1 / (k - 1), 1.0))
 

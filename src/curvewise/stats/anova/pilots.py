@@ -68,8 +68,8 @@ def population(
     own = [_not_rounding(np.sqrt(steps) * means)]
     if shapes:
         own.append(compact(_not_rounding(values - means)))
-    found = np.hstack(own)
-    apart, rest = found[:m], found[m:]
+    coordinates = np.hstack(own)
+    apart, rest = coordinates[:m], coordinates[m:]
     if pooled:
         rest = rest * np.sqrt(len(rest) / (len(rest) - m))
         return Population(apart, [rest] * m, steps)
@@ -163,14 +163,14 @@ class ManyLines:
             # Beyond this it takes long to compute that it is certain.
             away = np.minimum(away, 1e4)
             return 1 - float(chndtr(self.critical[0], self.freedom, away).mean())
-        found = np.zeros(self.draws, bool)
+        detected = np.zeros(self.draws, bool)
         for effect, (level, c) in enumerate(zip(self.levels, scale, strict=True)):
             if level:
                 root = c * np.sqrt(lines / self.noise_sizes)
                 value = self.own[effect] + 2 * root * self.cross[effect]
                 value += root**2 * self.square[effect]
-                found |= value > self.critical[effect]
-        return float(found.mean())
+                detected |= value > self.critical[effect]
+        return float(detected.mean())
 
     def lines(self, power: float, scale: Sequence[float]) -> float:
         """Return how many lines it takes, not rounded; infinite where no number does."""
@@ -192,8 +192,8 @@ def _noise_quantiles(freedom: float) -> Floats:
     if np.isinf(freedom):
         return np.ones(1)
     at = (np.arange(_STRETCHES) + 0.5) / _STRETCHES
-    found: Floats = freedom / (2 * gammaincinv(freedom / 2, at))
-    return found
+    sizes: Floats = freedom / (2 * gammaincinv(freedom / 2, at))
+    return sizes
 
 
 def noise_freedom(source: Population, effect: str) -> float:
@@ -224,8 +224,8 @@ def _welch_weights(source: Population) -> Floats:
 def _from_middle(values: Floats, weights: Floats) -> Floats:
     """Return values less their weighted middle, axis 0 being the algorithm."""
     middle = np.tensordot(weights / weights.sum(), values, axes=1)
-    found: Floats = values - middle
-    return found
+    centred: Floats = values - middle
+    return centred
 
 
 def effect_scales(
@@ -267,8 +267,8 @@ class _Pilots:
         mu, n = self.source.middles[:, :1], self.sizes[:, None]
         own = np.array([(e[:, 0] ** 2).mean() for e in self.source.noise])[:, None]
         means = np.stack(self.means)[:, :, 0]
-        found = (np.stack(self.squares) - n * means**2) / (n - 1)
-        variances = floored(found, own.mean())
+        squares = (np.stack(self.squares) - n * means**2) / (n - 1)
+        variances = floored(squares, own.mean())
         shown, _ = welch_f(mu, floored(own, own.mean()), self.sizes)
 
         def share(c: float) -> float:

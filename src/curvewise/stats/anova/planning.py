@@ -18,7 +18,7 @@ from curvewise.stats.anova.pilots import (
     noise_freedom,
     population,
 )
-from curvewise.stats.anova.power import Asked, Curve, power_curve, power_of_pilot
+from curvewise.stats.anova.power import Aim, Curve, power_curve, power_of_pilot
 from curvewise.stats.deals import lines_to_reach
 from curvewise.stats.interval import Interval
 from curvewise.stats.validation import (
@@ -237,7 +237,7 @@ def lines_for_power(
         design=design,
         effect=effect,
         pooled=noise == "equal",
-        asked=Asked(
+        aim=Aim(
             power=float(power),
             levels=levels,
             guarded=noise == "unequal",
@@ -252,15 +252,15 @@ def lines_for_power(
     if is_stated:
         stated = _stated_lines(middles, shift, stretch)
         ways = [_for_stated(question, each, rng) for each in stated]
-        found = max(ways, key=lambda way: way.lines)
+        plan = max(ways, key=lambda way: way.lines)
     else:
-        found = _for_observed(question, middles, rng)
-    curve, none = found.curve, np.empty(0)
+        plan = _for_observed(question, middles, rng)
+    curve, none = plan.curve, np.empty(0)
     # The powers of both directions may cross: what is sure now is the smaller one.
-    now = min(ways or [found], key=lambda way: way.now)
+    now = min(ways or [plan], key=lambda way: way.now)
     return LinesForPower(
-        lines=_or_none(found.lines),
-        interval=_interval(found, float(power), confidence, is_stated),
+        lines=_or_none(plan.lines),
+        interval=_interval(plan, float(power), confidence, is_stated),
         directions=tuple(_or_none(way.lines) for way in ways),
         least=least,
         most=MOST_LINES,
@@ -271,7 +271,7 @@ def lines_for_power(
         errors=none if curve is None else curve.errors,
         powers_lower=none if curve is None else curve.lower,
         powers_upper=none if curve is None else curve.upper,
-        scales=found.scales,
+        scales=plan.scales,
         simulated=curve is not None and curve.simulated,
         pilot=design.sizes,
         effect=effect,
@@ -334,8 +334,8 @@ def _stated_lines(observed: Floats, shift: Any, stretch: Any) -> tuple[Floats, F
     """
 
     def changed(line: Floats) -> Floats:
-        found: Floats = line + shift if stretch is None else line * stretch
-        return found
+        other: Floats = line + shift if stretch is None else line * stretch
+        return other
 
     last, others = (np.empty_like(observed) for _ in range(2))
     last[:-1] = observed[:-1].mean(axis=0)
@@ -428,18 +428,18 @@ class _Plan:
 
 
 def _interval(
-    found: _Plan, power: float, confidence: float, is_stated: bool
+    plan: _Plan, power: float, confidence: float, is_stated: bool
 ) -> Interval:
     what = "noise, if normal" if is_stated else "effect, its direction as observed"
     return Interval(
-        found.lower,
-        found.upper,
+        plan.lower,
+        plan.upper,
         f"lines of each algorithm with which the difference is found with a chance of "
         f"{power:g}",
         f"about {100 * confidence:g} %, for what the pilot leaves open of the {what}; "
         f"lines independent and like those of the pilot",
-        found.lines if math.isfinite(found.lines) else math.nan,
-        math.nan if found.curve is None else found.curve.error,
+        plan.lines if math.isfinite(plan.lines) else math.nan,
+        math.nan if plan.curve is None else plan.curve.error,
     )
 
 
@@ -450,7 +450,7 @@ class _Question:
     design: Design
     effect: str
     pooled: bool  # whether all algorithms have the same noise
-    asked: Asked
+    aim: Aim
     tail: float  # what the interval leaves out at each end
     tried: list[int] | None  # numbers of lines to try
 
@@ -463,26 +463,26 @@ class _Question:
         """Return a number of lines that can be run; infinite beyond those computed."""
         if not math.isfinite(lines) or lines > MOST_LINES:
             return math.inf
-        return float(max(math.ceil(lines - 1e-9), self.asked.least))
+        return float(max(math.ceil(lines - 1e-9), self.aim.least))
 
 
 def _for_stated(
     question: _Question, middles: Floats, rng: np.random.Generator
 ) -> _Plan:
     """Return how many lines a stated effect takes: of the pilot only noise is judged."""
-    asked, scale = question.asked, (1.0, 1.0)
+    aim, scale = question.aim, (1.0, 1.0)
     own = question.source(middles, pooled=False)
     certain = question.source(middles, pooled=question.pooled)
     freedom = noise_freedom(own, question.effect)
     source = replace(certain, freedom=freedom)
-    many = ManyLines(source, asked.levels, rng)
-    needed, curve, offset = many.lines(asked.power, scale), None, 1.0
+    many = ManyLines(source, aim.levels, rng)
+    needed, curve, offset = many.lines(aim.power, scale), None, 1.0
     if math.isfinite(needed):
-        curve = power_curve(source, many, scale, asked, question.tried, rng)
+        curve = power_curve(source, many, scale, aim, question.tried, rng)
         offset = curve.lines - needed
-    exactly = ManyLines(certain, asked.levels, rng).lines(asked.power, scale)
+    exactly = ManyLines(certain, aim.levels, rng).lines(aim.power, scale)
     ends = [f * exactly + offset for f in _noise_factors(freedom, question.tail)]
-    now = power_of_pilot(source, question.design.sizes, asked, rng)
+    now = power_of_pilot(source, question.design.sizes, aim, rng)
     return _found(question, curve, ends, now, scale)
 
 
@@ -490,24 +490,22 @@ def _for_observed(
     question: _Question, middles: Floats, rng: np.random.Generator
 ) -> _Plan:
     """Return how many lines the effect takes that a pilot shows, less what is chance."""
-    asked, tail = question.asked, question.tail
+    aim, tail = question.aim, question.tail
     own = question.source(middles, pooled=False)
     source = question.source(middles, pooled=question.pooled)
     scales = effect_scales(own, (1 - tail, 0.5, tail), rng).tolist()
-    many = ManyLines(source, asked.levels, rng)
-    needed = [many.lines(asked.power, scale) for scale in scales]
+    many = ManyLines(source, aim.levels, rng)
+    needed = [many.lines(aim.power, scale) for scale in scales]
     # Where the pilot shows no more than chance, only the largest effect has a number.
     at = 1 if math.isfinite(needed[1]) else 0
     curve, offset = None, 1.0
     if math.isfinite(needed[at]):
-        curve = power_curve(source, many, scales[at], asked, question.tried, rng)
+        curve = power_curve(source, many, scales[at], aim, question.tried, rng)
         offset = curve.lines - needed[at]
     ends = [needed[0] + offset, needed[2] + offset]
     now = math.nan, math.nan
-    if any(c > 0 for c, level in zip(scales[1], asked.levels, strict=True) if level):
-        now = power_of_pilot(
-            source.scaled(scales[1]), question.design.sizes, asked, rng
-        )
+    if any(c > 0 for c, level in zip(scales[1], aim.levels, strict=True) if level):
+        now = power_of_pilot(source.scaled(scales[1]), question.design.sizes, aim, rng)
     return _found(question, curve if at == 1 else None, ends, now, tuple(scales[1]))
 
 

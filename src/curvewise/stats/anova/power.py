@@ -164,11 +164,11 @@ def stretch_power(
     level = _checked_level(level, null_draws)
     pool = Pool(lines, disjoint)
     stretches, sizes = _points(stretch, size, pool)
-    found = [
+    points = [
         _point(pool, s, n, (null_draws, draws), level, rng)
         for s, n in zip(stretches.tolist(), sizes.tolist(), strict=True)
     ]
-    power, error, critical = np.array(found).transpose(1, 2, 0)
+    power, error, critical = np.array(points).transpose(1, 2, 0)
     return StretchPower(
         stretch=stretches,
         size=sizes,
@@ -329,8 +329,8 @@ def both_f(both: Floats, index: Indices, steps: int) -> Floats:
     error = np.maximum(within, np.finfo(float).tiny) / (2 * steps * (size - 1))
     effects = (means[0] - means[1]) ** 2 * (size / 2)
     interaction = effects[:, 1:].sum(axis=1) / (steps - 1)
-    found: Floats = np.stack([effects[:, 0], interaction]) / error
-    return found
+    ratios: Floats = np.stack([effects[:, 0], interaction]) / error
+    return ratios
 
 
 # --- Power against the number of lines, and where it reaches what was asked for --------
@@ -360,7 +360,7 @@ class Curve:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class Aim:
     """What power is to be reached, by which test."""
 
     power: float
@@ -372,31 +372,31 @@ class Asked:
 
 
 def simulated_power(
-    source: Population, sizes: Sequence[int], asked: Asked, rng: np.random.Generator
+    source: Population, sizes: Sequence[int], aim: Aim, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Return the power of the test itself with so many lines, and its error."""
-    found = rejections(
+    rejected = rejections(
         source,
         sizes,
-        levels=asked.levels,
-        guarded=asked.guarded,
-        simulations=asked.simulations,
+        levels=aim.levels,
+        guarded=aim.guarded,
+        simulations=aim.simulations,
         rng=rng,
     )
-    share = float(found.any(axis=0).mean())
-    return share, _error(share, asked.simulations)
+    share = float(rejected.any(axis=0).mean())
+    return share, _error(share, aim.simulations)
 
 
 def power_of_pilot(
-    source: Population, sizes: Sequence[int], asked: Asked, rng: np.random.Generator
+    source: Population, sizes: Sequence[int], aim: Aim, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Return the power with as many lines of each algorithm as a pilot has."""
     if min(sizes) <= SIMULATED:
-        return simulated_power(source, sizes, asked, rng)
+        return simulated_power(source, sizes, aim, rng)
     # For many lines only the variance of means counts: as if all were as many.
     most = max(sizes)
     noise = [e * math.sqrt(most / n) for e, n in zip(source.noise, sizes, strict=True)]
-    many = ManyLines(replace(source, noise=noise), asked.levels, rng)
+    many = ManyLines(replace(source, noise=noise), aim.levels, rng)
     power = many.power(most - _EXTRA, (1.0, 1.0))
     return power, _error(power, many.draws)
 
@@ -405,18 +405,18 @@ def power_curve(
     source: Population,
     many: ManyLines,
     scale: Sequence[float],
-    asked: Asked,
+    aim: Aim,
     tried: Sequence[int] | None,
     rng: np.random.Generator,
 ) -> Curve:
     """Return power against the number of lines, with effects times `scale`."""
-    guess = max(many.lines(asked.power, scale) + _EXTRA, asked.least)
+    guess = max(many.lines(aim.power, scale) + _EXTRA, aim.least)
     slope = _slope(many, scale, guess)
     if tried is None and guess > SIMULATED:
-        sizes = _around(guess, asked.least, 25)
+        sizes = _around(guess, aim.least, 25)
         powers = np.array([many.power(max(n - _EXTRA, 0), scale) for n in sizes])
         errors, lower, upper = _left_open(powers, np.full(len(sizes), many.draws))
-        error = _error(asked.power, many.draws) / slope
+        error = _error(aim.power, many.draws) / slope
         return Curve(
             sizes=sizes,
             powers=powers,
@@ -429,26 +429,26 @@ def power_curve(
         )
     own = source.scaled(scale)
     m = len(source.noise)
-    found: dict[int, tuple[float, int]] = {}
-    waiting = list(_around(guess, asked.least) if tried is None else tried)
+    power_at: dict[int, tuple[float, int]] = {}
+    waiting = list(_around(guess, aim.least) if tried is None else tried)
     for _ in range(len(waiting) + _MORE_SIZES):
         if not waiting:
             break
         n = int(waiting.pop())
         is_near = tried is not None or _NEAR[0] * guess <= n <= _NEAR[1] * guess
-        times = asked.simulations if is_near else max(asked.simulations // 3, 100)
-        now = replace(asked, simulations=times)
-        found[n] = simulated_power(own, (n,) * m, now, rng)[0], times
+        times = aim.simulations if is_near else max(aim.simulations // 3, 100)
+        now = replace(aim, simulations=times)
+        power_at[n] = simulated_power(own, (n,) * m, now, rng)[0], times
         if not waiting and tried is None:
-            waiting = _beyond(found, asked)
-    sizes = np.array(sorted(found))
-    powers, times_each = never_falling(found)
+            waiting = _beyond(power_at, aim)
+    sizes = np.array(sorted(power_at))
+    powers, times_each = never_falling(power_at)
     errors, lower, upper = _left_open(powers, np.array(times_each))
-    lines = crossing(sizes, powers, asked.power)
-    is_inside = lines is not None and bool(lines > sizes[0] or sizes[0] <= asked.least)
+    lines = crossing(sizes, powers, aim.power)
+    is_inside = lines is not None and bool(lines > sizes[0] or sizes[0] <= aim.least)
     reached = lines if lines is not None and is_inside else guess
-    error = _error(asked.power, asked.simulations) / slope
-    if reached <= asked.least and powers[0] > asked.power + 3 * errors[0]:
+    error = _error(aim.power, aim.simulations) / slope
+    if reached <= aim.least and powers[0] > aim.power + 3 * errors[0]:
         error = 0.0  # fewer lines find nothing, so that none are left to chance
     return Curve(
         sizes=sizes,
@@ -468,23 +468,23 @@ def _around(guess: float, least: int, points: int = 0) -> NDArray[np.int64]:
     return np.unique(np.maximum(tried.round(), least).astype(np.int64))
 
 
-def _beyond(found: dict[int, tuple[float, int]], asked: Asked) -> list[int]:
+def _beyond(power_at: dict[int, tuple[float, int]], aim: Aim) -> list[int]:
     """Return where to go on, if power is not yet reached, or everywhere."""
-    sizes = sorted(found)
-    powers, _ = never_falling(found)
-    if powers[-1] < asked.power:
+    sizes = sorted(power_at)
+    powers, _ = never_falling(power_at)
+    if powers[-1] < aim.power:
         return [math.ceil(1.5 * sizes[-1])]
-    if powers[0] >= asked.power and sizes[0] > asked.least:
-        return [max(asked.least, math.floor(0.7 * sizes[0]))]
+    if powers[0] >= aim.power and sizes[0] > aim.least:
+        return [max(aim.least, math.floor(0.7 * sizes[0]))]
     return []
 
 
-def never_falling(found: dict[int, tuple[float, int]]) -> tuple[Floats, list[int]]:
+def never_falling(power_at: dict[int, tuple[float, int]]) -> tuple[Floats, list[int]]:
     """Return powers that never fall, nearest to those found, and how often each was."""
     blocks: list[tuple[float, int, int]] = []
-    times_each = [found[n][1] for n in sorted(found)]
-    for n in sorted(found):
-        power, times = found[n]
+    times_each = [power_at[n][1] for n in sorted(power_at)]
+    for n in sorted(power_at):
+        power, times = power_at[n]
         sizes = 1
         while blocks and blocks[-1][0] > power:
             before, more, others = blocks.pop()
@@ -565,7 +565,7 @@ def rejections(
     """Return in which simulated experiments each effect is found."""
     width = max(_draws(np.array(levels))[0], _MORE) * (source.middles.shape[1] + 4)
     most = int(np.clip(_CELLS // width, 1, _BLOCK))
-    found = [
+    blocks = [
         detections(
             source.drawn(min(most, simulations - begin), sizes, rng),
             levels,
@@ -574,40 +574,40 @@ def rejections(
         )
         for begin in range(0, simulations, most)
     ]
-    return np.concatenate(found, axis=1)
+    return np.concatenate(blocks, axis=1)
 
 
 def detections(
     lines: Split, levels: Sequence[float], guarded: bool, rng: np.random.Generator
 ) -> NDArray[np.bool_]:
     """Return whether tests find each effect, shape (effect, experiment)."""
-    asked = np.array(levels)[:, None]
-    found = np.tile(asked > 0, len(lines.means))
+    wanted = np.array(levels)[:, None]
+    detected = np.tile(wanted > 0, len(lines.means))
     tests: list[_Test] = [_shuffled(guarded)]
     if guarded and min(lines.sizes) >= FEWEST_TO_FLIP:
         tests.insert(0, _flipped)
     for test in tests:
-        left = np.flatnonzero(found.any(axis=0))
+        left = np.flatnonzero(detected.any(axis=0))
         if len(left):
-            p = _p(_some(lines, left), test, asked, rng)
-            found[:, left] &= p <= asked * (1 + 1e-12)
-    return found
+            p = _p(_some(lines, left), test, wanted, rng)
+            detected[:, left] &= p <= wanted * (1 + 1e-12)
+    return detected
 
 
-def _p(lines: Split, test: _Test, asked: Floats, rng: np.random.Generator) -> Floats:
+def _p(lines: Split, test: _Test, aim: Floats, rng: np.random.Generator) -> Floats:
     """Return p values, shape (effect, experiment), exact enough to be held to a level."""
-    beyond, draws, floor, is_exact = test(lines, _draws(asked)[0], rng)
+    beyond, draws, floor, is_exact = test(lines, _draws(aim)[0], rng)
     if is_exact:
         return beyond / draws
     p = (1 + beyond) / (1 + draws)
     # Few draws settle most; chance in the others would lose power, as the larger of two
     # p values is taken.
-    reach = _SETTLED * np.sqrt(asked * (1 - asked) / draws)
-    near = np.flatnonzero(((np.abs(p - asked) < reach) & (asked > 0)).any(axis=0))
+    reach = _SETTLED * np.sqrt(aim * (1 - aim) / draws)
+    near = np.flatnonzero(((np.abs(p - aim) < reach) & (aim > 0)).any(axis=0))
     if len(near):
         some = _some(lines, near)
         again = beyond[:, near]
-        for _ in range(0, _draws(asked)[1], _MORE):
+        for _ in range(0, _draws(aim)[1], _MORE):
             again = again + test(some, _MORE, rng)[0]
             draws += _MORE
         p[:, near] = (1 + again) / (1 + draws)
@@ -615,9 +615,9 @@ def _p(lines: Split, test: _Test, asked: Floats, rng: np.random.Generator) -> Fl
     return np.maximum(p, floor)
 
 
-def _draws(asked: Floats) -> tuple[int, int]:
+def _draws(aim: Floats) -> tuple[int, int]:
     """Return how many shuffles tests at these levels take, and how many more."""
-    level = asked[asked > 0].min()
+    level = aim[aim > 0].min()
     return (
         int(np.clip(math.ceil(5 / level), _FIRST, _FIRST_MOST)),
         int(np.clip(math.ceil(40 / level), _MORE, _MORE_MOST)),

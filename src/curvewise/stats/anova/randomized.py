@@ -187,7 +187,7 @@ def randomized_anova(
     first = checked_chance(shuffles, rng, 19, "shuffles")
     level, last = checked_level(level), max(checked_size(most, "most"), first)
     anova = two_way(design)
-    asked = Question(
+    procedure = Procedure(
         draws=first,
         most=last,
         exact=exact,
@@ -196,7 +196,7 @@ def randomized_anova(
         noise=how,
         interaction=interaction,
     )
-    tests = tests_of(design, asked, rng)
+    tests = tests_of(design, procedure, rng)
     is_guarded = tests["algorithm"].flips is not None
     return RandomizedAnova(
         anova=anova,
@@ -248,7 +248,7 @@ _PEAK = "largest of Welch's F over the steps, of lines less their own means"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Question:
+class Procedure:
     """How lines are to be tested, see `randomized_anova`."""
 
     draws: int  # at first
@@ -261,31 +261,33 @@ class Question:
 
 
 def tests_of(
-    design: Design, asked: Question, rng: np.random.Generator
+    design: Design, procedure: Procedure, rng: np.random.Generator
 ) -> dict[str, EffectTest]:
     """Return the tests of both effects; refuse designs that cannot have them.
 
     Lines that are all the same are tested as any others: nothing is more different than
     what came, and p is 1.
     """
-    _checked_sizes(design, asked.noise, asked.interaction)
-    every = is_exact(asked.exact, number_of_deals(design.sizes))
+    _checked_sizes(design, procedure.noise, procedure.interaction)
+    every = is_exact(procedure.exact, number_of_deals(design.sizes))
     parts = split(design.values[None], design.sizes)
-    peaks = shapes_at_steps(design) if asked.interaction == "max_t" else None
+    peaks = shapes_at_steps(design) if procedure.interaction == "max_t" else None
     shuffled: tuple[Effect, ...] = EFFECTS if peaks is None else ("algorithm",)
     piles = {
-        "shuffles": shuffles_of(parts, shuffled, asked.null, asked.noise, every, rng)
+        "shuffles": shuffles_of(
+            parts, shuffled, procedure.null, procedure.noise, every, rng
+        )
     }
-    if asked.noise == "unequal" and min(design.sizes) >= FEWEST_TO_FLIP:
-        piles["flips"] = flips_of(parts, peaks, asked.draws, rng)
-    settle(list(piles.values()), asked.level, asked.draws, asked.most)
-    words = dict(zip(EFFECTS, _WORDS[asked.null, asked.noise], strict=True))
+    if procedure.noise == "unequal" and min(design.sizes) >= FEWEST_TO_FLIP:
+        piles["flips"] = flips_of(parts, peaks, procedure.draws, rng)
+    settle(list(piles.values()), procedure.level, procedure.draws, procedure.most)
+    words = dict(zip(EFFECTS, _WORDS[procedure.null, procedure.noise], strict=True))
     if peaks is not None:
         words["interaction"] = _PEAK
     tests: dict[str, EffectTest] = {}
     for effect in EFFECTS:
         draws = {
-            kind: pile.draws(effect, asked.draws, asked.most)
+            kind: pile.draws(effect, procedure.draws, procedure.most)
             for kind, pile in piles.items()
             if effect in pile.observed
         }

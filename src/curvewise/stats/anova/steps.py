@@ -86,9 +86,9 @@ def _lines_at(lines: LinesLike, steps: Any, windows: Any) -> _AtSteps:
         if s < FEWEST_TO_FLIP
     }
     if few:
-        told = ", ".join(f"'{name}' has {size}" for name, size in few.items())
+        counts = ", ".join(f"'{name}' has {size}" for name, size in few.items())
         raise CurvewiseError(
-            f"This takes {FEWEST_TO_FLIP} lines or more of each algorithm, and {told}: "
+            f"This takes {FEWEST_TO_FLIP} lines or more of each algorithm, and {counts}: "
             f"flipping the signs of so few tells nothing about chance. Run more seeds, or "
             f"ask randomized_anova whether the curves differ at all.",
             argument="lines",
@@ -241,8 +241,8 @@ class Where:
         difference of means in a window may be due to any of its steps. None if nothing
         was found.
         """
-        found = np.flatnonzero(self.different)
-        return float(self.first[found[-1]]) if len(found) else None
+        windows = np.flatnonzero(self.different)
+        return float(self.first[windows[-1]]) if len(windows) else None
 
     @property
     def first_different(self) -> float | None:
@@ -251,8 +251,8 @@ class Where:
         An upper confidence bound, at confidence 1 - `level`; the last step of the first
         window that differs. None if nothing was found.
         """
-        found = np.flatnonzero(self.different)
-        return float(self.last[found[0]]) if len(found) else None
+        windows = np.flatnonzero(self.different)
+        return float(self.last[windows[0]]) if len(windows) else None
 
     @property
     def has_windows(self) -> bool:
@@ -333,8 +333,8 @@ class Where:
                 f"{self.steps[-1]:g}. Pass a band on the same steps.",
                 argument="band",
             )
-        found = np.flatnonzero(self.different)
-        return band.at > (self.last[found[-1]] if len(found) else -np.inf)
+        windows = np.flatnonzero(self.different)
+        return band.at > (self.last[windows[-1]] if len(windows) else -np.inf)
 
 
 def where_different(

@@ -145,7 +145,7 @@ def difference(
     one_of("kind", kind, KINDS)
     level = checked_confidence(confidence)
     ends = checked_support(support, one, other)
-    asked = _Asked(
+    terms = _Terms(
         functional=functional,
         confidence=level,
         paired=paired,
@@ -154,12 +154,12 @@ def difference(
         start=start,
     )
     if min(len(one), len(other)) == 1:
-        return _unknown(asked, one, other, few(len(one), len(other)))
+        return _unknown(terms, one, other, few(len(one), len(other)))
     if method == "guaranteed":
-        return _guaranteed(asked, one, other)
+        return _guaranteed(terms, one, other)
     if of == "quantile":
-        return _between_order_statistics(asked, one, other)
-    return _studentised(asked, one, other)
+        return _between_order_statistics(terms, one, other)
+    return _studentised(terms, one, other)
 
 
 def has_few(functional: Functional, n: int, *, confidence: float = 0.95) -> bool:
@@ -200,7 +200,7 @@ def _what(functional: Functional, paired: bool) -> What:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Terms:
     """What was asked for, passed on as one."""
 
     functional: Functional
@@ -223,26 +223,26 @@ class _Asked:
         return self.functional.value(a) - self.functional.value(b)
 
 
-def _studentised(asked: _Asked, a: Floats, b: Floats) -> Interval:
-    f = asked.functional
+def _studentised(terms: _Terms, a: Floats, b: Floats) -> Interval:
+    f = terms.functional
     x, y = f.contributions(a), f.contributions(b)
     n, m = f.mass * len(a), f.mass * len(b)
     if is_few(min(n, m), 2):
         why = f"{n:g} and {m:g} trials in the tail have no standard error"
-        return _instead(asked, a, b, why)
-    if asked.paired:
+        return _instead(terms, a, b, why)
+    if terms.paired:
         if is_constant(x - y, a, b):
-            return _instead(asked, a, b, "the pairs do not differ in how they differ")
+            return _instead(terms, a, b, "the pairs do not differ in how they differ")
         error, df = standard_error(x - y), n - 1
     else:
         if is_constant(x, a) and is_constant(y, b):
-            return _instead(asked, a, b, "neither sample varies")
+            return _instead(terms, a, b, "neither sample varies")
         error, df = _welch(standard_error(x), n, standard_error(y), m)
-    _warn(asked, min(n, m))
-    reach = t_quantile(asked.confidence, df) * error
-    value = asked.value(a, b)
-    guarantee = _promise_of_many(asked, "Student, paired" if asked.paired else "Welch")
-    return asked.interval(value, value - reach, value + reach, guarantee)
+    _warn(terms, min(n, m))
+    reach = t_quantile(terms.confidence, df) * error
+    value = terms.value(a, b)
+    guarantee = _promise_of_many(terms, "Student, paired" if terms.paired else "Welch")
+    return terms.interval(value, value - reach, value + reach, guarantee)
 
 
 def _welch(one: float, n: float, other: float, m: float) -> tuple[float, float]:
@@ -255,38 +255,38 @@ def _welch(one: float, n: float, other: float, m: float) -> tuple[float, float]:
     return largest * math.sqrt(u + v), welch_df(u, n, v, m)
 
 
-def _warn(asked: _Asked, n: float) -> None:
+def _warn(terms: _Terms, n: float) -> None:
     warn_if_few(
         n,
-        _what(asked.functional, asked.paired),
+        _what(terms.functional, terms.paired),
         "The difference",
-        of="trials in the tail" if asked.functional.of == "cvar" else "trials",
-        confidence=asked.confidence,
+        of="trials in the tail" if terms.functional.of == "cvar" else "trials",
+        confidence=terms.confidence,
         depth=5,
     )
 
 
-def _promise_of_many(asked: _Asked, name: str) -> str:
-    return asymptotic(asked.confidence, name, "" if asked.paired else APART)
+def _promise_of_many(terms: _Terms, name: str) -> str:
+    return asymptotic(terms.confidence, name, "" if terms.paired else APART)
 
 
-def _between_order_statistics(asked: _Asked, a: Floats, b: Floats) -> Interval:
-    p = asked.functional.alpha
-    at_a, at_b = asked.functional.value(a), asked.functional.value(b)
-    (down_a, up_a), (down_b, up_b) = _reaches(asked, a, at_a), _reaches(asked, b, at_b)
-    r = _correlation(a, at_a, b, at_b) if asked.paired else 0.0
+def _between_order_statistics(terms: _Terms, a: Floats, b: Floats) -> Interval:
+    p = terms.functional.alpha
+    at_a, at_b = terms.functional.value(a), terms.functional.value(b)
+    (down_a, up_a), (down_b, up_b) = _reaches(terms, a, at_a), _reaches(terms, b, at_b)
+    r = _correlation(a, at_a, b, at_b) if terms.paired else 0.0
     value = at_a - at_b
     lower, upper = value - _joined(down_a, up_b, r), value + _joined(up_a, down_b, r)
     if math.isinf(lower) and math.isinf(upper):
-        return _unknown(asked, a, b, f"too few trials for quantile {p:g}")
-    _warn(asked, min(len(a), len(b)))
-    guarantee = _promise_of_many(asked, "joined order statistics")
-    return asked.interval(value, lower, upper, guarantee)
+        return _unknown(terms, a, b, f"too few trials for quantile {p:g}")
+    _warn(terms, min(len(a), len(b)))
+    guarantee = _promise_of_many(terms, "joined order statistics")
+    return terms.interval(value, lower, upper, guarantee)
 
 
-def _reaches(asked: _Asked, z: Floats, at: float) -> tuple[float, float]:
+def _reaches(terms: _Terms, z: Floats, at: float) -> tuple[float, float]:
     """Return how far below and above its estimate a quantile may be."""
-    lower, upper = _ranked(z, asked.functional.alpha, asked.confidence, ANYWHERE)
+    lower, upper = _ranked(z, terms.functional.alpha, terms.confidence, ANYWHERE)
     return at - lower, upper - at
 
 
@@ -318,69 +318,69 @@ def _correlation(a: Floats, at_a: float, b: Floats, at_b: float) -> float:
     return min(r, 0.0) if is_tied else r
 
 
-def _guaranteed(asked: _Asked, a: Floats, b: Floats) -> Interval:
-    of = asked.functional.of
-    if of == "mean" and asked.paired:
-        least, most = asked.support
-        across = replace(asked, support=(least - most, most - least))
-        lower, upper = _bounds(across, a - b, asked.confidence)
+def _guaranteed(terms: _Terms, a: Floats, b: Floats) -> Interval:
+    of = terms.functional.of
+    if of == "mean" and terms.paired:
+        least, most = terms.support
+        across = replace(terms, support=(least - most, most - least))
+        lower, upper = _bounds(across, a - b, terms.confidence)
     else:
-        half = shared_confidence(asked.confidence, 2)
-        (low_a, high_a), (low_b, high_b) = (_bounds(asked, z, half) for z in (a, b))
+        half = shared_confidence(terms.confidence, 2)
+        (low_a, high_a), (low_b, high_b) = (_bounds(terms, z, half) for z in (a, b))
         lower, upper = low_a - high_b, high_a - low_b
     if math.isinf(lower) and math.isinf(upper):
         if of == "quantile":
-            return _unknown(asked, a, b, f"too few trials for {asked.functional}")
+            return _unknown(terms, a, b, f"too few trials for {terms.functional}")
         raise CurvewiseError(
-            f"Nothing bounds a {of}: the support is {asked.support[0]:g} to "
-            f"{asked.support[1]:g}. Pass ",
+            f"Nothing bounds a {of}: the support is {terms.support[0]:g} to "
+            f"{terms.support[1]:g}. Pass ",
             {"support": ...},
             ", or ",
             {"method": "asymptotic"},
             ".",
             argument="support",
         )
-    return asked.interval(asked.value(a, b), lower, upper, _promise_of_bands(asked))
+    return terms.interval(terms.value(a, b), lower, upper, _promise_of_bands(terms))
 
 
-def _bounds(asked: _Asked, z: Floats, confidence: float) -> tuple[float, float]:
+def _bounds(terms: _Terms, z: Floats, confidence: float) -> tuple[float, float]:
     """Return limits for the statistic of one sample."""
-    f = asked.functional
-    if f.of == "quantile" and asked.kind != "anytime":
-        return _ranked(z, f.alpha, confidence, asked.support)
+    f = terms.functional
+    if f.of == "quantile" and terms.kind != "anytime":
+        return _ranked(z, f.alpha, confidence, terms.support)
     band = cdf_band(
         z,
         confidence=confidence,
-        kind=asked.kind,
-        support=asked.support,
-        start=asked.start,
+        kind=terms.kind,
+        support=terms.support,
+        start=terms.start,
     )
     return f.bounds(band)
 
 
-def _promise_of_bands(asked: _Asked) -> str:
-    of = asked.functional.of
-    if of == "quantile" and asked.kind != "anytime":
+def _promise_of_bands(terms: _Terms) -> str:
+    of = terms.functional.of
+    if of == "quantile" and terms.kind != "anytime":
         name = "order statistics"
-    elif of == "mean" and asked.paired:
-        name = f"{NAMES[asked.kind]} band of the differences"
+    elif of == "mean" and terms.paired:
+        name = f"{NAMES[terms.kind]} band of the differences"
     else:
-        name = f"two {NAMES[asked.kind]} bands"
-    given = "on the support" if of != "quantile" else "at this one quantile"
-    how = f"trials of any distribution {given}, however A and B depend on each other"
-    return finite_sample(asked.confidence, f"{how}{looks(asked.kind)} ({name})")
+        name = f"two {NAMES[terms.kind]} bands"
+    scope = "on the support" if of != "quantile" else "at this one quantile"
+    how = f"trials of any distribution {scope}, however A and B depend on each other"
+    return finite_sample(terms.confidence, f"{how}{looks(terms.kind)} ({name})")
 
 
-def _instead(asked: _Asked, a: Floats, b: Floats, why: str) -> Interval:
+def _instead(terms: _Terms, a: Floats, b: Floats, why: str) -> Interval:
     """Return the guaranteed interval where there is no standard error."""
-    if not all(math.isfinite(end) for end in asked.support):
-        return _unknown(asked, a, b, why)
-    found = _guaranteed(asked, a, b)
-    return replace(found, guarantee=f"{found.guarantee}, because {why}")
+    if not all(math.isfinite(end) for end in terms.support):
+        return _unknown(terms, a, b, why)
+    interval = _guaranteed(terms, a, b)
+    return replace(interval, guarantee=f"{interval.guarantee}, because {why}")
 
 
-def _unknown(asked: _Asked, a: Floats, b: Floats, why: str) -> Interval:
-    return asked.interval(asked.value(a, b), -math.inf, math.inf, cannot_tell(why))
+def _unknown(terms: _Terms, a: Floats, b: Floats, why: str) -> Interval:
+    return terms.interval(terms.value(a, b), -math.inf, math.inf, cannot_tell(why))
 
 
 # --- All pairs of many algorithms: the numbers of one pair after another, sooner --------

@@ -125,13 +125,13 @@ def probability_of_improvement(
             name = "binomial CVaR"
     if min(n, m) == 1:
         return Interval(0.0, 1.0, estimand, cannot_tell(few(n, m)), value)
-    given = "" if paired else APART
+    design = "" if paired else APART
     if method == "asymptotic":
         what: What = "improvement in pairs" if paired else "improvement"
         warn_if_few(min(n, m), what, "The interval")
-        guarantee = asymptotic(confidence, name, given)
+        guarantee = asymptotic(confidence, name, design)
     else:
-        how = f"trials of any distribution{given} ({name})"
+        how = f"trials of any distribution{design} ({name})"
         guarantee = finite_sample(confidence, how)
     return Interval(*ends, estimand, guarantee, value)
 
@@ -265,14 +265,14 @@ def improvement_over_tasks(
     if fewest == 1:
         why = cannot_tell("one run of a task does not show how much runs differ")
         return Interval(0.0, 1.0, estimand, why, value)
-    given = "" if paired else APART
+    design = "" if paired else APART
     if method == "guaranteed":
         ends = convex(value, tasks * fewest, confidence)
-        how = f"runs of any distribution{given} (binomial CVaR over all tasks)"
+        how = f"runs of any distribution{design} (binomial CVaR over all tasks)"
         return Interval(*ends, estimand, finite_sample(confidence, how), value)
     warn_if_few(fewest, "improvement over tasks", "The interval", of="runs of a task")
     name = "studentised placements, stratified by task"
-    guarantee = asymptotic(confidence, name, given)
+    guarantee = asymptotic(confidence, name, design)
     if not 0 < value < 1:
         ends = degenerate(value, tasks * fewest, confidence)
     else:
@@ -369,13 +369,13 @@ def variance(placed: Floats, value: float, confidence: float) -> float:
     which may move the value by r times as much as a coin deviates from it.
     """
     n = len(placed)
-    seen = float(placed.var(ddof=1)) / n
+    observed = float(placed.var(ddof=1)) / n
     middle = np.partition(placed, n // 2)[n // 2]
     if 2 * np.count_nonzero(placed == middle) <= n:  # scores differ, and so it is seen
-        return seen
+        return observed
     unseen = -math.expm1(math.log((1 - confidence) / 2) / n)
     least = unseen**2 * value * (1 - value) / t_quantile(confidence, n - 1) ** 2
-    return max(seen, least)
+    return max(observed, least)
 
 
 def in_shape_of_score(

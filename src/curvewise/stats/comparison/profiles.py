@@ -114,7 +114,7 @@ def performance_profile(
         _warn(pool, "profile")
         lower, upper = _limits(pool, shares, value, each)
         guarantee = asymptotic(confidence, f"{every}, closed form, stratified by task")
-    found = CurveBand(
+    band = CurveBand(
         at=thresholds,
         value=value,
         lower=lower,
@@ -122,7 +122,7 @@ def performance_profile(
         estimand=_WHAT,
         guarantee=guarantee,
     )
-    return found if pointwise else _monotone(found)
+    return band if pointwise else _monotone(band)
 
 
 def performance_profile_bootstrap(

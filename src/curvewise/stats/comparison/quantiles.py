@@ -289,7 +289,7 @@ def resampled_violations(
 ) -> Floats:
     """Return the violation ratios of resamples of two sorted samples."""
     batch = max(1, _BATCH // (len(a) + len(b)))
-    found = []
+    violations = []
     for done in range(0, resamples, batch):
         rows = min(batch, resamples - done)
         x, y = (
@@ -300,8 +300,8 @@ def resampled_violations(
             ]
             for z in (a, b)
         )
-        found.append(steps.violation(x, y))
-    return np.concatenate(found)
+        violations.append(steps.violation(x, y))
+    return np.concatenate(violations)
 
 
 def _upper(

@@ -489,11 +489,11 @@ def _bootstrap(
     if why:
         return _unknown(pool, statistic, why)
     _warn(pool, "resampled over tasks", statistic, parts)
-    found = np.concatenate(
+    values = np.concatenate(
         [statistic.value(pool.scores, w) for w in pool.resampled(resamples, rng)]
     )
-    lower, error = percentile(found, (1 - confidence) / 2)
-    upper, other = percentile(found, (1 + confidence) / 2)
+    lower, error = percentile(values, (1 - confidence) / 2)
+    upper, other = percentile(values, (1 + confidence) / 2)
     name = f"percentile bootstrap, stratified by task, {resamples} resamples"
     return Interval(
         lower,

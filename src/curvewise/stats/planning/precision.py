@@ -524,8 +524,8 @@ def _band_levels(
 
     def lower(p: Floats) -> Floats:
         i = np.maximum(n * p, np.finfo(np.float64).tiny)
-        found: Floats = np.where(p > 0, betaincinv(i, n + 1 - i, level), 0.0)
-        return found
+        level_at: Floats = np.where(p > 0, betaincinv(i, n + 1 - i, level), 0.0)
+        return level_at
 
     # The band of a distribution seen from above is that seen from below, turned around.
     return lower(share), 1 - lower(1 - share)
