@@ -92,9 +92,6 @@ def test_a_pilot_gives_one_row_per_task_and_algorithm():
         found_ends = [rows[-1][f"{method}{end}"] for end in ("", "_lower", "_upper")]
         assert found_ends == [need.trials, need.lower, need.upper]
     assert rows[-1]["pilot"] == len(own)
-    text = str(found)
-    assert "Trials for the CVaR 0.5 of accuracy to a half-width of 0.02" in text
-    assert "9 failed trials counted with score 0." in text
 
 
 def test_the_numbers_hold_together_if_asked_for():
@@ -136,7 +133,6 @@ def test_a_loss_is_turned_round():
 def test_without_a_pilot_it_is_the_worst_case_of_the_metrics_range():
     found = plan.trials(0.05, of="mean", metric="accuracy")
     assert found.rows()[0]["guaranteed"] == 731
-    assert "for the worst distribution on the metric's range" in str(found)
     assert found.widths([731])["at worst"][0] == pytest.approx(half_width(731))
     twice = plan.trials(0.1, of="mean", metric="mcc")  # from -1 to 1
     assert twice.rows()[0]["guaranteed"] == 731
@@ -154,7 +150,6 @@ def test_what_has_no_bound_has_an_asymptotic_number_only():
             0.2, pilot=-trials.scores("loss")["a"], method="asymptotic"
         ).trials
     )
-    assert "nothing can be guaranteed" in str(found)
     assert math.isfinite(found.widths([100])["t, a"][0])
 
 
@@ -212,7 +207,6 @@ def test_what_200_trials_tell():
 
 
 def test_what_few_and_many_trials_tell():
-    assert str(plan.tell(1)).startswith("What 1 trial can tell\n")
     assert "none" in str(plan.tell(5))
     assert "99.999631 %" in str(plan.tell(1_000_000))  # and not 100 %
 
@@ -220,7 +214,6 @@ def test_what_few_and_many_trials_tell():
 def test_the_top():
     found = plan.top(0.05)
     assert found.trials == 59
-    assert str(found).startswith("The best of 59 independent trials is in the top 5 %")
     assert found.rows() == [{"share": 0.05, "confidence": 0.95, "trials": 59}]
 
 
@@ -343,7 +336,6 @@ def test_where_a_pilot_shows_nothing_that_is_said(monkeypatch):
     assert (row["lines"], row["lines_upper"], row["power_now"]) == (None, None, None)
     text = str(found)
     assert "cannot be said" in text
-    assert "cannot be said, ?: chance alone shows as much as this pilot does." in text
     assert "more than" not in text
     assert json.loads(found.to_json())["rows"][0]["lines"] is None
 
@@ -353,7 +345,6 @@ def test_more_lines_than_are_computed_are_said_to_be():
     (row,) = found.table()
     assert row["lines for 0.8"] == row["from to"] == "more than 1,000,000"
     text = str(found)
-    assert "more than 1,000,000: so small a difference takes more lines than" in text
     assert "cannot be said" not in text
     assert "?" not in text
     assert found.rows()[0]["lines"] is None
@@ -371,7 +362,6 @@ def test_a_task_with_one_algorithm_is_left_out_and_named(monkeypatch):
     found = plan.lines(trials, shift=2)
     assert [row["task"] for row in found.rows()] == ["t"]
     assert found.alone == ("u",)
-    assert "Left out, with one algorithm only: 'u'." in found.notes()
     whole = plan.lines(trials.where(task="t"), shift=2)
     assert whole.rows() == found.rows()
     assert whole.alone == ()
@@ -391,11 +381,8 @@ def test_failed_lines_are_counted_and_crossed_ones_refused(monkeypatch):
         plan.lines(broken)
     found = plan.lines(broken, failed=-5.0, shift=1)
     assert found.failed == 1
-    assert "1 failed trial counted with score -5 from where" in str(found)
     crossed = curves(lines, labels=lambda _, i: {"params": i // 4, "seed": i % 4})
-    with pytest.raises(
-        cw.CurvewiseError, match=r"^These trials are crossed \(params x se"
-    ):
+    with pytest.raises(cw.CurvewiseError, match="crossed"):
         plan.lines(crossed)
 
 
