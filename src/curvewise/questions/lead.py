@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from curvewise.metrics import Metric
-from curvewise.questions.sentences import all_others, some
+from curvewise.questions.sentences import some
 from curvewise.text import joined
 
 Surety: TypeAlias = Literal["sure", "probable", "open"]
@@ -109,7 +109,9 @@ class Lead:
         'both others'
         """
         rivals = self.ahead_of
-        return names[rivals[0]] if len(rivals) == 1 else all_others(len(rivals))
+        if len(rivals) == 1:
+            return names[rivals[0]]
+        return "both others" if len(rivals) == 2 else f"all {len(rivals)} others"
 
     def not_from(self, names: Mapping[str, str]) -> str:
         """Return from whom the leader is not told apart, and from whom it is.

@@ -243,15 +243,6 @@ def all_tasks(n: int) -> str:
     return "both tasks" if n == 2 else f"all {n} tasks"
 
 
-def all_others(n: int) -> str:
-    """Return what so many rivals are called together.
-
-    >>> all_others(1), all_others(2), all_others(5)
-    ('the other', 'both others', 'all 5 others')
-    """
-    return {1: "the other", 2: "both others"}.get(n, f"all {n} others")
-
-
 def at_tasks(tasks: Sequence[str], names: Mapping[str, str]) -> str:
     """Return on which tasks a clause is so, before it; nothing for an only, unnamed task.
 
