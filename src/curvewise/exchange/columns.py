@@ -71,8 +71,7 @@ def trials_of_rows(
     order = np.lexsort((step, number, algorithm, task))
     unsorted, table = table, table.take(pa.array(order))
     task, algorithm, number, step = (c[order] for c in (task, algorithm, number, step))
-    new = np.ones(len(step), bool)
-    new[1:] = (np.diff(task) != 0) | (np.diff(algorithm) != 0) | (np.diff(number) != 0)
+    new = run_begins(task, algorithm, number)
     _refuse_repeated(table, roles, new, step)
     # Rows of a run that are not in the order of its steps may be of two runs.
     if roles.step is not None and not is_told and (np.diff(order)[~new[1:]] < 0).any():
@@ -121,6 +120,13 @@ def trials_of_rows(
         )
     origin = " ".join([f"{name}: {roles}", *shaped.remarks])
     return Trials.from_columns(tasks, algorithms, meant, core, details, origin=origin)
+
+
+def run_begins(task: Any, algorithm: Any, number: Any) -> Any:
+    """Return which rows, in the order of these, are the first of a run."""
+    new = np.ones(len(task), bool)
+    new[1:] = (np.diff(task) != 0) | (np.diff(algorithm) != 0) | (np.diff(number) != 0)
+    return new
 
 
 def _steps(table: pa.Table, roles: Roles) -> Any:

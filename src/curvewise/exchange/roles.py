@@ -327,12 +327,12 @@ def _refuse_crossed(
         order = np.lexsort((values, code))
         new = np.diff(code[order], prepend=-1) != 0
         sizes = np.bincount(np.cumsum(new) - 1)
-        varies = bool((np.diff(values[order])[~new[1:]] != 0).any())
-        crossed = varies and len(sizes) > 1 and sizes.min() == sizes.max()
+        is_varied = bool((np.diff(values[order])[~new[1:]] != 0).any())
+        crossed = is_varied and len(sizes) > 1 and sizes.min() == sizes.max()
         if crossed:
             per_group = values[order].reshape(len(sizes), -1)
             crossed = bool((per_group == per_group[0]).all())
-        if crossed or (usual and varies and not is_number(table, column)):
+        if crossed or (usual and is_varied and not is_number(table, column)):
             raise CurvewiseError(
                 f"What is '{column}'? Every algorithm has the same values of it, and no "
                 f"column tells runs apart: rows that differ in it would be counted as runs "

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from curvewise.errors import CurvewiseError, listed, shortened, unknown
-from curvewise.exchange.columns import numbers
+from curvewise.exchange.columns import numbers, run_begins
 from curvewise.exchange.tables import COLUMN, FORM, TYPES, column_types, metrics_in
 from curvewise.text import count
 from curvewise.trials import STATUSES, Trials, must_be_trials
@@ -287,8 +287,7 @@ def _read(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
     order = np.lexsort((step, number, algorithm, task))
     table = table.take(pa.array(order))
     task, algorithm, number, step = (c[order] for c in (task, algorithm, number, step))
-    new = np.ones(len(step), bool)
-    new[1:] = (np.diff(task) != 0) | (np.diff(algorithm) != 0) | (np.diff(number) != 0)
+    new = run_begins(task, algorithm, number)
     first, kept = np.flatnonzero(new), ~np.isnan(step)
     lengths = np.bincount((np.cumsum(new) - 1)[kept], minlength=len(first))
     curves, runs = table.filter(pa.array(kept)), table.take(pa.array(first))

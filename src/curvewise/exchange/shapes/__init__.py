@@ -82,6 +82,12 @@ class Shaped:
         given = self.role_columns | {*(self.score_columns or ())}
         return [c for c in self.table.column_names if c not in given]
 
+    def who(self, columns: Iterable[str] | None = None) -> list[Any]:
+        """Return the columns of tasks and of algorithms: stated, or by a usual name."""
+        columns = self.table.column_names if columns is None else list(columns)
+        usual = (("task", names.TASK), ("algorithm", names.ALGORITHM))
+        return [self.stated.get(role) or names.first(n, columns) for role, n in usual]
+
     def told(self, remark: str, **changes: Any) -> "Shaped":
         """Return this with other content, and a remark on it."""
         return replace(self, remarks=(*self.remarks, remark), **changes)

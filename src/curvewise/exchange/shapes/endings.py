@@ -264,11 +264,9 @@ def _runs(shaped: Shaped) -> _Runs | None:
     )
     if step is None or trial == []:
         return None
-    usual = (("task", names.TASK), ("algorithm", names.ALGORITHM))
-    who = [stated.get(role) or names.first(some, columns) for role, some in usual]
     if trial is None:
         trial = names.every(names.TRIAL, columns)
-    keys = [*who, *([trial] if isinstance(trial, str) else trial)]
+    keys = [*shaped.who(), *([trial] if isinstance(trial, str) else trial)]
     keys = [c for c in dict.fromkeys(keys) if c in columns and c != step]
     of_row = group_codes(table, keys)
     steps = np.arange(table.num_rows, dtype=float)

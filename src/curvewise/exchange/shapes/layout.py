@@ -283,8 +283,7 @@ def _ask_about_wide(shaped: Shaped, name: str) -> None:
     if shaped.score_columns is not None or stated.get("known"):
         return
     columns = table.column_names
-    algorithm = stated.get("algorithm") or names.first(names.ALGORITHM, columns)
-    task = stated.get("task") or names.first(names.TASK, columns)
+    task, algorithm = shaped.who()
     if algorithm and task:
         return
     usual = {
@@ -504,8 +503,7 @@ def summary_rows(shaped: Shaped, name: str) -> Shaped | None:
     runs = (
         [trial] if isinstance(trial, str) else trial or names.every(names.TRIAL, texts)
     )
-    task = stated.get("task") or names.first(names.TASK, texts)
-    algorithm = stated.get("algorithm") or names.first(names.ALGORITHM, texts)
+    task, algorithm = shaped.who(texts)
     _refuse_blank_runs(table, name, trial, [c for c in (task, algorithm) if c])
     for column in (*runs, task, algorithm):
         if column not in texts:
@@ -599,11 +597,7 @@ def _folded(text: str) -> str:
 def rows(shaped: Shaped, name: str) -> Shaped | None:
     """Ask, or see, whether rows that nothing tells apart are steps of one run."""
     table, stated = shaped.table, shaped.stated
-    who = [
-        column
-        for role, usual in (("task", names.TASK), ("algorithm", names.ALGORITHM))
-        if (column := stated.get(role) or names.first(usual, table.column_names))
-    ]
+    who = [column for column in shaped.who() if column]
     if stated.get("step") == "row" and "row" not in table.column_names:
         trial = stated.get("trial")
         if trial is None:
