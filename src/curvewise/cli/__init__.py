@@ -125,12 +125,12 @@ class Group(click.Group):
         """Write the commands under the headings of their groups."""
         width = formatter.width - 6 - max(map(len, self.list_commands(ctx)))
         added = ((name, point.load()) for name, point in _added().items())
-        told = {
+        lists = {
             heading: {name: line for name, (_, line) in commands.items()}
             for heading, commands in sections().items()
         }
-        told[_ADDED] = {name: command.help or "" for name, command in added}
-        for heading, lines in told.items():
+        lists[_ADDED] = {name: command.help or "" for name, command in added}
+        for heading, lines in lists.items():
             if lines:
                 with formatter.section(heading):
                     formatter.write_dl(

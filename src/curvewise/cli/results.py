@@ -38,11 +38,11 @@ def check(as_json: bool, **keywords: Any) -> None:
     import curvewise as cw
 
     trials = read_source(**keywords)
-    found = cw.check(trials)
-    in_words = tuple(replace(one, do=in_shell(one.do)) for one in found)
-    found = replace(found, findings=in_words)
-    click.echo(found.to_json() if as_json else str(found))
-    if any(finding.severity == "blocks" for finding in found):
+    findings = cw.check(trials)
+    in_words = tuple(replace(one, do=in_shell(one.do)) for one in findings)
+    findings = replace(findings, findings=in_words)
+    click.echo(findings.to_json() if as_json else str(findings))
+    if any(finding.severity == "blocks" for finding in findings):
         click.get_current_context().exit(CANNOT_ANSWER)
     leave(trials.count_failed())
 
@@ -101,7 +101,7 @@ def report(
     import curvewise as cw
 
     trials = read_source(**keywords)
-    with auditing("writing the report") as found:
+    with auditing("writing the report") as audits:
         path = cw.report.write(
             trials,
             output,
@@ -112,10 +112,10 @@ def report(
             anyway=anyway,
         )
     if as_json:
-        told = {"audit": [json.loads(one.to_json()) for one in found]}
-        click.echo(json.dumps({"report": str(path)} | (told if found else {})))
+        content = {"audit": [json.loads(one.to_json()) for one in audits]}
+        click.echo(json.dumps({"report": str(path)} | (content if audits else {})))
     else:
-        click.echo("".join(f"{one}\n\n" for one in found) + f"wrote {path}")
+        click.echo("".join(f"{one}\n\n" for one in audits) + f"wrote {path}")
     leave(trials.count_failed(metric))
 
 
@@ -176,16 +176,16 @@ def auditing(what: str) -> Iterator[list[Any]]:
     from curvewise.questions.audit.section import watched
 
     if not sys.stderr.isatty():
-        with watched(_shown(_line, every=_EVERY)) as found:
-            yield found
+        with watched(_shown(_line, every=_EVERY)) as audits:
+            yield audits
         return
     from rich.console import Console
 
     with (
         Console(stderr=True).status(what) as status,
-        watched(_shown(status.update, every=0.0)) as found,
+        watched(_shown(status.update, every=0.0)) as audits,
     ):
-        yield found
+        yield audits
 
 
 def _shown(

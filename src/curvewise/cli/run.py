@@ -76,7 +76,7 @@ def run(
     retry_failed: bool,
     dry_run: bool,
     quiet: bool,
-    **given: Any,
+    **stated: Any,
 ) -> None:
     """Run an experiment, or what is left of it.
 
@@ -108,7 +108,7 @@ def run(
     recipe = recipe_of(source, zoo)
     if trials is not None:
         recipe = replace(recipe, experiment=replace(recipe.experiment, trials=trials))
-    options = recipe.options | {k: v for k, v in given.items() if v is not None}
+    options = recipe.options | {k: v for k, v in stated.items() if v is not None}
     if options["store"].startswith("~"):
         options["store"] = os.path.expanduser(options["store"])  # noqa: PTH111
     with warnings_as_lines({*PLAN, *RUN} if recipe.text else None):
@@ -206,25 +206,25 @@ def _show_plan(
         click.echo(f"until: {options['until']}; looks at {looks} trials of each")
     click.echo()
     with working("trying a few trials"):
-        found = estimate(
+        estimated = estimate(
             experiment,
             ahead.left,
             executor=executor,
             workers=asked,
             timeout=options.get("timeout"),
         )
-    click.echo(plain([probe.row() for probe in found.probes]))
-    for probe in found.probes:
+    click.echo(plain([probe.row() for probe in estimated.probes]))
+    for probe in estimated.probes:
         if probe.failed:
             click.echo(_complaint(probe))
-    click.echo(f"\n{found}.")
-    if any(probe.tried for probe in found.probes):
+    click.echo(f"\n{estimated}.")
+    if any(probe.tried for probe in estimated.probes):
         click.echo(
             f"Probed: up to {PROBED_TRIALS} trials of each for a few seconds, "
             f"none of them kept. The first also loads libraries, and counts only where it "
             f"is the only one."
         )
-    leave(sum(probe.failed for probe in found.probes))
+    leave(sum(probe.failed for probe in estimated.probes))
 
 
 def _complaint(probe: "Probe") -> str:

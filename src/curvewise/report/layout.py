@@ -370,9 +370,9 @@ def _label(chart: Chart, table: Table | None) -> str:
     """Return what a chart shows, for those who do not see it."""
     names = dict.fromkeys(series.name for series in chart.named)
     short = list(short_names(names, LETTERS).values())
-    told = ", ".join(short[:_TOLD])
+    curves = ", ".join(short[:_TOLD])
     more = f" and {len(short) - _TOLD} more" if len(short) > _TOLD else ""
     where = f" The numbers are in the table: {table.caption}." if table else ""
     title = " ".join(chart.title.split())
     axes = f"{chart.y_label}, by {chart.x_label}"
-    return visible(f"Chart. {title}: {axes}; {told}{more}.{where}")
+    return visible(f"Chart. {title}: {axes}; {curves}{more}.{where}")

@@ -43,8 +43,8 @@ def kept_together(text: str) -> str:
     return _PERCENT.sub("\xa0%", text)
 
 
-def _sign(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _sign(match: re.Match[str]) -> str:
+    code = ord(match[0])
     if code < 0x20 or code == 0x7F:
         return chr(0x2421 if code == 0x7F else 0x2400 + code)
     if 0x202A <= code <= 0x2069:
@@ -113,8 +113,8 @@ class Names:
     def of(cls, trials: Trials) -> "Names":
         """Return those names of trials that need care."""
         metrics = trials.metrics.values()
-        told = [*(m.name for m in metrics), *(m.label for m in metrics)]
-        return cls.among([*trials.tasks, *trials.algorithms, *told])
+        names = [*(m.name for m in metrics), *(m.label for m in metrics)]
+        return cls.among([*trials.tasks, *trials.algorithms, *names])
 
     @property
     def cut(self) -> dict[str, str]:
@@ -126,9 +126,9 @@ class Names:
         if not self.short and len(text) <= _WORD:
             return escape(visible(text))
         out, end = [], 0
-        for found in self._pattern.finditer(text):
-            out += [escape(visible(text[end : found.start()])), self._shown(found[0])]
-            end = found.end()
+        for match in self._pattern.finditer(text):
+            out += [escape(visible(text[end : match.start()])), self._shown(match[0])]
+            end = match.end()
         return Markup().join([*out, escape(visible(text[end:]))])
 
     def told(self, text: str) -> Markup:
@@ -142,10 +142,11 @@ class Names:
         if short == name:
             return Markup("<bdi>{}</bdi>").format(visible(name))
         place = self._places.get(name)
-        told = name if place is None or len(name) <= _TOOLTIP else name[:_TOOLTIP] + "…"
+        is_whole = place is None or len(name) <= _TOOLTIP
+        tooltip = name if is_whole else name[:_TOOLTIP] + "…"
         where = "" if place is None else Markup(' data-name="{}"').format(place)
         return Markup('<bdi{} title="{}">{}</bdi>').format(
-            where, visible(told), visible(short)
+            where, visible(tooltip), visible(short)
         )
 
 

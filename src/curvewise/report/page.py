@@ -159,15 +159,15 @@ def _read(trials: Trials, settings: Settings) -> str:
     failed = f" ({broken:,} failed)" if broken else ""
     metrics = [trials.metric(name) for name in settings.every]
     if not metrics:
-        told = "no score"
+        judged = "no score"
     elif len(metrics) > 4:
-        told = count(len(metrics), "metric")
+        judged = count(len(metrics), "metric")
     else:
-        told = joined([f"{m.label} ({_better(m)})" for m in metrics])
+        judged = joined([f"{m.label} ({_better(m)})" for m in metrics])
     return (
         f"{count(len(trials), 'trial')}{failed} of "
         f"{count(len(trials.algorithms), 'algorithm')} on "
-        f"{count(len(trials.tasks), 'task')}: {told}."
+        f"{count(len(trials.tasks), 'task')}: {judged}."
     )
 
 

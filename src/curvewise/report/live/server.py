@@ -66,10 +66,10 @@ class Hosts:
 
     def allows(self, host: str) -> bool:
         """Return whether a Host header names this page."""
-        found = _HOST.fullmatch(host)
-        if found is None or int(found[2] or 1) not in range(1, 65536):
+        match = _HOST.fullmatch(host)
+        if match is None or int(match[2] or 1) not in range(1, 65536):
             return False
-        name = found[1].lower()
+        name = match[1].lower()
         return name in self.names or (self.is_open and _is_address(name))
 
 
