@@ -108,14 +108,14 @@ class Learning(TaskAnswer):
 
     def pair(self, one: str, other: str, task: str | None = None) -> CurvePair:
         """Return what the curves of two algorithms say together."""
-        own = self.of(task)
+        curves = self.of(task)
         lacking = Message(
             "Of so many algorithms only pairs with the best one were compared. "
             "Choose fewer with ",
             trials_where(algorithm=[...]),
             ".",
         )
-        return pair_of(own.pairs, own.algorithms, one, other, lacking=lacking)
+        return pair_of(curves.pairs, curves.algorithms, one, other, lacking=lacking)
 
     # --- questions -----------------------------------------------------------------------
 
@@ -135,14 +135,14 @@ class Learning(TaskAnswer):
         ['trees', 'bayes']
         """
         sizes = asked_sizes(size)
-        found = tuple(
-            told
+        predictions = tuple(
+            prediction
             for one in self.found
-            for told in predicted(one, sizes, self.confidence)
+            for prediction in predicted(one, sizes, self.confidence)
         )
         concerns = [line for one in self.found for line in text.concern_lines(one)]
         return Forecasts(
-            *(self.scale.label, self.confidence, found, tuple(concerns)),
+            *(self.scale.label, self.confidence, predictions, tuple(concerns)),
             self.provenance.asked(
                 "at", {"to": joined([step(float(n)) for n in sizes])}
             ),
@@ -164,11 +164,11 @@ class Learning(TaskAnswer):
         >>> [row["algorithm"] for row in answer.size_for(0.09).rows()]
         ['trees', 'bayes']
         """
-        found = tuple(
-            told for one in self.found for told in needed(one, error, self.confidence)
+        sizes = tuple(
+            size for one in self.found for size in needed(one, error, self.confidence)
         )
         return SizesNeeded(
-            *(self.scale.label, float(error), self.confidence, found),
+            *(self.scale.label, float(error), self.confidence, sizes),
             self.provenance.asked("size_for", {"error": float(error)}),
         )
 
@@ -203,11 +203,13 @@ class Learning(TaskAnswer):
         """
         fits = [fit for one in self.found for fit in one.fits]
         is_known = seconds is not None or all(is_timed(fit) for fit in fits)
-        asked = (to, seconds, budget, self.scale.unit, is_known)
-        found = tuple(told for one in self.found for told in advised(one, *asked))
+        arguments = (to, seconds, budget, self.scale.unit, is_known)
+        runs = tuple(
+            advice for one in self.found for advice in advised(one, *arguments)
+        )
         settings: dict[str, Cell] = {"to": float(to), "budget": budget}
         return NextRuns(
-            *(self.scale.label, float(to), is_known, found),
+            *(self.scale.label, float(to), is_known, runs),
             self.provenance.asked("next_run", settings),
         )
 
@@ -278,10 +280,10 @@ class Learning(TaskAnswer):
 
     def verdicts(self, task: str) -> list[str]:
         """Return in words what more data would buy, and which algorithm is better."""
-        own = self.of(task)
+        curves = self.of(task)
         return [
-            *(text.fit_verdict(own, fit, self.confidence) for fit in own.fits),
-            *(text.pair_verdict(own, pair) for pair in own.pairs),
+            *(text.fit_verdict(curves, fit, self.confidence) for fit in curves.fits),
+            *(text.pair_verdict(curves, pair) for pair in curves.pairs),
         ]
 
     def concerns(self, task: str) -> list[str]:
@@ -384,8 +386,8 @@ def learning(
     meant = inquiry.metric
     scale = error_scale(meant, lowest(trials, meant.name))
     by_task = measured_by_task(trials, meant.name, scale, failed)
-    enough = [task for task, own in by_task.items() if has_curves(own)]
-    found = tuple(
+    enough = [task for task, measured in by_task.items() if has_curves(measured)]
+    curves = tuple(
         curve_task(task, by_task[task], scale, size, method, confidence)
         for task in enough or by_task
     )
@@ -401,8 +403,8 @@ def learning(
         scale,
         confidence,
         failed_score(meant, failed),
-        found,
+        curves,
         tuple(task for task in by_task if task not in enough),
-        text.most_telling(found, scale.unit, confidence),
+        text.most_telling(curves, scale.unit, confidence),
         inquiry.provenance("learning", settings),
     )

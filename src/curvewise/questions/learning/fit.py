@@ -154,12 +154,12 @@ class Measured:
     @property
     def means(self) -> Floats:
         """The mean error at each size."""
-        return np.array([own.mean() for own in self.errors])
+        return np.array([errors.mean() for errors in self.errors])
 
     @property
     def counts(self) -> list[int]:
         """How many runs there are at each size."""
-        return [len(own) for own in self.errors]
+        return [len(errors) for errors in self.errors]
 
 
 def measured_by_task(
@@ -169,10 +169,10 @@ def measured_by_task(
     refuse_crossed(trials)
     out: dict[str, list[Measured]] = {}
     for task in tasks_measured(trials, metric):
-        own = trials.where(task=task)
-        points = own.points(metric, failed=failed)
+        one_task = trials.where(task=task)
+        points = one_task.points(metric, failed=failed)
         out[task] = [
-            _measured(points[name], scale, own.where(algorithm=name), metric)
+            _measured(points[name], scale, one_task.where(algorithm=name), metric)
             for name in points
             if len(points[name].size)
         ]
@@ -315,8 +315,8 @@ class CurveFit:
             return self.law.band(n, confidence)
         except CurvewiseError:  # three sizes with one run each
             nothing = np.full(len(n), np.nan)
-            told = ("the mean error over all runs", "none: too few errors")
-            return CurveBand(n, self.law.error(n), nothing, nothing, *told)
+            words = ("the mean error over all runs", "none: too few errors")
+            return CurveBand(n, self.law.error(n), nothing, nothing, *words)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -471,14 +471,14 @@ def _pair(
     one: CurveFit, other: CurveFit, size: float, confidence: float, each: float
 ) -> CurvePair:
     correlation = _shared_noise(one.measured, other.measured)
-    told = compare_summaries(
+    comparison = compare_summaries(
         one.law, other.law, n=size, confidence=each, correlation=correlation
     )
     return CurvePair(
         one.algorithm,
         other.algorithm,
-        told.error,
-        told.reliance,
+        comparison.error,
+        comparison.reliance,
         crossing(one.forecast, other.forecast, confidence=confidence),
         data_multiplier(one.forecast, other.forecast, size, confidence=confidence),
         correlation,
@@ -585,8 +585,8 @@ def needed(found: CurveTask, error: float, confidence: float) -> list[Needed]:
     out = []
     for fit in found.fits:
         far = _FURTHEST * fit.largest
-        told = size_for(fit.forecast, error, confidence=confidence, largest=far)
-        out.append(Needed(found.task, fit.algorithm, told))
+        size = size_for(fit.forecast, error, confidence=confidence, largest=far)
+        out.append(Needed(found.task, fit.algorithm, size))
     return out
 
 

@@ -102,13 +102,13 @@ class SizesNeeded(TaskTable):
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the table."""
-        seen = {
+        concerns = {
             f"{one.algorithm}: {concern}"
             for one in self.found
             for concern in size_concerns(one.size)
         }
         return [
-            *sorted(seen),
+            *sorted(concerns),
             f"ever reached: with up to 1,000 times the largest size so far. examples: as "
             f"likely too many as too few. at least, at most: {percent(self.confidence)}, "
             f"as far as the intervals of the curve hold.",
@@ -170,8 +170,8 @@ class NextRuns(TaskTable):
 
     def table(self, task: str) -> list[dict[str, Cell]]:
         """Return the best suggestion for each algorithm, with headings for people."""
-        own = of_task(self.found, task)
-        return table_of(self._columns(), [(one, one.run.best) for one in own])
+        advice = of_task(self.found, task)
+        return table_of(self._columns(), [(one, one.run.best) for one in advice])
 
     def notes(self) -> list[str]:
         """Return what a reader must know to read the table."""

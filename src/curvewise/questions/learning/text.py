@@ -54,7 +54,7 @@ _NOTHING = 1e-12  # what is below is a rounding error
 def fit_row(task: str, fit: CurveFit, confidence: float) -> dict[str, Cell]:
     """Return one curve for programs."""
     law, counts = fit.law, fit.measured.counts
-    told = law.parameters(confidence)
+    parameters = law.parameters(confidence)
     row: dict[str, Cell] = {
         "task": task,
         "algorithm": fit.algorithm,
@@ -67,9 +67,9 @@ def fit_row(task: str, fit: CurveFit, confidence: float) -> dict[str, Cell]:
     }
     for name, key in _KEYS.items():
         row |= {
-            name: told[key].value,
-            f"{name}_lower": told[key].lower,
-            f"{name}_upper": told[key].upper,
+            name: parameters[key].value,
+            f"{name}_lower": parameters[key].lower,
+            f"{name}_upper": parameters[key].upper,
         }
     return row | {
         "amplitude": float(law.eta),
@@ -91,15 +91,15 @@ def fit_table(found: CurveTask, confidence: float) -> list[dict[str, Cell]]:
     """Return the curves of one task, as they are printed."""
     size, out = step(found.size), []
     for fit in found.fits:
-        told = fit.law.parameters(confidence)
+        parameters = fit.law.parameters(confidence)
         beyond = fit.law.extrapolation_limit
         row: dict[str, Cell] = {
             "algorithm": fit.algorithm,
             "sizes": len(fit.measured.sizes),
             "runs": _runs(fit.measured.counts),
-            f"error at {size}": interval_cell(told["e_N"]),
-            "data-reliance": interval_cell(_rounded(told["beta_N"])),
-            "exponent": _exponent(told["gamma"]),
+            f"error at {size}": interval_cell(parameters["e_N"]),
+            "data-reliance": interval_cell(_rounded(parameters["beta_N"])),
+            "exponent": _exponent(parameters["gamma"]),
             "with 4 times the data": at_cell(fit.forecast.interval(beyond, confidence)),
         }
         if fit.measured.failed:
@@ -108,9 +108,9 @@ def fit_table(found: CurveTask, confidence: float) -> list[dict[str, Cell]]:
     return out
 
 
-def _exponent(told: Interval) -> str:
+def _exponent(exponent: Interval) -> str:
     """Return an exponent, of which two digits are more than is known."""
-    return f"{told.value:.2f} [{told.lower:.2f}, {told.upper:.2f}]"
+    return f"{exponent.value:.2f} [{exponent.lower:.2f}, {exponent.upper:.2f}]"
 
 
 def _rounded(interval: Interval, places: int = 4) -> Interval:
@@ -141,9 +141,9 @@ def at_cell(band: CurveBand) -> str:
 
 def size_rows(task: str, fit: CurveFit, confidence: float) -> list[dict[str, Cell]]:
     """Return the sizes of one curve for programs: what was observed, and the fit."""
-    own = fit.measured
-    band = fit.band(own.sizes, confidence)
-    columns = (own.sizes, own.errors, band.value, band.lower, band.upper)
+    measured = fit.measured
+    band = fit.band(measured.sizes, confidence)
+    columns = (measured.sizes, measured.errors, band.value, band.lower, band.upper)
     return [
         {
             "task": task,
@@ -248,8 +248,10 @@ def crossing_places(crossing: Crossing) -> list[tuple[str, float, float]]:
 
 def multiplier_cell(pair: CurvePair) -> str:
     """Return how many times the data the second of a pair needs."""
-    told = pair.multiplier
-    middle, low, high = (float(x[0]) for x in (told.value, told.lower, told.upper))
+    multiplier = pair.multiplier
+    middle, low, high = (
+        float(x[0]) for x in (multiplier.value, multiplier.lower, multiplier.upper)
+    )
     ends = f"[{_times(low)}, {_times(high)}]"
     if middle == 0:
         return "less than was tried" if high == 0 else f"less than was tried {ends}"
@@ -286,12 +288,12 @@ _NO_GAIN = 5e-4  # of the error itself: nobody would write it down
 def fit_verdict(found: CurveTask, fit: CurveFit, confidence: float) -> str:
     """Return in words how good an algorithm is, and what more data would buy."""
     law = fit.law
-    told = law.parameters(confidence)
+    error = law.parameters(confidence)["e_N"]
     now, beyond, surely = _ahead(fit, confidence)
     when = _when(found, fit, now.value, now.value - beyond.value)
     return (
-        f"{fit.algorithm}: error {with_ends(told['e_N'])} at {step(found.size)} examples"
-        f"{_but_observed(fit, told['e_N'])}. "
+        f"{fit.algorithm}: error {with_ends(error)} at {step(found.size)} examples"
+        f"{_but_observed(fit, error)}. "
         f"Four times the data that it had, {step(law.extrapolation_limit)}, would bring "
         f"{with_ends(beyond)}: {_gain(now, beyond, when, surely)}."
     )
@@ -303,8 +305,8 @@ def _ahead(fit: CurveFit, confidence: float) -> tuple[Interval, Interval, bool]:
     beyond = point_of(fit.forecast.interval(law.extrapolation_limit, confidence))
     now = point_of(fit.forecast.interval(fit.largest, confidence))
     # How well the curve is known where it ends, by the runs.
-    known = float(law.interval(fit.largest, confidence).lower[0])
-    return now, beyond, beyond.upper < min(now.lower, known)
+    lowest = float(law.interval(fit.largest, confidence).lower[0])
+    return now, beyond, beyond.upper < min(now.lower, lowest)
 
 
 def with_more_data(fit: CurveFit, confidence: float) -> tuple[Interval, Gain]:
@@ -318,21 +320,21 @@ def with_more_data(fit: CurveFit, confidence: float) -> tuple[Interval, Gain]:
     return beyond, "none" if gain < 0 else "perhaps"
 
 
-def _but_observed(fit: CurveFit, told: Interval) -> str:
+def _but_observed(fit: CurveFit, fitted: Interval) -> str:
     """Return what the runs themselves had, where the power law misses it."""
-    own = fit.measured
-    for n, mean in zip(own.sizes, own.means, strict=True):
-        if n == fit.law.size and not told.lower <= mean <= told.upper:
+    measured = fit.measured
+    for n, mean in zip(measured.sizes, measured.means, strict=True):
+        if n == fit.law.size and not fitted.lower <= mean <= fitted.upper:
             return (
                 f" by the power law, which misses the {number_cell(mean)} of its runs"
             )
     return ""
 
 
-def _when(found: CurveTask, fit: CurveFit, now: float, gain: float) -> str:
+def _when(task: CurveTask, fit: CurveFit, now: float, gain: float) -> str:
     """Return what "now" is, with its error where that is not what was just told."""
-    when = "now" if found.size == fit.largest else f"now, with {step(fit.largest)}"
-    if abs(fit.law.e_N - now) > _APART * abs(gain) or found.size != fit.largest:
+    when = "now" if task.size == fit.largest else f"now, with {step(fit.largest)}"
+    if abs(fit.law.e_N - now) > _APART * abs(gain) or task.size != fit.largest:
         return f"{when} ({number_cell(now)} by the same forecast)"
     return when
 
@@ -356,11 +358,11 @@ def pair_verdict(found: CurveTask, pair: CurvePair) -> str:
 
 def _who(task: CurveTask, pair: CurvePair) -> str:
     size, error = step(task.size), pair.error
-    found = pair.finding(task.task)
-    if found.surety == "sure":
+    finding = pair.finding(task.task)
+    if finding.surety == "sure":
         ends = sorted(abs(end) for end in (error.lower, error.upper))
         return (
-            f"{found.ahead} is better than {found.behind} at {size} examples, by "
+            f"{finding.ahead} is better than {finding.behind} at {size} examples, by "
             f"{number_cell(abs(error.value))} ({number_cell(ends[0])} to "
             f"{number_cell(ends[1])})."
         )
@@ -421,7 +423,7 @@ def concern_lines(found: CurveTask) -> list[str]:
 
 def notes_of(answer: "Learning") -> list[str]:
     """Return what a reader must know to read the tables."""
-    told = [
+    notes = [
         _steps(answer),
         _zero(answer),
         f"error, data-reliance, exponent: of the power law that fits the observed sizes, "
@@ -434,8 +436,8 @@ def notes_of(answer: "Learning") -> list[str]:
         _many(answer),
         *_left_out(answer),
     ]
-    told += failed_notes(answer.failed, answer.failed_score)
-    return [note for note in told if note]
+    notes += failed_notes(answer.failed, answer.failed_score)
+    return [note for note in notes if note]
 
 
 def _steps(answer: "Learning") -> str:
@@ -491,15 +493,15 @@ def _many(answer: "Learning") -> str:
 
 
 def _left_out(answer: "Learning") -> list[str]:
-    told = [
+    notes = [
         f"Left out on {one.task}, with fewer than three sizes: {listed(one.left_out)}."
         for one in answer.found
         if one.left_out
     ]
     if answer.left_out:
         tasks = ", ".join(answer.left_out)
-        told.append(f"Left out: {tasks}, with fewer than three sizes.")
-    return told
+        notes.append(f"Left out: {tasks}, with fewer than three sizes.")
+    return notes
 
 
 # --- Whose error is lowest and what more data would buy, in one sentence ---------------
@@ -558,11 +560,11 @@ def _error(answer: "Learning") -> str:
 
 def _counted(answer: "Learning") -> str:
     """Return on how many tasks somebody is better, and where more data would help."""
-    found = leads(answer)
-    names = short_names(lead.leader for lead in found)
-    first, times = Counter(lead.leader for lead in found).most_common(1)[0]
-    contested = [lead for lead in found if lead.standing != "alone"]
-    told = sum(not lead.open for lead in contested)
+    per_task = leads(answer)
+    names = short_names(lead.leader for lead in per_task)
+    first, times = Counter(lead.leader for lead in per_task).most_common(1)[0]
+    contested = [lead for lead in per_task if lead.standing != "alone"]
+    clear = sum(not lead.open for lead in contested)
     gains = sum(
         with_more_data(one.first, answer.confidence)[1] == "gain"
         for one in answer.found
@@ -572,9 +574,9 @@ def _counted(answer: "Learning") -> str:
         sure = confidently(answer.confidence)
         # The tests of a task know nothing of the other tasks.
         luck = said(len(contested) * (1 - answer.confidence), 2)
-        chance = f" (of equal ones about {luck} would be, by chance)" if told else ""
+        chance = f" (of equal ones about {luck} would be, by chance)" if clear else ""
         parts.append(
-            f"the lowest one is told apart from all others on {told or 'none'}, each "
+            f"the lowest one is told apart from all others on {clear or 'none'}, each "
             f"task judged by itself {sure}{chance}"
         )
     parts.append(
@@ -582,7 +584,7 @@ def _counted(answer: "Learning") -> str:
         if gains
         else "on none is it sure that four times the data would lower it"
     )
-    return f"Of {count(len(found), 'task')}, {'; '.join(parts)}."
+    return f"Of {count(len(per_task), 'task')}, {'; '.join(parts)}."
 
 
 # --- What would change it --------------------------------------------------------------
@@ -630,11 +632,11 @@ def most_telling(
 def _next(answer: "Learning") -> str:
     if answer.advice is None:
         return ""
-    own, run = answer.of(answer.advice.task), answer.advice.run
-    to = answer.curve(answer.advice.algorithm, own.task).law.extrapolation_limit
-    name = short_names(own.algorithms)[answer.advice.algorithm]
+    task, run = answer.of(answer.advice.task), answer.advice.run
+    to = answer.curve(answer.advice.algorithm, task.task).law.extrapolation_limit
+    name = short_names(task.algorithms)[answer.advice.algorithm]
     several = len(answer.found) > 1
-    on = f" on {short_names(answer.tasks)[own.task]}" if several else ""
+    on = f" on {short_names(answer.tasks)[task.task]}" if several else ""
     return (
         f"Of what could be trained next, {count(run.best.repeats, 'more run')} of "
         f"{name}{on} with {size_cell(run.best.size)} examples would tell most: the "
