@@ -91,8 +91,8 @@ def source_of(value: Any) -> str:
 def _bare(source: str) -> str:
     tree = ast.parse(textwrap.dedent(source))
     for node in ast.walk(tree):
-        named = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-        if isinstance(node, named) and ast.get_docstring(node, clean=False) is not None:
+        kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+        if isinstance(node, kinds) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
     return ast.unparse(tree)
 
@@ -141,8 +141,8 @@ def function_name(function: Any) -> str:
     >>> function_name(function_text)
     'function_text'
     """
-    named = getattr(function, "func", function)  # functools.partial
-    return str(getattr(named, "__qualname__", type(named).__qualname__))
+    inner = getattr(function, "func", function)  # functools.partial
+    return str(getattr(inner, "__qualname__", type(inner).__qualname__))
 
 
 def function_text(function: Any) -> str:
@@ -154,8 +154,8 @@ def function_text(function: Any) -> str:
     if isinstance(function, functools.partial):
         arguments = [repr(a) for a in function.args]
         arguments += [f"{name}={value!r}" for name, value in function.keywords.items()]
-        shown = ", ".join(without_address(text) for text in arguments)
-        return f"{function_text(function.func)}\nwith {shown}"
+        listing = ", ".join(without_address(text) for text in arguments)
+        return f"{function_text(function.func)}\nwith {listing}"
     doc = inspect.getdoc(function)
     if doc:
         return doc
@@ -387,8 +387,8 @@ def _set(value: Any, go: Go) -> str:
 
 
 def _partial(value: Any, go: Go) -> str:
-    named = [f"{k}={go(v)}" for k, v in value.keywords.items()]
-    return f"partial({', '.join([go(value.func), *map(go, value.args), *named])})"
+    keywords = [f"{k}={go(v)}" for k, v in value.keywords.items()]
+    return f"partial({', '.join([go(value.func), *map(go, value.args), *keywords])})"
 
 
 def _method(value: Any, go: Go) -> str:

@@ -153,10 +153,10 @@ class Queue:
         return not self._left and not self._back
 
     def _size(self, cell: int, left: int) -> int:
-        known = self._seconds.get(cell)
-        if known is None:
+        each = self._seconds.get(cell)
+        if each is None:
             return 1
-        wanted = SECONDS / max(known, 1e-7)
+        wanted = SECONDS / max(each, 1e-7)
         # Not far beyond what was tried, and less towards the end, so that no worker
         # waits long for another.
         fair = -(-left // (2 * self._workers))
@@ -165,10 +165,10 @@ class Queue:
     def learn(self, batch: Batch, seconds: float) -> None:
         """Take note of how long a batch took."""
         each = seconds / len(batch.numbers)
-        known = self._seconds.get(batch.cell, each)
+        before = self._seconds.get(batch.cell, each)
         # Fast up, slow down: one slow trial among many is no reason for tiny batches,
         # a batch that lasted ten seconds is.
-        self._seconds[batch.cell] = max(each, 0.5 * (known + each))
+        self._seconds[batch.cell] = max(each, 0.5 * (before + each))
         largest = self._largest.get(batch.cell, 1)
         self._largest[batch.cell] = max(largest, len(batch.numbers))
 
@@ -195,9 +195,9 @@ class Executor(Protocol):
 
 
 def _culprit(experiment: Experiment, dumps: Callable[[object], bytes]) -> str:
-    named = {f"Task '{t.name}'": t for t in experiment.tasks}
-    named |= {f"Algorithm '{a.name}'": a for a in experiment.algorithms}  # type: ignore[misc]
-    for name, part in named.items():
+    parts = {f"Task '{t.name}'": t for t in experiment.tasks}
+    parts |= {f"Algorithm '{a.name}'": a for a in experiment.algorithms}  # type: ignore[misc]
+    for name, part in parts.items():
         try:
             dumps(part)
         except Exception:  # that is what we are looking for
@@ -222,8 +222,8 @@ def executor_of(
             raise unknown("executor", executor, EXECUTORS)
         yield executor
         return
-    with contextlib.closing(_executor(executor, workers)) as made:
-        yield made
+    with contextlib.closing(_executor(executor, workers)) as crew:
+        yield crew
 
 
 def _executor(name: str, workers: int | None) -> Executor:

@@ -133,10 +133,10 @@ class Algorithm:
         'net {"lr":0.2}'
         """
         text = canonical(params, f"Algorithm '{self.name}'")
-        known = self.space if isinstance(self.space, Mapping) else {}
+        laws = self.space if isinstance(self.space, Mapping) else {}
         for key in params:
-            if known and key not in known:
-                raise unknown("hyperparameter", key, known)
+            if laws and key not in laws:
+                raise unknown("hyperparameter", key, laws)
         space = {key: [value] for key, value in params.items()}
         return Algorithm(name or f"{self.name} {text}", space, self.run)
 
@@ -261,16 +261,16 @@ class Experiment:
 
     def replicates(self, number: int) -> Replicates:
         """Return which draw of each role trial `number` uses."""
-        drawn = [number if role in self.vary else 0 for role in VARIED]
+        draws = [number if role in self.vary else 0 for role in VARIED]
         if not self.cross:
-            return Replicates._make([*drawn, number])
+            return Replicates._make([*draws, number])
         place = self._places(number)
         data = place.get("data")
         train, test = (place.get(role, data) for role in ("train", "test"))
         digits = place.get("params"), train, test, place.get("seed")
         chosen = [
             usual if digit is None else digit
-            for usual, digit in zip(drawn, digits, strict=True)
+            for usual, digit in zip(draws, digits, strict=True)
         ]
         # Lines differ also where their draw is frozen.
         chosen.append(number if train is None else train)
@@ -335,10 +335,10 @@ class Experiment:
 
 
 def _named(members: Iterable[Any], name: str, kind: str) -> Any:
-    known = {member.name: member for member in members}
-    if name not in known:
-        raise unknown(kind, name, known)
-    return known[name]
+    by_name = {member.name: member for member in members}
+    if name not in by_name:
+        raise unknown(kind, name, by_name)
+    return by_name[name]
 
 
 def check_name(name: object, kind: str) -> None:

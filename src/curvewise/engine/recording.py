@@ -157,7 +157,7 @@ class Record:
 
     def trim(self) -> None:
         """Leave out a step that was interrupted while it was written down."""
-        parts = [kept for kept in (self.counts, self.correct, self.examples) if kept]
+        parts = [part for part in (self.counts, self.correct, self.examples) if part]
         lists: list[list[Any]] = [self.steps, *self.values.values(), *parts]
         n = min(map(len, lists))
         for some in lists:
@@ -173,10 +173,10 @@ class Record:
             self.end("failed", f"Nothing was yielded. {_FORM}")
             return
         last = {name: curve[-1] for name, curve in self.values.items()}
-        known = {name: value for name, value in last.items() if value is not None}
-        if known and not self.counts and not any(map(math.isfinite, known.values())):
-            shown = ", ".join(f"{name} is {value}" for name, value in known.items())
-            self.end("failed", f"At the last step, {self.steps[-1]:g}, {shown}.")
+        scores = {name: value for name, value in last.items() if value is not None}
+        if scores and not self.counts and not any(map(math.isfinite, scores.values())):
+            words = ", ".join(f"{name} is {value}" for name, value in scores.items())
+            self.end("failed", f"At the last step, {self.steps[-1]:g}, {words}.")
 
 
 # --- what may be yielded -----------------------------------------------------------------

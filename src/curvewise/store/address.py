@@ -58,15 +58,15 @@ def address(url: str) -> Address:
         begin, end = inside.span(1)
     else:
         begin = end = 0
-    shown = base[:begin] + (_HIDDEN if secrets and end else "") + base[end:]
+    safe = base[:begin] + (_HIDDEN if secrets and end else "") + base[end:]
     rest = "&".join("=".join((k, v)) for k, _, v in words if k != "schema")
-    shown_query = "&".join(
+    safe_query = "&".join(
         f"{k}={_HIDDEN if k.endswith('password') else v}" for k, _, v in words
     )
     return Address(
         base + ("?" + rest if rest else ""),
         _allowed(schema[-1] if schema else "curvewise"),
-        shown + ("?" + shown_query if shown_query else ""),
+        safe + ("?" + safe_query if safe_query else ""),
         tuple(part for secret in secrets for part in _parts(secret)),
     )
 

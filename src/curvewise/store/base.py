@@ -142,8 +142,8 @@ class Driven(ABC):
 
     def _cell(self, cell: Cell) -> tuple[int, int]:
         task, algorithm = cell
-        known = self._codes
-        if task not in known.tasks or algorithm not in known.algorithms:
+        codes = self._codes
+        if task not in codes.tasks or algorithm not in codes.algorithms:
             self._naming(lambda: self._name(task, algorithm))
         return self._codes.tasks[task], self._codes.algorithms[algorithm]
 
@@ -276,7 +276,7 @@ class AnyStore(Driven):
 
     def read(self) -> Trials:
         """Return all trials; params, labels, counts and the like are read when needed."""
-        known, last, revision, core = self._do(self._read)
+        codes, last, revision, core = self._do(self._read)
         reopened = self._reopener()
 
         def details() -> Details:
@@ -285,9 +285,9 @@ class AnyStore(Driven):
 
         notes = self.notes()
         return Trials.from_columns(
-            known.tasks,
-            known.algorithms,
-            columns.meanings(known, list(core.values)),
+            codes.tasks,
+            codes.algorithms,
+            columns.meanings(codes, list(core.values)),
             core,
             details,
             origin=str(self),
@@ -302,10 +302,10 @@ class AnyStore(Driven):
 
     def _read(self) -> tuple[Codes, int, int, Core]:
         with self._db.snapshot():
-            known = columns.load_codes(self._db)
+            codes = columns.load_codes(self._db)
             newest = "SELECT coalesce(max(id), 0) FROM trials"
             last = int(self._db.execute(newest).fetchone()[0])
-            return known, last, self._revision(), columns.core(self._db, known, last)
+            return codes, last, self._revision(), columns.core(self._db, codes, last)
 
     def _details(self, last: int, revision: int) -> Details:
         with self._db.snapshot():
@@ -355,9 +355,9 @@ class AnyStore(Driven):
 
     def _numbers(self, condition: str) -> dict[Cell, Ints]:
         with self._db.snapshot():
-            known = columns.load_codes(self._db)
-            tasks = {code: name for name, code in known.tasks.items()}
-            algorithms = {code: name for name, code in known.algorithms.items()}
+            codes = columns.load_codes(self._db)
+            tasks = {code: name for name, code in codes.tasks.items()}
+            algorithms = {code: name for name, code in codes.algorithms.items()}
             return {
                 (tasks[task], algorithms[algorithm]): np.sort(self._db.parsed(cell))
                 for task, algorithm, cell in self._cells(condition)
@@ -422,10 +422,10 @@ class AnyStore(Driven):
         def keep() -> dict[str, str]:
             with self._db.alone():
                 there = self._notes()
-                known = {key: there[key] for key in new if key in there}
-                if not known.items() <= new.items():
-                    return known
-                for key in new.keys() - known.keys():
+                before = {key: there[key] for key in new if key in there}
+                if not before.items() <= new.items():
+                    return before
+                for key in new.keys() - before.keys():
                     add = "INSERT INTO curvewise VALUES (?, ?)"
                     self._db.execute(add, (_NOTE + key, new[key]))
                 return new

@@ -146,11 +146,11 @@ def _metric(beside: dict[str, Any] | None, name: str, *meaning: Any) -> Metric:
 
 
 def _code_of(
-    db: Database, table: str, column: str, key: str, known: dict[str, int]
+    db: Database, table: str, column: str, key: str, codes: dict[str, int]
 ) -> int:
-    if key not in known:
-        known[key] = _looked_up(db, table, column, key)
-    return known[key]
+    if key not in codes:
+        codes[key] = _looked_up(db, table, column, key)
+    return codes[key]
 
 
 def _looked_up(db: Database, table: str, column: str, key: str | bytes) -> int:
@@ -252,7 +252,7 @@ def encode(db: Database, trials: Trials, known: Codes) -> Iterator[Row]:
 
 
 def _scores(
-    db: Database, core: Core, known: Codes
+    db: Database, core: Core, codes: Codes
 ) -> tuple[list[int], list[bytes], list[bytes | None]]:
     """Return each trial's metric set, its (metric, step) scores and what was recorded."""
     n = len(core)
@@ -265,7 +265,7 @@ def _scores(
     for i, pattern in enumerate(patterns):
         rows = np.flatnonzero(which.ravel() == i)
         chosen = [name for name, used in zip(names, pattern, strict=True) if used]
-        metric_set[rows] = metric_set_code(db, chosen, known)
+        metric_set[rows] = metric_set_code(db, chosen, codes)
         part = core if len(patterns) == 1 else core.take(rows)
         blobs = to_bytes(_matrix(part, [part.values[name] for name in chosen]))
         masks = _masks(part, chosen)
@@ -383,10 +383,10 @@ def details(
     blobs = ("params", "labels", "error", "counts", "correct", "asked")
     counted = ", ".join(f"count({b})" for b in blobs)
     condition, values = within(first, last, since)
-    found = db.execute(
+    totals = db.execute(
         f"SELECT {counted} FROM trials WHERE {condition}", values
     ).fetchone()
-    used = [b for b, n in zip(blobs, found, strict=True) if n]
+    used = [b for b, n in zip(blobs, totals, strict=True) if n]
     columns = [
         *(db.ints("attempts"), db.ints("classes")),
         db.ints("coalesce(example_set, 0)"),
@@ -481,18 +481,18 @@ def _curves(
     bits = np.ones(len(scores), bool)
     for row, mask in (recorded or {}).items():
         bits[first[row] : first[row + 1]] = mask
-    values, known = {}, {}
+    values, masks = {}, {}
     for name in dict.fromkeys(n for code in present for n in sets[code]):
-        flat, seen = np.full(total, np.nan), np.zeros(total, bool)
+        flat, is_there = np.full(total, np.nan), np.zeros(total, bool)
         for code in present:
             if name in sets[code]:
                 mine = owner_set == code
                 place = (begin + sets[code].index(name) * stride + within)[mine]
-                flat[mine], seen[mine] = scores[place], bits[place]
+                flat[mine], is_there[mine] = scores[place], bits[place]
         values[name] = flat
-        if not seen.all():
-            known[name] = seen
-    return values, known
+        if not is_there.all():
+            masks[name] = is_there
+    return values, masks
 
 
 def _recorded(db: Database, lo: int, hi: int, since: int | None) -> dict[int, Any]:
@@ -520,9 +520,9 @@ def _core_of(parts: list[Any], codes: Codes) -> Core:
     present = {n for part in columns[6] for n in part}
     for name in (n for n in codes.metrics if n in present):  # in the store's order
         flats, masks = [], []
-        for own, vals, gaps in zip(columns[5], columns[6], columns[7], strict=True):
-            flats.append(vals.get(name, np.full(len(own), np.nan)))
-            masks.append(gaps.get(name, np.full(len(own), name in vals)))
+        for at, vals, gaps in zip(columns[5], columns[6], columns[7], strict=True):
+            flats.append(vals.get(name, np.full(len(at), np.nan)))
+            masks.append(gaps.get(name, np.full(len(at), name in vals)))
         values[name] = np.concatenate(flats)
         if not all(mask.all() for mask in masks):
             recorded[name] = np.concatenate(masks)

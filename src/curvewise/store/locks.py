@@ -42,7 +42,7 @@ def take(
         f"SELECT number FROM trials WHERE {these} AND {is_done} "
         f"UNION ALL SELECT number FROM claims WHERE {these}"
     )
-    taken = [numbers[:0]]
+    claims = [numbers[:0]]
     start, step = 0, min(max(2 * limit, 256), _MOST_AT_ONCE)
     while limit > 0 and start < len(numbers):
         stretch = numbers[start : start + step]
@@ -57,9 +57,9 @@ def take(
                 f"SELECT ?, ?, value, ?, ? FROM {db.wanted}",
                 (*cell, *owner, db.numbers(mine)),
             )
-        taken.append(mine)
+        claims.append(mine)
         limit -= len(mine)
-    return np.concatenate(taken)
+    return np.concatenate(claims)
 
 
 def done(redo: Collection[int]) -> str:

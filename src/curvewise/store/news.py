@@ -56,15 +56,15 @@ def news(
     with_details: bool,
 ) -> News:
     """Return what is new; called inside of a snapshot whose revision is known."""
-    known = columns.load_codes(db)
+    codes = columns.load_codes(db)
     newest = int(db.execute("SELECT coalesce(max(id), 0) FROM trials").fetchone()[0])
     first, last = after + 1, min(after + most, newest)
     ids, seconds, revisions = _columns(db, first, last, since)
-    core = columns.core(db, known, last, first=first, since=since)
+    core = columns.core(db, codes, last, first=first, since=since)
     return News(
-        tuple(known.tasks),
-        tuple(known.algorithms),
-        known.metrics,
+        tuple(codes.tasks),
+        tuple(codes.algorithms),
+        codes.metrics,
         ids,
         core,
         seconds,

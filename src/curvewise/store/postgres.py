@@ -323,8 +323,8 @@ class Postgres(Database):
     def __init__(self, where: Address) -> None:
         usual = {f"keepalives_{key}": value for key, value in _KEEPALIVES.items()}
         usual |= {"connect_timeout": _CONNECT_SECONDS, "application_name": "curvewise"}
-        given = conninfo_to_dict(where.url)
-        info = make_conninfo("", **(usual | given))
+        options = conninfo_to_dict(where.url)
+        info = make_conninfo("", **(usual | options))
         self.connection = psycopg.connect(info, autocommit=True)
         _open.add(self)
         self.place = '"' + where.schema.replace('"', '""') + '"'

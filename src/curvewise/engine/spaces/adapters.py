@@ -165,8 +165,8 @@ def _configured_text(one: Any, most: int | None) -> str:  # noqa: PLR0911  a kin
     if kind == "Categorical":
         options = [repr(plain(option, one.name)) for option in one.choices]
         if one.weights is not None:
-            told = zip(options, shares(one.weights), strict=True)
-            options = [f"{option} ({share})" for option, share in told]
+            pairs = zip(options, shares(one.weights), strict=True)
+            options = [f"{option} ({share})" for option, share in pairs]
         return one_of(options, most, str)
     if kind == "Ordinal":
         return one_of([plain(option, one.name) for option in one.sequence], most)
@@ -382,13 +382,13 @@ class Suggest:
         )
 
     def _suggested(
-        self, name: str, asked: tuple[Any, ...], law: Callable[[], Draw]
+        self, name: str, request: tuple[Any, ...], law: Callable[[], Draw]
     ) -> Any:
         if name in self._asked:
             before, value = self._asked[name]
-            if before != asked:
+            if before != request:
                 raise self._refusal(
-                    name, f"is suggested as {before} and as {asked}", "one of them"
+                    name, f"is suggested as {before} and as {request}", "one of them"
                 )
             return value
         try:
@@ -397,11 +397,11 @@ class Suggest:
             raise CurvewiseError(
                 f"{inside(self._where, name)}: ", problem.message
             ) from None
-        self._asked[name] = asked, value
+        self._asked[name] = request, value
         self.params[name] = plain(value, inside(self._where, name))
         return value
 
     def _refusal(self, name: str, what: str, remedy: str) -> CurvewiseError:
         place = inside(self._where, name)
-        told = what if isinstance(what, Message) else shortened(what, most=200)
-        return CurvewiseError(f"{place} ", told, f". Pass {remedy}.")
+        reason = what if isinstance(what, Message) else shortened(what, most=200)
+        return CurvewiseError(f"{place} ", reason, f". Pass {remedy}.")

@@ -132,8 +132,8 @@ def plain_dict(values: Mapping[Any, Any], where: str) -> dict[str, Value]:
     """
     if all(type(name) is str and name.isascii() for name in values):
         return {n: plain(values[n], inside(where, n)) for n in sorted(values)}
-    found: dict[str, Value] = _through_json(dict(values), where)
-    return found
+    decoded: dict[str, Value] = _through_json(dict(values), where)
+    return decoded
 
 
 def inside(where: str, name: object) -> str:
@@ -201,19 +201,19 @@ def checked_weights(weights: Any, n: int, what: str) -> tuple[float, ...]:
         raise CurvewiseError(f"{what} has no options. Pass at least one.")
     if weights is None:
         return (1.0,) * n
-    given = _numbers(weights)
-    if given is None or len(given) != n:
-        came = shortened(weights) if given is None else f"{len(given)} numbers"
+    numbers = _numbers(weights)
+    if numbers is None or len(numbers) != n:
+        came = shortened(weights) if numbers is None else f"{len(numbers)} numbers"
         raise CurvewiseError(
             f"{what} has {n} options, and weights are {came}. Pass one number for each."
         )
-    total = math.fsum(given) if all(map(math.isfinite, given)) else math.nan
-    if min(given) < 0 or not 0 < total < math.inf:
+    total = math.fsum(numbers) if all(map(math.isfinite, numbers)) else math.nan
+    if min(numbers) < 0 or not 0 < total < math.inf:
         raise CurvewiseError(
-            f"{what} has weights {shortened(list(given))}. Pass finite numbers >= 0, at "
+            f"{what} has weights {shortened(list(numbers))}. Pass finite numbers >= 0, at "
             f"least one of them above 0."
         )
-    return given
+    return numbers
 
 
 def _numbers(values: Any) -> tuple[float, ...] | None:
@@ -382,8 +382,8 @@ class LogIntegers(Law):
         width = math.log2(self.high + 0.5) - start
 
         def draw(rng: np.random.Generator) -> int:
-            drawn: float = 2.0 ** (start + width * rng.random())
-            return min(high, max(low, round(drawn)))
+            value: float = 2.0 ** (start + width * rng.random())
+            return min(high, max(low, round(value)))
 
         return draw
 

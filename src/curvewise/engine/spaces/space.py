@@ -403,8 +403,8 @@ def choice(*options: Any, weights: Sequence[float] | None = None) -> Choice:
     [32, 32]
     """
     if len(options) == 1 and is_several(options[0]):
-        given = options[0]
-        options = tuple(given.tolist() if isinstance(given, np.ndarray) else given)
+        values = options[0]
+        options = tuple(values.tolist() if isinstance(values, np.ndarray) else values)
     return Choice(options, checked_weights(weights, len(options), "choice"))
 
 
@@ -537,17 +537,17 @@ def distribution_text(law: Any) -> str:
     if type(family).__module__.startswith("scipy.stats") and hasattr(law, "kwds"):
         names = [name.strip() for name in (family.shapes or "").split(",") if name]
         ends = {"loc": 0, "scale": 1} if hasattr(family, "pdf") else {"loc": 0}
-        given = dict(zip([*names, *ends], law.args, strict=False))
-        values = dict.fromkeys(names) | ends | given | law.kwds
+        positional = dict(zip([*names, *ends], law.args, strict=False))
+        values = dict.fromkeys(names) | ends | positional | law.kwds
         return f"scipy.stats {family.name}({_arguments(values)})"
     text = repr(law)
     if not has_address(text):
         return shortened(text, most=200)
     name = f"{type(law).__module__}.{type(law).__qualname__}"
-    kept = {k: v for k, v in getattr(law, "__dict__", {}).items() if k[0] != "_"}
-    return f"{name}({_arguments(kept)})"
+    fields = {k: v for k, v in getattr(law, "__dict__", {}).items() if k[0] != "_"}
+    return f"{name}({_arguments(fields)})"
 
 
 def _arguments(values: Mapping[str, Any]) -> str:
-    shown = ((n, v.tolist() if hasattr(v, "tolist") else v) for n, v in values.items())
-    return ", ".join(f"{n}={without_address(repr(v))}" for n, v in shown)
+    pairs = ((n, v.tolist() if hasattr(v, "tolist") else v) for n, v in values.items())
+    return ", ".join(f"{n}={without_address(repr(v))}" for n, v in pairs)

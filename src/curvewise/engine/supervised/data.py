@@ -73,8 +73,8 @@ class Supervised:
 
     def train(self, n: int | None = None) -> Pair:
         """Return X and y of the first `n` training examples; all of them if None."""
-        own = self.order if n is None else self.order[: self._within(n)]
-        return rows(self.X, own), self.y[own]
+        order = self.order if n is None else self.order[: self._within(n)]
+        return rows(self.X, order), self.y[order]
 
     def block(self, n: int) -> "Supervised":
         """Return the same with only the first `n` training examples."""
@@ -134,9 +134,9 @@ class Supervised:
         out[rng.choice(total, n, replace=False)] = True
         return self._with(self.order[~out], self.order[out])
 
-    def _with(self, order: Ints, held: Ints) -> "Supervised":
+    def _with(self, order: Ints, test: Ints) -> "Supervised":
         design = Design((len(order),), ((0,),))
-        return Supervised(self.X, self.y, order, held, design, self.classes)
+        return Supervised(self.X, self.y, order, test, design, self.classes)
 
     def _within(self, n: int) -> int:
         return whole(n, "n", most=len(self.order), fact=self._there_are())
@@ -205,9 +205,9 @@ def split(
     m = held_size(n, test)
     strata = y if stratify else None
     shuffled = _shuffled(np.arange(n), strata, rng if test_rng is None else test_rng)
-    held, rest = np.sort(shuffled[:m]), np.sort(shuffled[m:])
+    test_rows, rest = np.sort(shuffled[:m]), np.sort(shuffled[m:])
     order = _shuffled(rest, strata, rng)
-    return Supervised(X, y, order, held, design_of(len(order), sizes), classes)
+    return Supervised(X, y, order, test_rows, design_of(len(order), sizes), classes)
 
 
 def from_sets(
@@ -267,12 +267,12 @@ def from_sets(
     return Supervised(X, y, ids[:n], ids[n:], design_of(n, sizes), classes)
 
 
-def _pair(given: Any, what: str) -> Pair:
-    if not isinstance(given, tuple | list) or len(given) != 2:
+def _pair(pair: Any, what: str) -> Pair:
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
         raise CurvewiseError(
-            f"{what} is {type(given).__name__} {shortened(given)}. Pass a pair: X and y."
+            f"{what} is {type(pair).__name__} {shortened(pair)}. Pass a pair: X and y."
         )
-    X, y = features(given[0]), _targets(given[1])
+    X, y = features(pair[0]), _targets(pair[1])
     _refuse_unpaired(X, y)
     return X, y
 
@@ -408,13 +408,13 @@ def features(X: Any) -> Any:
     """
     if _is_sparse(X):
         return X.tocsr()  # the form that gives rows
-    own = X if _is_frame(X) else np.asarray(X)
-    if len(own.shape) == 0:
+    table = X if _is_frame(X) else np.asarray(X)
+    if len(table.shape) == 0:
         raise CurvewiseError(
             f"X is {type(X).__name__} {shortened(X)}. Pass an array or a data frame with "
             f"one row per example."
         )
-    return own
+    return table
 
 
 def rows(X: Any, chosen: NDArray[np.int64]) -> Any:

@@ -131,8 +131,10 @@ def _stream(rng: np.random.Generator, n: int) -> np.random.Generator:
     bits: Any = rng.bit_generator
     seed = bits.seed_seq
     key = (*seed.spawn_key, n)
-    own = np.random.SeedSequence(seed.entropy, spawn_key=key, pool_size=seed.pool_size)
-    return np.random.Generator(type(bits)(own))
+    child = np.random.SeedSequence(
+        seed.entropy, spawn_key=key, pool_size=seed.pool_size
+    )
+    return np.random.Generator(type(bits)(child))
 
 
 def _parts(

@@ -44,7 +44,7 @@ class Design:
     @property
     def models(self) -> tuple[int, ...]:
         """How many models there are at each size: one for each block."""
-        return tuple(len(own) for own in self.starts)
+        return tuple(len(places) for places in self.starts)
 
     @property
     def lines(self) -> int:
@@ -55,21 +55,21 @@ class Design:
     def pool(self) -> int:
         """How many training examples the blocks reach into."""
         ends = zip(self.sizes, self.starts, strict=True)
-        return max(size + own[-1] for size, own in ends)
+        return max(size + places[-1] for size, places in ends)
 
     def line(self, i: int) -> tuple[int, tuple[int, ...]]:
         """Return where line `i` begins, and its sizes."""
-        found = _lines(self)
-        lines = count(len(found), "line")
+        all_lines = _lines(self)
+        lines = count(len(all_lines), "line")
         fact = f"sizes {shortened(list(self.sizes))} form {lines}, all a task can have"
-        return found[whole(i, "line", 0, len(found) - 1, fact=fact)]
+        return all_lines[whole(i, "line", 0, len(all_lines) - 1, fact=fact)]
 
 
 @functools.lru_cache(maxsize=256)
 def _lines(design: Design) -> list[tuple[int, tuple[int, ...]]]:
     lines: dict[int, list[int]] = {}
-    for size, own in zip(design.sizes, design.starts, strict=True):
-        for start in own:
+    for size, places in zip(design.sizes, design.starts, strict=True):
+        for start in places:
             lines.setdefault(start, []).append(size)
     return [(start, tuple(sizes)) for start, sizes in sorted(lines.items())]
 
@@ -176,42 +176,42 @@ def design_of(n: int, sizes: Sizes) -> Design:
     if isinstance(sizes, int | np.integer):
         sizes = (sizes,)
     try:
-        asked = tuple(sizes)
+        entries = tuple(sizes)
     except TypeError:
-        asked = ()
-    if not asked:
+        entries = ()
+    if not entries:
         raise CurvewiseError(
             f"sizes is {shortened(sizes)}. Pass increasing whole numbers, the name of a "
             f"design such as 'doubling', or None for all the data.",
             argument="sizes",
             value=sizes,
         )
-    own = tuple(whole(size, "A size") for size in asked)
+    numbers = tuple(whole(size, "A size") for size in entries)
     models = sizes.values() if isinstance(sizes, Mapping) else ()
-    return _explicit(n, own, tuple(whole(m, "A number of models") for m in models))
+    return _explicit(n, numbers, tuple(whole(m, "A number of models") for m in models))
 
 
 @functools.lru_cache(maxsize=256)
-def _explicit(n: int, own: tuple[int, ...], models: tuple[int, ...]) -> Design:
-    if any(a >= b for a, b in itertools.pairwise(own)):
+def _explicit(n: int, sizes: tuple[int, ...], models: tuple[int, ...]) -> Design:
+    if any(a >= b for a, b in itertools.pairwise(sizes)):
         raise CurvewiseError(
-            f"sizes is {shortened(list(own))}. Pass sizes that increase, each once."
+            f"sizes is {shortened(list(sizes))}. Pass sizes that increase, each once."
         )
-    if own[-1] > n:
+    if sizes[-1] > n:
         raise CurvewiseError(
-            f"Size {own[-1]} was asked for, and there are {n} examples to train on. "
+            f"Size {sizes[-1]} was asked for, and there are {n} examples to train on. "
             f"Pass sizes up to {n}, or hold out fewer for the test."
         )
-    wanted = models or tuple(n // size for size in own)
+    wanted = models or tuple(n // size for size in sizes)
     starts = []
-    for size, m in zip(own, wanted, strict=True):
+    for size, m in zip(sizes, wanted, strict=True):
         if m * size > n:
             raise CurvewiseError(
                 f"{m} disjoint blocks of {size} were asked for, and {n} examples give "
                 f"{n // size}. Ask for fewer."
             )
         starts.append(tuple(range(0, m * size, size)))
-    return Design(own, tuple(starts))
+    return Design(sizes, tuple(starts))
 
 
 def _doubling(steps: int) -> _Parts:

@@ -199,9 +199,9 @@ class TunedOnTest(_Around):
         search = _Search(self.algorithm, self.configs, self.metric, draws)
 
         def on_test(
-            params: dict[str, Value], own: np.random.Generator
+            params: dict[str, Value], stream: np.random.Generator
         ) -> tuple[float, list[Yielded]]:
-            yielded = list(items(self.algorithm.run(dict(params), data, own)))
+            yielded = list(items(self.algorithm.run(dict(params), data, stream)))
             return search.score(yielded), yielded
 
         best, yielded = search.best(on_test, scorer)
@@ -236,15 +236,15 @@ class _Search:
         best: tuple[dict[str, Value], Kept] | None = None
         highest = -np.inf
         problem: Exception | None = None
-        seen = set()
-        for own in rng.spawn(self._configs):
+        keys = set()
+        for stream in rng.spawn(self._configs):
             params = self._draw(self._rng)
             key = canonical(params)
-            if key in seen:
+            if key in keys:
                 continue
-            seen.add(key)
+            keys.add(key)
             try:
-                score, beside = scored(params, own)
+                score, beside = scored(params, stream)
             except _NoMetricError:
                 raise  # not this configuration's fault: the others would not do better
             except Exception as raised:  # a configuration's own failure
@@ -267,8 +267,8 @@ class _Search:
             params: dict[str, Value], rng: np.random.Generator
         ) -> tuple[float, None]:
             scores = [
-                self.score(items(run(dict(params), part, own)))
-                for part, own in zip(parts, rng.spawn(len(parts)), strict=True)
+                self.score(items(run(dict(params), part, stream)))
+                for part, stream in zip(parts, rng.spawn(len(parts)), strict=True)
             ]
             return float(np.mean(scores)), None
 
