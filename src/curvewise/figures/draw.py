@@ -178,8 +178,8 @@ def _draw_roots(chart: Chart, ax: "Axes") -> None:
     ticks = root_ticks(chart)
     texts, at = [step(tick) for tick in ticks], _x(chart, np.array(ticks))
     span = float(np.ptp(at)) or 1.0
-    shown = _apart(ax, texts, ((at - at.min()) / span).tolist())
-    ax.set_xticks(at, [text if i in shown else "" for i, text in enumerate(texts)])
+    apart = _apart(ax, texts, ((at - at.min()) / span).tolist())
+    ax.set_xticks(at, [text if i in apart else "" for i, text in enumerate(texts)])
 
 
 def _draw_log_heights(ax: "Axes") -> None:
@@ -288,9 +288,9 @@ def _name_curves(charts: Sequence[Chart], axes: Sequence["Axes"]) -> None:
 
 def _are_alike(charts: Sequence[Chart]) -> bool:
     """Return whether a name has the same look in all charts."""
-    known: dict[str, tuple[str, str]] = {}
+    styles: dict[str, tuple[str, str]] = {}
     return all(
-        known.setdefault(series.name, (colour, dash)) == (colour, dash)
+        styles.setdefault(series.name, (colour, dash)) == (colour, dash)
         for chart in charts
         for series, colour, dash in looks(chart)
         if series.is_named
@@ -350,15 +350,15 @@ def literal(text: str) -> str:
 def _apart(ax: "Axes", texts: Sequence[str], places: Sequence[float]) -> list[int]:
     """Return which ticks of an x axis are labelled: of those that meet, the first."""
     along = _letters_along(ax, "x")
-    kept: list[int] = []
+    apart: list[int] = []
     for i, text in enumerate(texts):
         is_free = all(
             abs(places[i] - places[k]) * along > (len(text) + len(texts[k])) / 2 + 1
-            for k in kept
+            for k in apart
         )
         if is_free:
-            kept.append(i)
-    return kept
+            apart.append(i)
+    return apart
 
 
 # --- Whose curve is which: legends where they cover nothing ----------------------------
@@ -419,27 +419,27 @@ def legend_above(axes: Sequence["Axes"]) -> None:
     """Name the curves of several axes once, above all of them."""
     import matplotlib as mpl
 
-    named: dict[str, matplotlib.artist.Artist] = {}
+    handles: dict[str, matplotlib.artist.Artist] = {}
     for ax in axes:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
-            named.setdefault(name, handle)
+            handles.setdefault(name, handle)
         if (legend := ax.get_legend()) is not None:
             legend.remove()
-    if not named:
+    if not handles:
         return
-    many = len(named) > _INSIDE
+    many = len(handles) > _INSIDE
     size = _letters("x-small" if many else mpl.rcParams["legend.fontsize"])
     figure = axes[0].figure
     width = figure.bbox.width / figure.dpi
-    fits = [_in_one_line(name, size, width) for name in named]
+    fits = [_in_one_line(name, size, width) for name in handles]
     wide = max(_inches(name, size) for name in fits)
-    rows = -(-len(named) // max(int(width / wide), 1))
+    rows = -(-len(handles) // max(int(width / wide), 1))
     figure.legend(
-        list(named.values()),
+        list(handles.values()),
         fits,
         loc="outside upper center",
         fontsize=size,
-        ncols=-(-len(named) // rows),
+        ncols=-(-len(handles) // rows),
         frameon=False,
     )
     _make_room(axes[0], rows * max(name.count("\n") + 1 for name in fits), size)
@@ -456,8 +456,8 @@ def _legends_below(axes: Sequence["Axes"]) -> None:
         names = ax.get_legend_handles_labels()[1]
         place = ax.get_subplotspec()
         row = 0 if place is None else place.rowspan.start
-        own = sum(name.count("\n") + 1 for name in names)
-        lines[row] = max(lines.get(row, 0), own)
+        height = sum(name.count("\n") + 1 for name in names)
+        lines[row] = max(lines.get(row, 0), height)
         figure = ax.figure
         # Ticks and the axis' label are in between: about three lines of letters.
         lower = ScaledTranslation(0, -3.2 * size / 72, figure.dpi_scale_trans)

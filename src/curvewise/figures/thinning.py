@@ -113,7 +113,7 @@ def joined(parts: Sequence[Sequence[Floats]]) -> list[Floats]:
     """Return columns of all parts, NaN between one part and the next."""
     gap = np.array([np.nan])
     return [
-        np.concatenate([piece for own in column for piece in (own, gap)][:-1])
+        np.concatenate([piece for part in column for piece in (part, gap)][:-1])
         for column in zip(*parts, strict=True)
     ]
 
@@ -144,17 +144,17 @@ def straight(paper: Paper, series: Series, tolerance: float) -> Outline:
     curves = []
     for run in runs(np.isfinite(paper.up(series.y))):
         at, up = paper.at[run], paper.up(series.y[run])
-        kept = _extremes(at, up)
+        points = _extremes(at, up)
         gap = 1.0 if series.is_faint else GAP
-        kept = kept[swung(at[kept], up[kept], tolerance, gap)] + run.start
+        points = points[swung(at[points], up[points], tolerance, gap)] + run.start
         curves.append(
-            [v[kept] for v in (series.x, series.y, series.lower, series.upper)]
+            [v[points] for v in (series.x, series.y, series.lower, series.upper)]
         )
     polygons = []
     for run in runs(has_ends(series)):
         if series.is_area:  # nobody else tells its ends: they share their places
-            own = series.x[run], series.lower[run]
-            polygons.append(there_and_back(*own, series.x[run], series.upper[run]))
+            there = series.x[run], series.lower[run]
+            polygons.append(there_and_back(*there, series.x[run], series.upper[run]))
             continue
         x, at = series.x[run], paper.at[run]
         low, lower = _outside(paper, at, series.lower[run], tolerance, -1)
@@ -181,17 +181,17 @@ def swung(at: Floats, up: Floats, tolerance: float, gap: float) -> Places:
     is off by more than the tolerance; the first point outside of it begins the next chord.
     """
     x, y = at.tolist(), up.tolist()
-    kept, i, low, high = [0], 0, -np.inf, np.inf
+    points, i, low, high = [0], 0, -np.inf, np.inf
     for k in range(1, len(x)):
         run, rise = x[k] - x[i], y[k] - y[i]
         if not (low * run <= rise <= high * run and run <= gap) and k > i + 1:
             i = k - 1
-            kept.append(i)
+            points.append(i)
             run, rise = x[k] - x[i], y[k] - y[i]
             low, high = -np.inf, np.inf
         low = max(low, (rise - tolerance) / run)
         high = min(high, (rise + tolerance) / run)
-    return np.unique(np.array([*kept, len(x) - 1], dtype=np.intp))
+    return np.unique(np.array([*points, len(x) - 1], dtype=np.intp))
 
 
 def _outside(
@@ -207,9 +207,9 @@ def _outside(
         most, raw = np.maximum.reduceat(up, first), side * ends
         places = np.unique(np.r_[first, last])
         owner = np.searchsorted(first, places, side="right") - 1
-        own = side * np.maximum.reduceat(raw, first)[owner]
-        kept, moved = _shifted(paper, at[places], most[owner], own, tolerance, side)
-        return places[kept], moved
+        edge = side * np.maximum.reduceat(raw, first)[owner]
+        points, moved = _shifted(paper, at[places], most[owner], edge, tolerance, side)
+        return places[points], moved
     return _shifted(paper, at, up, ends, tolerance, side)
 
 
@@ -221,13 +221,13 @@ def _shifted(
     tolerance: float,
     side: int,
 ) -> tuple[Places, Floats]:
-    kept = swung(at, up, tolerance / 2, 1.0)
-    if len(kept) < 2:
-        return kept, ends[kept]
-    inside = up - np.interp(at, at[kept], up[kept])
-    short = np.maximum(np.maximum.reduceat(inside[:-1], kept[:-1]), 0.0)
+    points = swung(at, up, tolerance / 2, 1.0)
+    if len(points) < 2:
+        return points, ends[points]
+    inside = up - np.interp(at, at[points], up[points])
+    short = np.maximum(np.maximum.reduceat(inside[:-1], points[:-1]), 0.0)
     by = np.maximum(np.r_[0.0, short], np.r_[short, 0.0])
-    return kept, paper.moved(ends[kept], side * by)
+    return points, paper.moved(ends[points], side * by)
 
 
 # --------------------------------------------------------------------------------------
@@ -241,14 +241,14 @@ _WORTH = 1.3  # times the points of stairs: slopes look more like very many tria
 
 def stepped(paper: Paper, series: Series, tolerance: float) -> Outline:
     """Return a curve that jumps half way between its points."""
-    known = runs(np.isfinite(paper.up(series.y)))
-    curve = [_stairs(paper, series, run, tolerance) for run in known]
+    pieces = runs(np.isfinite(paper.up(series.y)))
+    curve = [_stairs(paper, series, run, tolerance) for run in pieces]
     shape = _HV
-    jumps = [_jumps(paper, series, run, tolerance) for run in known]
+    jumps = [_jumps(paper, series, run, tolerance) for run in pieces]
     room = _WORTH * _points(curve)
-    if 2 * sum(len(own) + 1 for own in jumps) < room:
-        own = zip(known, jumps, strict=True)
-        ramps = [_ramps(paper, series, run, at, tolerance) for run, at in own]
+    if 2 * sum(len(at) + 1 for at in jumps) < room:
+        pairs = zip(pieces, jumps, strict=True)
+        ramps = [_ramps(paper, series, run, at, tolerance) for run, at in pairs]
         if _points(ramps) < room:
             curve, shape = ramps, _LINEAR
     polygons = []
@@ -301,14 +301,14 @@ def _ramps(
     last = len(x) - 1
     places, owners = [], []
     for a, b in zip(np.r_[0, jumps + 1], np.r_[jumps, last], strict=True):
-        own = np.r_[a, np.arange(a, b + 1), b]  # and the corners at either end
+        points = np.r_[a, np.arange(a, b + 1), b]  # and the corners at either end
         begin, end = at[max(a - 1, 0)] + at[a], at[b] + at[min(b + 1, last)]
         level = np.r_[begin / 2, at[a : b + 1], end / 2]
         inside = np.r_[a > 0, np.ones(b + 1 - a, bool), b < last]
-        own, level = own[inside], level[inside]
-        kept = swung(level, up[own], tolerance / 2, GAP)
-        places.append(level[kept])
-        owners.append(own[kept])
+        points, level = points[inside], level[inside]
+        few = swung(level, up[points], tolerance / 2, GAP)
+        places.append(level[few])
+        owners.append(points[few])
     owner = np.concatenate(owners)
     columns = (values[run][owner] for values in (series.y, series.lower, series.upper))
     return [np.interp(np.concatenate(places), at, x), *columns]
@@ -403,6 +403,6 @@ def height_of(chart: Chart, shown: Iterable[Series]) -> float:
     ends = [values for one in shown for values in (one.y, one.lower, one.upper)]
     if chart.y_range is not None:
         ends = [np.array(chart.y_range)]
-    seen = lifted(np.concatenate([np.empty(0), *ends]), chart.y_axis == "log")
-    seen = seen[np.isfinite(seen)]
-    return float(np.ptp(seen) if len(seen) else 0.0) or 1.0
+    heights = lifted(np.concatenate([np.empty(0), *ends]), chart.y_axis == "log")
+    heights = heights[np.isfinite(heights)]
+    return float(np.ptp(heights) if len(heights) else 0.0) or 1.0

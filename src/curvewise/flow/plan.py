@@ -113,8 +113,8 @@ def outlook(experiment: Experiment, where: str, redo: Collection[str] = ()) -> O
     try:
         with stores.open(where, create=False) as store:
             used = names_in(store.numbers())
-            known = {name: text for name, text in store.notes().items() if name in used}
-            refuse_changes(known, experiment.definition(), str(store))
+            texts = {name: text for name, text in store.notes().items() if name in used}
+            refuse_changes(texts, experiment.definition(), str(store))
             return Outlook(left(experiment, store, redo), is_new=False)
     except NoStoreError:
         return Outlook(left(experiment, None), is_new=True)
@@ -128,15 +128,15 @@ def agree(store: Any, texts: Mapping[str, str]) -> None:
 
     Called by a driver: a second one that starts now sees the first.
     """
-    known = store.define(texts)
-    if older := _older_names(known, texts):
-        known = store.define({**texts, **older})  # or it would refuse what is new
+    before = store.define(texts)
+    if older := _older_names(before, texts):
+        before = store.define({**texts, **older})  # or it would refuse what is new
     # What nobody has run yet, or is about to run, may be defined anew.
-    if _changed(known, texts) and not store.others_drive():
+    if _changed(before, texts) and not store.others_drive():
         used = names_in(store.numbers())
-        store.note({name: texts[name] for name in known if name not in used})
-        known = store.define(texts)
-    refuse_changes(known, texts, str(store))
+        store.note({name: texts[name] for name in before if name not in used})
+        before = store.define(texts)
+    refuse_changes(before, texts, str(store))
 
 
 def names_in(cells: Collection[tuple[str, str]]) -> set[str]:
@@ -146,19 +146,19 @@ def names_in(cells: Collection[tuple[str, str]]) -> set[str]:
     return names | ({"streams"} if cells else set())
 
 
-def _changed(known: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+def _changed(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     return [
         name
         for name in now
-        if name in known and not is_same_definition(known[name], now[name])
+        if name in before and not is_same_definition(before[name], now[name])
     ]
 
 
-def _older_names(known: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+def _older_names(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
     """Return what is kept in other words, as modules were called when it was kept."""
     return {
         name: text
-        for name, text in known.items()
+        for name, text in before.items()
         if text != now[name] and is_same_definition(text, now[name])
     }
 
@@ -179,13 +179,13 @@ def refuse_changes(
     changed = _changed(known, now)
     if not changed:
         return
-    shown = "\n".join(difference(name, known[name], now[name]) for name in changed)
+    lines = "\n".join(difference(name, known[name], now[name]) for name in changed)
     kind = changed[0].partition(" ")[0]
     other = f"another {kind} of the same name"
     if kind == "streams":
         other = "another seed, or with other things varied or crossed"
     raise CurvewiseError(
-        f"{store} has trials of {other}. What changed:\n{shown}\n"
+        f"{store} has trials of {other}. What changed:\n{lines}\n"
         f"Take the change back, give it another name, or use another store: two "
         f"definitions in one table are not one distribution.",
         argument=changed[0],

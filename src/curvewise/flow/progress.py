@@ -283,7 +283,7 @@ def fitted(progress: Progress, room: int) -> tuple[list[tuple[str, str]], int]:
     bad = sum(n for state, n in progress.states.items() if state != "ok")
     few = f"{bad:,} not ok" if bad else ""
     sure = certainty, "cyan"
-    for known in (
+    for parts in (
         [*all_of_it, sure, (states, "red"), speed],
         [*all_of_it, sure, (states, "red")],
         [*all_of_it, sure, (few, "red")],
@@ -291,7 +291,7 @@ def fitted(progress: Progress, room: int) -> tuple[list[tuple[str, str]], int]:
         [all_of_it[0], (few, "red")],
         [all_of_it[0]],
     ):
-        texts = [(text, style) for text, style in known if text]
+        texts = [(text, style) for text, style in parts if text]
         width = min(room - _length(texts) - 2, _WIDEST)
         if _length(texts) <= room:
             break

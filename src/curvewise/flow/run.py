@@ -149,8 +149,8 @@ def run(
                 problem.trials = keeper.read()  # type: ignore[attr-defined]
             raise
         if store is None:
-            found: Trials = keeper.read()
-            return found
+            trials: Trials = keeper.read()
+            return trials
     return Trials.later(lambda: stores.read(store))
 
 
@@ -289,17 +289,17 @@ class InMemory:
 
     def read(self) -> Trials:
         """Return all trials."""
-        found = Trials.concat(part for parts in self._parts.values() for part in parts)
-        spaces = {f"space {name}": text for name, text in found.spaces.items()}
+        trials = Trials.concat(part for parts in self._parts.values() for part in parts)
+        spaces = {f"space {name}": text for name, text in trials.spaces.items()}
         return Trials.from_columns(
-            found.tasks,
-            found.algorithms,
-            found.metrics,
-            found.core,
-            found.details,
-            origin=found.origin,
-            spaces=found.spaces,
-            about=about(self._notes, found.core),
+            trials.tasks,
+            trials.algorithms,
+            trials.metrics,
+            trials.core,
+            trials.details,
+            origin=trials.origin,
+            spaces=trials.spaces,
+            about=about(self._notes, trials.core),
             design=design(self._notes | spaces),
         )
 
@@ -380,10 +380,10 @@ class Estimate:
     @property
     def seconds(self) -> float | None:
         """How long, as far as probes can tell; None if no trial was probed."""
-        known = [p for p in self.probes if p.left and p.seconds is not None]
-        if not known:
+        probes = [p for p in self.probes if p.left and p.seconds is not None]
+        if not probes:
             return None
-        return sum(p.left * (p.seconds or 0.0) for p in known) / self.workers
+        return sum(p.left * (p.seconds or 0.0) for p in probes) / self.workers
 
     @property
     def is_least(self) -> bool:
@@ -488,15 +488,15 @@ def replay(
     task, algorithm : str
     number : int
     """
-    found = stores.read(store).where(task=task, algorithm=algorithm, number=number)
-    if len(found) == 0:
+    trials = stores.read(store).where(task=task, algorithm=algorithm, number=number)
+    if len(trials) == 0:
         key = shown_key((task, algorithm, number))
         raise CurvewiseError(
             f"{store} has no trial {key}. See curvewise status.",
             argument="number",
             value=number,
         )
-    return Replay(found[0], once(experiment, task, algorithm, number))
+    return Replay(trials[0], once(experiment, task, algorithm, number))
 
 
 def once(experiment: Experiment, task: str, algorithm: str, number: int) -> Trial:

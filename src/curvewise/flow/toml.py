@@ -156,9 +156,9 @@ class _Reader:
             return text
         return str(self._path.parent / Path(text).expanduser())
 
-    def _entries(self, given: Any, key: str, make: Callable[[Any], Any]) -> list[Any]:
-        entries = [given] if isinstance(given, str) else given
-        made = []
+    def _entries(self, value: Any, key: str, make: Callable[[Any], Any]) -> list[Any]:
+        entries = [value] if isinstance(value, str) else value
+        parts = []
         for number, entry in enumerate(entries, 1):
             where = f"{key}, entry {number}"
             if not isinstance(entry, str | dict):
@@ -167,8 +167,8 @@ class _Reader:
                     f"table that begins with [[{key}]]."
                 )
             with naming(where):
-                made.append(make(entry))
-        return made
+                parts.append(make(entry))
+        return parts
 
     # --- tasks and algorithms ----------------------------------------------------------
 
@@ -194,16 +194,16 @@ class _Reader:
             entry = {key: bare, "tuned": bare != entry}
         search = entry.get("tuned", False)
         entry = {key: value for key, value in entry.items() if key != "tuned"}
-        made = self._untuned(entry)
+        algorithm = self._untuned(entry)
         if search is False:
-            return made
+            return algorithm
         check({"tuned": search}, ALGORITHM)
         with naming("key 'tuned'"):
             settings = {} if search is True else dict(search)
             check(settings, SEARCH)
             if (metric := settings.get("metric")) in self._meant:
                 settings["metric"] = self._meant[metric]
-            return tuned(made, **settings)
+            return tuned(algorithm, **settings)
 
     def _untuned(self, entry: dict[str, Any]) -> Algorithm:
         if "zoo" in entry:
@@ -220,15 +220,15 @@ class _Reader:
 
     def _from_zoo(self, kind: str, settings: dict[str, Any], other: str) -> Any:
         name = settings.pop("zoo")
-        known = self._known(kind)
-        if not isinstance(name, str) or name not in known:
-            problem = unknown(kind, name, known)
+        makers = self._known(kind)
+        if not isinstance(name, str) or name not in makers:
+            problem = unknown(kind, name, makers)
             raise CurvewiseError(
                 f"{problem} One of your own is {other} = 'module:function'."
             )
         for key in settings:
             refuse_misplaced(key)
-        make = known[name]
+        make = makers[name]
         refuse_unknown(settings, make, f"setting of {kind} '{name}' called")
         try:
             return make(**settings)
@@ -268,12 +268,12 @@ class _Reader:
         usual = entry[key].rpartition(":")[2].rpartition(".")[2]
         return value, entry.get("name", usual)
 
-    def _space(self, given: Any) -> Any:
-        check({"space": given}, ALGORITHM)
-        if isinstance(given, dict):
-            return space_of(given, "space")
+    def _space(self, value: Any) -> Any:
+        check({"space": value}, ALGORITHM)
+        if isinstance(value, dict):
+            return space_of(value, "space")
         with naming("key 'space'"):
-            return imported(given, self._folder)
+            return imported(value, self._folder)
 
     def _metrics(self, table: dict[str, Any]) -> Iterator[Metric]:
         for name, entry in table.items():
@@ -488,12 +488,12 @@ def _several(
                     f"{where}: mixture holds {shortened(member)}. Write tables, each a "
                     f"space."
                 )
-    made = [each(m, where) if isinstance(m, dict) else m for m in members]
+    options = [each(m, where) if isinstance(m, dict) else m for m in members]
     weights = _weights(table, where)
     with naming(where):
         if law == "choice":
-            return spaces.choice(made, weights=weights)
-        return spaces.mixture(*made, weights=weights)
+            return spaces.choice(options, weights=weights)
+        return spaces.mixture(*options, weights=weights)
 
 
 def _weights(table: Mapping[str, Any], where: str) -> Sequence[float] | None:
@@ -555,8 +555,8 @@ def imported(reference: str, folder: Path) -> Any:
     value: Any = _module(current(name), folder.resolve())
     for part in path.split("."):
         if not hasattr(value, part):
-            known = [n for n in vars(value) if n[0] != "_"] if path == part else []
-            raise unknown(f"name in {_shown(name, value)}:", part, known)
+            options = [n for n in vars(value) if n[0] != "_"] if path == part else []
+            raise unknown(f"name in {_shown(name, value)}:", part, options)
         value = getattr(value, part)
     return value
 

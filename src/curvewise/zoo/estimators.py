@@ -181,11 +181,11 @@ def experiment(
         labels=labels,
         name=name,
     )
-    drawn = _spaces(spaces or {}, estimators)
+    spaces = _spaces(spaces or {}, estimators)
     algorithms = [
         Algorithm(
             estimator_name,
-            drawn.get(estimator_name, {}),
+            spaces.get(estimator_name, {}),
             growing(Clone(estimator, labels), validate=validate, examples=examples),
         )
         for estimator_name, estimator in estimators.items()
@@ -233,8 +233,8 @@ def _spaces(
     for name, space in spaces.items():
         if name not in estimators:
             raise unknown("estimator for the space", name, estimators)
-        known = estimators[name].get_params()
+        params = estimators[name].get_params()
         for parameter in space if isinstance(space, Mapping) else ():
-            if parameter not in known:
-                raise unknown(f"parameter of estimator '{name}'", parameter, known)
+            if parameter not in params:
+                raise unknown(f"parameter of estimator '{name}'", parameter, params)
     return spaces

@@ -61,14 +61,14 @@ def learner(usual: Callable[[], Usual]) -> Maker:
         examples: bool = False,
         **settings: Any,
     ) -> Algorithm:
-        fitter, drawn = usual()
-        known = names_of(fitter.path) if settings else ()
+        fitter, laws = usual()
+        names = names_of(fitter.path) if settings else ()
         for setting in settings:
-            if setting not in known:
+            if setting not in names:
                 options = [name for name in signature.parameters if name != "settings"]
-                raise unknown(f"setting of '{kind}'", setting, (*options, *known))
+                raise unknown(f"setting of '{kind}'", setting, (*options, *names))
         if space is None:
-            space = _space(drawn, settings)
+            space = _space(laws, settings)
         fit = Learner(fitter.path, {**fitter.settings, **settings})
         run = growing(fit, validate=validate, examples=examples)
         return Algorithm(name or kind, space, run)
@@ -79,10 +79,10 @@ def learner(usual: Callable[[], Usual]) -> Maker:
     return make
 
 
-def _space(drawn: Mapping[str, Any], settings: Mapping[str, Any]) -> Space:
+def _space(laws: Mapping[str, Any], settings: Mapping[str, Any]) -> Space:
     # What is fixed stays in the space, as its only value: others may hang on it.
-    fixed = {key: [value] for key, value in settings.items() if key in drawn}
-    return {**{k: v for k, v in drawn.items() if _possible(v, settings)}, **fixed}
+    fixed = {key: [value] for key, value in settings.items() if key in laws}
+    return {**{k: v for k, v in laws.items() if _possible(v, settings)}, **fixed}
 
 
 def _possible(value: Any, settings: Mapping[str, Any]) -> bool:
@@ -131,8 +131,8 @@ def knn() -> Usual:
       n_neighbors: one of 3, 4, 5, 10, 25, 50
     """
     usual = Learner("sklearn.neighbors.KNeighborsClassifier", {"n_jobs": 1})
-    drawn = {"n_neighbors": [3, 4, 5, 10, 25, 50]}
-    return usual, drawn
+    laws = {"n_neighbors": [3, 4, 5, 10, 25, 50]}
+    return usual, laws
 
 
 @learner
@@ -147,13 +147,13 @@ def forest() -> Usual:
     name, space, validate, examples, **settings
         As in `knn`.
     """
-    drawn = {
+    laws = {
         "n_estimators": log_integers(10, 100),
         "criterion": ["gini", "entropy"],
         "min_samples_split": [2, 4, 8, 16],
         "min_samples_leaf": [1, 3, 5],
     }
-    return Learner("sklearn.ensemble.RandomForestClassifier", {"n_jobs": 1}), drawn
+    return Learner("sklearn.ensemble.RandomForestClassifier", {"n_jobs": 1}), laws
 
 
 @learner
@@ -169,12 +169,12 @@ def svm() -> Usual:
     name, space, validate, examples, **settings
         As in `knn`.
     """
-    drawn = {
+    laws = {
         "C": loguniform(0.01, 100),
         "kernel": ["linear", "poly", "rbf", "sigmoid"],
         "degree": when({"kernel": "poly"}, [2, 3, 4, 5]),
     }
-    return Learner("sklearn.svm.SVC", {"gamma": "auto"}), drawn
+    return Learner("sklearn.svm.SVC", {"gamma": "auto"}), laws
 
 
 @learner
@@ -191,8 +191,8 @@ def logistic() -> Usual:
     """
     fixed = {"solver": "saga", "max_iter": 1000}
     usual = Learner("sklearn.linear_model.LogisticRegression", fixed)
-    drawn = {"C": loguniform(1e-4, 1e4)}
-    return usual, drawn
+    laws = {"C": loguniform(1e-4, 1e4)}
+    return usual, laws
 
 
 @learner
@@ -209,13 +209,13 @@ def network() -> Usual:
         As in `knn`.
     """
     one = [[a] for a in _LAYERS]
-    drawn = {
+    laws = {
         "hidden_layer_sizes": one + [[a, b] for a in _LAYERS for b in _LAYERS],
         "activation": ["logistic", "tanh", "relu"],
         "learning_rate_init": loguniform(1e-4, 1e-1),
     }
     fixed = {"solver": "adam", "early_stopping": True, "max_iter": 200}
-    return Learner("sklearn.neural_network.MLPClassifier", fixed), drawn
+    return Learner("sklearn.neural_network.MLPClassifier", fixed), laws
 
 
 @learner

@@ -191,8 +191,8 @@ class Clusters:
         )
         X += 2 * train_rng.random(X.shape)
         n, m = self.n_train, self.n - self.n_train
-        taken = n + test_rng.choice(2 * self.n - n, m, replace=False)
-        test = X[taken], y[taken]
+        rows = n + test_rng.choice(2 * self.n - n, m, replace=False)
+        test = X[rows], y[rows]
         classes = np.arange(4)
         return from_sets((X[:n], y[:n]), test, sizes=self.sizes, classes=classes)
 

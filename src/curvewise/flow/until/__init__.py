@@ -91,13 +91,13 @@ class Until:
         They are not if an algorithm has none on a task.
         """
         must_be_trials(trials)
-        named = self.for_trials(trials)
-        named.refuse_alone(len(trials.algorithms))
+        until = self.for_trials(trials)
+        until.refuse_alone(len(trials.algorithms))
         cells = [(t, a) for t in trials.tasks for a in trials.algorithms]
-        scores = named.samples(trials, cells)
+        scores = until.samples(trials, cells)
         if len(scores) < len(cells):
             return False
-        return named.look(scores, trials.metric(named.name), named.budget()).is_enough
+        return until.look(scores, trials.metric(until.name), until.budget()).is_enough
 
     @property
     def name(self) -> str:
@@ -121,9 +121,9 @@ class Until:
                 argument="metric",
             )
         name = metric_of(trials, self.metric)
-        named = replace(self, metric=name)
-        named.refuse_unbounded(trials.metric(name))
-        return named
+        until = replace(self, metric=name)
+        until.refuse_unbounded(trials.metric(name))
+        return until
 
     def refuse_alone(self, algorithms: int) -> None:
         """Raise if a ranking has fewer than two algorithms to compare."""
@@ -452,10 +452,10 @@ class Reached(Answer):
         look = f"look {self.number} of {self.looks}"
         if self.is_enough:
             return f"Reached with {at} ({look})."
-        said = f"Not reached with {at} ({look}): {self.look}."
+        text = f"Not reached with {at} ({look}): {self.look}."
         if self.needed is not None:
-            said += f" About {rounded_up(self.needed):,} of each would probably do."
-        return said
+            text += f" About {rounded_up(self.needed):,} of each would probably do."
+        return text
 
     def table(self) -> list[dict[str, TableCell]]:
         """Return the rows with headings for people."""
@@ -583,8 +583,8 @@ class _Words:
     def __init__(self, text: str, words: list[str]) -> None:
         self._text, self._words = text, words
 
-    def next_is(self, *known: str) -> bool:
-        return bool(self._words) and self._words[0].lower() in known
+    def next_is(self, *words: str) -> bool:
+        return bool(self._words) and self._words[0].lower() in words
 
     def take(self) -> str:
         return self._words.pop(0).lower()

@@ -162,15 +162,15 @@ class Widths:
         """Return one row per task and algorithm."""
         return [
             {
-                "task": seen.task,
-                "algorithm": seen.algorithm,
-                "trials": seen.trials,
-                "value": seen.interval.value,
-                "lower": seen.interval.lower,
-                "upper": seen.interval.upper,
-                "half_width": seen.interval.half_width,
+                "task": member.task,
+                "algorithm": member.algorithm,
+                "trials": member.trials,
+                "value": member.interval.value,
+                "lower": member.interval.lower,
+                "upper": member.interval.upper,
+                "half_width": member.interval.half_width,
             }
-            for seen in self.members
+            for member in self.members
         ]
 
     def __str__(self) -> str:
@@ -189,8 +189,8 @@ class HalfWidth:
         level = budget.confidence(max(len(samples), 1))
         return Widths(
             tuple(
-                Seen(*cell, len(own.scores), question.interval(own.scores, level))
-                for cell, own in samples.items()
+                Seen(*cell, len(sample.scores), question.interval(sample.scores, level))
+                for cell, sample in samples.items()
             ),
             self.half_width,
             level,
@@ -291,11 +291,11 @@ class Ranking:
             # Where the intervals of all cells hold, so do those of all differences.
             level = budget.confidence(max(len(samples), 1))
             each = {
-                cell: question.interval(own.scores, level)
-                for cell, own in samples.items()
+                cell: question.interval(sample.scores, level)
+                for cell, sample in samples.items()
             }
             gaps = [_less(each[one], each[other]) for one, other in pairs]
-        found = (
+        members = (
             Pair(
                 one[0],
                 one[1],
@@ -305,7 +305,7 @@ class Ranking:
             )
             for (one, other), gap in zip(pairs, gaps, strict=True)
         )
-        return Ranks(tuple(found), self.margin, level, question.metric.sign)
+        return Ranks(tuple(members), self.margin, level, question.metric.sign)
 
 
 def _pairs(samples: Samples) -> Iterator[tuple[Cell, Cell]]:

@@ -169,13 +169,13 @@ class _Promised:
         if self._named is None:  # none has ended well
             return False
         try:
-            found = self._named.samples(trials, self._cells)
+            samples = self._named.samples(trials, self._cells)
         except CurvewiseError as problem:
             self._give_up(problem, trials.metric(self._named.name).worst)
             return False
-        look = self._look(self._named, found, trials, keep=True)
+        look = self._look(self._named, samples, trials, keep=True)
         self.said = str(look)
-        return look.is_enough and len(found) == len(self._cells)
+        return look.is_enough and len(samples) == len(self._cells)
 
     def glance(self) -> None:
         """Say how far it is, from what is there; it decides nothing."""
@@ -186,24 +186,24 @@ class _Promised:
         trials = numbered_below(self._keeper.read(), self._cells, most)
         # Where failures need a score first, the next look will say so.
         with contextlib.suppress(CurvewiseError):
-            found = self._named.samples(trials, self._cells)
-            if len(found) == len(self._cells):
+            samples = self._named.samples(trials, self._cells)
+            if len(samples) == len(self._cells):
                 # As many of each, in round numbers: one band serves them all.
-                n = rounded_down(min(len(own.scores) for own in found.values()))
-                found = {
-                    cell: replace(own, numbers=own.numbers[:n], scores=own.scores[:n])
-                    for cell, own in found.items()
+                n = rounded_down(min(len(one.scores) for one in samples.values()))
+                samples = {
+                    cell: replace(one, numbers=one.numbers[:n], scores=one.scores[:n])
+                    for cell, one in samples.items()
                 }
-                self.said = str(self._look(self._named, found, trials, keep=False))
+                self.said = str(self._look(self._named, samples, trials, keep=False))
         ended = time.monotonic()
         self._next = ended + max(_PAUSE, _COST * (ended - began))
 
     def _look(
-        self, named: Until, found: Samples, trials: Trials, *, keep: bool
+        self, named: Until, samples: Samples, trials: Trials, *, keep: bool
     ) -> Look:
         before = plans_before(named, self._experiment, self._keeper, keep=keep)
         budget = named.budget(len(self.sizes), before)
-        return named.look(found, trials.metric(named.name), budget)
+        return named.look(samples, trials.metric(named.name), budget)
 
     def _give_up(self, problem: CurvewiseError, worst: float) -> None:
         self._broken, self.said = True, ""
@@ -316,24 +316,24 @@ def _reached(
     if store is not None:
         before = plans_before(named, experiment, store, keep=False)
     budget = named.budget(len(sizes), before or 0)
-    taken = None
+    last = None
     for number, size in enumerate(sizes, 1):
         part = numbered_below(whole, cells, size)
         if len(part) < size * len(cells):
             break
         scores = named.samples(part, cells)
         look = named.look(scores, metric, budget)
-        taken = number, size, part, scores, look
+        last = number, size, part, scores, look
         if look.is_enough:
             break
-    if taken is None:
+    if last is None:
         raise CurvewiseError(
             f"The first look is at {sizes[0]:,} trials of each, and some have fewer. Run "
             f"the experiment on.",
             argument="trials",
             value=sizes[0],
         )
-    number, size, part, scores, look = taken
+    number, size, part, scores, look = last
     needed = None
     if not look.is_enough:
         later = named.budget(len(sizes), (before or 0) + 1)
@@ -367,7 +367,7 @@ def needed_trials(
     try:
         if isinstance(look, Ranks):
             return _for_pairs(question, look, found, budget)
-        widest = max(look.members, key=lambda seen: seen.interval.half_width)
+        widest = max(look.members, key=lambda member: member.interval.half_width)
         scores = found[widest.task, widest.algorithm].scores
         level = budget.confidence(len(found))
         return _trials_for(question, scores, look.half_width, level)
@@ -376,7 +376,7 @@ def needed_trials(
 
 
 def _for_pairs(
-    question: Question, look: Ranks, found: Samples, budget: Budget
+    question: Question, look: Ranks, samples: Samples, budget: Budget
 ) -> int | None:
     def reach(pair: Pair) -> float:
         # Told apart when the interval is shorter than the gap, close when it is shorter
@@ -392,9 +392,9 @@ def _for_pairs(
     if question.method == "asymptotic":
         n = pair.trials * lack(pair) ** 2
         return math.ceil(n) if math.isfinite(n) else None
-    level = budget.confidence(len(found))
+    level = budget.confidence(len(samples))
     return max(
-        _trials_for(question, found[pair.task, name].scores, reach(pair) / 2, level)
+        _trials_for(question, samples[pair.task, name].scores, reach(pair) / 2, level)
         for name in (pair.first, pair.second)
     )
 

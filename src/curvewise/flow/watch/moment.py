@@ -134,25 +134,25 @@ def forecast(inquiry: Inquiry) -> Forecast:
 
 
 def _forecast(inquiry: Inquiry) -> PrecisionForecast:
-    named, metric = inquiry.until, inquiry.metric
+    until, metric = inquiry.until, inquiry.metric
     sizes: list[int] = []
-    budget = named.budget()
+    budget = until.budget()
     if inquiry.is_of_run and inquiry.planned:
         sizes = planned_looks(inquiry.planned)
-        budget = named.budget(len(sizes), inquiry.before)
+        budget = until.budget(len(sizes), inquiry.before)
     missing = len(inquiry.cells) - len(inquiry.samples)
     samples = _shortened(inquiry.samples)
-    look = named.look(samples, metric, budget)
+    look = until.look(samples, metric, budget)
     fewest = min(inquiry.done.get(cell, 0) for cell in inquiry.cells)
     needed = None
     if look.is_enough:
         needed = fewest
     else:
         pilots = {cell: _first(sample, _PILOT) for cell, sample in samples.items()}
-        needed = needed_trials(named.question(metric), look, pilots, budget)
+        needed = needed_trials(until.question(metric), look, pilots, budget)
     at = next((size for size in sizes if needed is not None and size >= needed), None)
     return PrecisionForecast(
-        str(named),
+        str(until),
         str(look),
         look.is_enough and not missing,
         None if needed is None else rounded_up(needed),
@@ -181,10 +181,10 @@ def _shortened(samples: Samples) -> dict[Cell, Sample]:
     }
 
 
-def _first(own: Sample, n: int) -> Sample:
-    if len(own.scores) <= n:
-        return own
-    return replace(own, scores=own.scores[:n], numbers=own.numbers[:n])
+def _first(sample: Sample, n: int) -> Sample:
+    if len(sample.scores) <= n:
+        return sample
+    return replace(sample, scores=sample.scores[:n], numbers=sample.numbers[:n])
 
 
 # --- How far a run is at one moment, in numbers and in words ---------------------------

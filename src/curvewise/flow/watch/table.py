@@ -142,12 +142,12 @@ def _scores(news: News, metric: Metric | None, at: At) -> Floats:
     if metric is None:
         return np.full(len(core), np.nan)
     if metric.name in core.values:
-        values, known = core.values[metric.name], was_recorded(core, metric.name)
+        values, recorded = core.values[metric.name], was_recorded(core, metric.name)
     elif news.details is not None and metric.name in FROM_COUNTS:
-        values, known = from_counts(core, news.details, metric.name)
+        values, recorded = from_counts(core, news.details, metric.name)
     else:
         return np.full(len(core), np.nan)
-    scores = values_at(core, values, known, metric, at)
+    scores = values_at(core, values, recorded, metric, at)
     return np.where((core.status == 0) & np.isfinite(scores), scores, np.nan)
 
 
@@ -317,8 +317,8 @@ def may_need_counts(news: News, wanted: str | None) -> bool:
 def _first(news: News) -> str | None:
     """Return the first metric to judge by; one of known direction goes before."""
     scores = [name for name, one in news.metrics.items() if may_judge(one)]
-    known = (name for name in scores if news.metrics[name].direction is not None)
-    return next(known, next(iter(scores), None))
+    directed = (name for name in scores if news.metrics[name].direction is not None)
+    return next(directed, next(iter(scores), None))
 
 
 # --------------------------------------------------------------------------------------
@@ -557,21 +557,21 @@ class Table:
         if self.metric is None:
             self.metric = chosen(news, self.wanted)
         rows = rows_of(news, self.metric, self.at, self.messages.codes(news))
-        core, taken = news.core, 0
+        core, total = news.core, 0
         for cell, places in by_cell(news):
             if cell not in self._cells:
                 task, algorithm = core.task[places[0]], core.algorithm[places[0]]
                 self._cells[cell] = Kept((int(task), int(algorithm)))
-            kept, own = self._cells[cell], rows[places]
+            kept, batch = self._cells[cell], rows[places]
             kept.met(core, places)
             if is_replaced:
-                before, own = kept.replace(own)
+                before, batch = kept.replace(batch)
                 self.messages.remove(before)
             else:
-                kept.add(own)
-            self.messages.add(kept, own)
-            taken += len(own)
-        return taken
+                kept.add(batch)
+            self.messages.add(kept, batch)
+            total += len(batch)
+        return total
 
     # --- how far it is -----------------------------------------------------------------
 
@@ -595,18 +595,18 @@ class Table:
 
     def tasks(self, standings: Iterable[CellStanding]) -> tuple[TaskStanding, ...]:
         """Return how far each task is."""
-        own: dict[str, list[CellStanding]] = {}
+        by_task: dict[str, list[CellStanding]] = {}
         for cell in standings:
-            own.setdefault(cell.task, []).append(cell)
-        return tuple(self._task(name, cells) for name, cells in own.items())
+            by_task.setdefault(cell.task, []).append(cell)
+        return tuple(self._task(name, cells) for name, cells in by_task.items())
 
     def _task(self, name: str, cells: list[CellStanding]) -> TaskStanding:
-        known = [cell.planned for cell in cells if cell.planned is not None]
+        plans = [cell.planned for cell in cells if cell.planned is not None]
         return TaskStanding(
             name,
             sum(cell.done for cell in cells),
             sum(cell.failed for cell in cells),
-            sum(known) if known else None,
+            sum(plans) if plans else None,
             self.version(name),
         )
 
@@ -631,7 +631,7 @@ class Table:
 
     def _is_sized(self, task: str) -> bool:
         """Whether each trial of a task is at one size, and sizes differ."""
-        own = [kept for (name, _), kept in self._cells.items() if name == task]
-        low = min(kept.sizes[0] for kept in own)
-        high = max(kept.sizes[1] for kept in own)
-        return max(kept.longest_curve for kept in own) == 1 and low < high
+        cells = [kept for (name, _), kept in self._cells.items() if name == task]
+        low = min(kept.sizes[0] for kept in cells)
+        high = max(kept.sizes[1] for kept in cells)
+        return max(kept.longest_curve for kept in cells) == 1 and low < high

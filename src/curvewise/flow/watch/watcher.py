@@ -254,8 +254,8 @@ class Watcher:
             table, plan = self._table or Table(None, "last"), planned(self._notes)
             cells = tuple(table.standings(plan, task))
             if not cells:
-                known = dict.fromkeys(t for t, _ in [*plan, *table.cells])
-                raise unknown("task", task, known)
+                names = dict.fromkeys(t for t, _ in [*plan, *table.cells])
+                raise unknown("task", task, names)
             drawn, version = list(table.drawn(task).values()), table.version(task)
             metric, at = table.metric, table.at
         if metric is None and table.wanted and drawn:
@@ -386,34 +386,34 @@ def inquiry_of(
     """Return what a forecast is made from; None while there is too little."""
     if question.until is None:
         return None
-    named = replace(question.until, metric=metric.name)
-    named.refuse_unbounded(metric)
-    named.refuse_alone(len({name for _, name in question.cells or drawn}))
+    until = replace(question.until, metric=metric.name)
+    until.refuse_unbounded(metric)
+    until.refuse_alone(len({name for _, name in question.cells or drawn}))
     cells = [cell for cell in question.cells or drawn if cell in drawn]
     samples = {}
     for cell in cells:
         rows = drawn[cell].rows
         if question.planned is not None:
             rows = rows[(rows["number"] >= 0) & (rows["number"] < question.planned)]
-        own = replace(drawn[cell], rows=rows)
-        if named.failed == "raise" and own.broken:
+        one = replace(drawn[cell], rows=rows)
+        if until.failed == "raise" and one.broken:
             raise CurvewiseError(
-                f"{own.broken} of {len(rows)} trials of {cell[1]} on {cell[0]} failed, and "
-                f"nobody has said what a failure scores: as a text, '{named} failed "
+                f"{one.broken} of {len(rows)} trials of {cell[1]} on {cell[0]} failed, and "
+                f"nobody has said what a failure scores: as a text, '{until} failed "
                 f"{'worst' if np.isfinite(metric.worst) else '0'}'."
             )
-        sample = own.sample(metric, named.failed)
+        sample = one.sample(metric, until.failed)
         if len(sample.scores) >= LEAST:
             samples[cell] = sample
     if not samples:
         return None
     asked_of = question.cells or tuple(drawn)
-    done = {cell: len(own.rows) for cell, own in drawn.items()}
+    done = {cell: len(one.rows) for cell, one in drawn.items()}
     before = 0
     if question.is_of_run and question.planned is not None:
-        before = noted_before(named, question.planned, asked_of, notes)
+        before = noted_before(until, question.planned, asked_of, notes)
     return Inquiry(
-        named,
+        until,
         metric,
         samples,
         asked_of,
