@@ -128,3 +128,22 @@ def percent(confidence: float) -> str:
 def few(n: int, m: int) -> str:
     """Return why samples of one say nothing."""
     return f"{n} and {m} trials do not show how much trials differ"
+
+
+def clopper_pearson(k: float, n: int, miss: float) -> tuple[float, float]:
+    """Return between what a rate lies, but for a chance of `miss`, that was k of n.
+
+    `k` may be a fraction, where cases that hang together count as one.
+
+    >>> [round(end, 4) for end in clopper_pearson(0, 200, 0.01)]
+    [0.0, 0.0261]
+    >>> [round(end, 4) for end in clopper_pearson(10, 200, 0.01)]
+    [0.0188, 0.104]
+    """
+    from scipy.special import betaincinv
+
+    if n == 0:
+        return 0.0, 1.0
+    low = 0.0 if k <= 0 else float(betaincinv(k, n - k + 1, miss / 2))
+    high = 1.0 if k >= n else float(betaincinv(k + 1, n - k, 1 - miss / 2))
+    return low, high

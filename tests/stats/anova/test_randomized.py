@@ -16,12 +16,12 @@ from curvewise.stats.anova.answers import (
     EffectTest,
     RandomizedAnova,
     at_any_time,
-    clopper_pearson,
     side,
     two_way,
 )
 from curvewise.stats.anova.randomized import randomized_anova
 from curvewise.stats.deals import all_deals
+from curvewise.stats.interval import clopper_pearson
 
 BOTH = ("algorithm", "interaction")
 
@@ -251,7 +251,7 @@ def test_intervals_for_p_hold():
         missed["fixed"] += p not in fixed.p_interval("algorithm")
         missed["open"] += p not in looking.p_interval("algorithm")
         draws = fixed.tests["algorithm"].shuffles
-        low, high = clopper_pearson(99, draws.exceeding, 0.5)
+        low, high = clopper_pearson(draws.exceeding, 99, 0.5)
         missed["narrow"] += not low <= p <= high
     assert_at_most(missed["fixed"], 300, 0.01)
     assert_at_most(missed["open"], 300, 0.01)
@@ -281,7 +281,7 @@ def test_settling_is_rarely_on_the_wrong_side():
     ("n", "b"), [(199, 0), (199, 199), (500, 25), (100_000, 5_000)]
 )
 def test_the_anytime_interval_is_where_the_weight_is(n, b):
-    low, high = at_any_time(n, b, 0.01)
+    low, high = at_any_time(b, n, 0.01)
     assert low <= b / n <= high
 
     def weight(q):
@@ -292,7 +292,7 @@ def test_the_anytime_interval_is_where_the_weight_is(n, b):
             assert weight(end) == pytest.approx(0.01, rel=1e-6)
         else:
             assert end == inside
-    wider = clopper_pearson(n, b, 0.01)
+    wider = clopper_pearson(b, n, 0.01)
     assert low <= wider[0] + 1e-12
     assert high >= wider[1] - 1e-12
 

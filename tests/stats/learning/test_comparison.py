@@ -16,7 +16,7 @@ from curvewise.stats.learning import (
     shared_noise,
 )
 from curvewise.stats.learning.forecast import chance_less, quantile_table
-from curvewise.stats.powerlaw import fit_power_law
+from curvewise.stats.powerlaw import PowerLaw, fit_power_law, fit_power_laws
 
 DRAWS = 400_000
 
@@ -185,7 +185,7 @@ class NormalLaw:
     sizes = N
 
     def __init__(self, error, reliance, gamma, sd):
-        self.middle, self.sd = (error, reliance, gamma), sd
+        self.middle, self.sd, self.gamma = (error, reliance, gamma), sd, gamma
 
     def _of(self, k, p):
         return self.middle[k] + self.sd * ndtri(np.asarray(p))
@@ -219,10 +219,17 @@ def test_words_and_rows():
     assert [row["of"] for row in found.rows()] == ["error", "data-reliance", "exponent"]
 
 
+def test_only_one_curve_that_was_fitted_has_a_spread_to_compare():
+    a = NormalLaw(0.3, 0.1, -0.5, 0.002)
+    many = fit_power_laws([25, 50, 100], [[0.5, 0.4, 0.33], [0.6, 0.5, 0.4]])
+    for b in ([1, 2], PowerLaw.from_summary(0.1, 0.05, -0.5, 400), many):
+        with pytest.raises(CurvewiseError) as refused:
+            compare_summaries(a, b)
+        assert (refused.value.argument, refused.value.value) == ("b", b)
+
+
 def test_what_is_refused_of_differences():
     a = NormalLaw(0.3, 0.1, -0.5, 0.002)
-    with pytest.raises(CurvewiseError, match="list"):
-        compare_summaries(a, [1, 2])
     with pytest.raises(CurvewiseError, match="correlation"):
         compare_summaries(a, a, correlation=1)
     with pytest.raises(CurvewiseError, match="n is"):

@@ -25,7 +25,6 @@ from curvewise.questions.audit.checks import (
     Settings,
     Subject,
     begun,
-    clopper_pearson,
     counted,
     refused,
 )
@@ -39,6 +38,7 @@ from curvewise.questions.sampling import (
     refuse_crossed,
 )
 from curvewise.review.check import ungated
+from curvewise.stats.interval import clopper_pearson
 from curvewise.stats.validation import checked_confidence
 from curvewise.text import Cell, Piece, Table, count, joined, percent, plain
 from curvewise.trials import Trials, must_be_trials
@@ -287,7 +287,7 @@ def _known(repetitions: int) -> str:
     >>> _known(200), _known(1000)
     ('5.4', '2.1')
     """
-    _, high = clopper_pearson(_RARE * repetitions, repetitions, SURENESS)
+    _, high = clopper_pearson(_RARE * repetitions, repetitions, 1 - SURENESS)
     return f"{100 * (high - _RARE):.1f}"
 
 

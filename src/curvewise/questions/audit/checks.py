@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from curvewise.metrics import Floats
-from curvewise.stats.interval import CurveBand, Interval
+from curvewise.stats.interval import CurveBand, Interval, clopper_pearson
 from curvewise.trials import Trials
 from curvewise.trials.doors import At, Failed
 
@@ -157,7 +157,7 @@ class Check:
     @property
     def interval(self) -> tuple[float, float]:
         """Between what that rate lies with 99 % confidence (Clopper and Pearson)."""
-        return clopper_pearson(self.rate * self.apart, self.apart, SURENESS)
+        return clopper_pearson(self.rate * self.apart, self.apart, 1 - SURENESS)
 
     @property
     def shown(self) -> tuple[float, float, float, float]:
@@ -183,26 +183,6 @@ class Check:
         if high < self.promised and self.rate <= _FAR * self.promised:
             return "conservative"
         return "kept"
-
-
-def clopper_pearson(k: float, n: int, confidence: float) -> tuple[float, float]:
-    """Return between what a rate lies that was observed in k of n cases.
-
-    `k` may be a fraction, where cases that hang together count as one.
-
-    >>> [round(end, 4) for end in clopper_pearson(0, 200, 0.99)]
-    [0.0, 0.0261]
-    >>> [round(end, 4) for end in clopper_pearson(10, 200, 0.99)]
-    [0.0188, 0.104]
-    """
-    from scipy.special import betaincinv
-
-    if n == 0:
-        return 0.0, 1.0
-    tail = (1 - confidence) / 2
-    low = 0.0 if k <= 0 else float(betaincinv(k, n - k + 1, tail))
-    high = 1.0 if k >= n else float(betaincinv(k + 1, n - k, 1 - tail))
-    return low, high
 
 
 def begun(analysis: str, kind: Kind, seen: Iterable[Seen]) -> list[Check]:

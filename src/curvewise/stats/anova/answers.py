@@ -17,7 +17,7 @@ from curvewise.stats.anova.lines import Design, LinesLike, checked_lines
 from curvewise.stats.asymptotics import unit_of
 from curvewise.stats.deals import lines_to_reach
 from curvewise.stats.distribution import rank
-from curvewise.stats.interval import Interval
+from curvewise.stats.interval import Interval, clopper_pearson
 from curvewise.stats.validation import Floats, checked_level, one_of
 
 __all__ = [
@@ -261,16 +261,7 @@ def side(n: int, b: int, level: float, risk: float = RISK) -> int:
     return -1 if b < n * level else 1
 
 
-def clopper_pearson(n: int, b: int, miss: float) -> tuple[float, float]:
-    """Return an interval for a chance that came b times in a fixed number n."""
-    from scipy.special import betaincinv
-
-    low = betaincinv(b, n - b + 1, miss / 2) if b else 0.0
-    high = betaincinv(b + 1, n - b, 1 - miss / 2) if b < n else 1.0
-    return float(low), float(high)
-
-
-def at_any_time(n: int, b: int, miss: float) -> tuple[float, float]:
+def at_any_time(b: int, n: int, miss: float) -> tuple[float, float]:
     """Return an interval for a chance that holds at all n at once, as `side` does."""
     from scipy.optimize import brentq
 
@@ -368,7 +359,7 @@ class Draws:
             return self.p, self.p
         interval = at_any_time if self.stopped == "later look" else clopper_pearson
         # Half for the first look, half for all later ones.
-        low, high = interval(n, b, miss if self.stopped == "fixed" else miss / 2)
+        low, high = interval(b, n, miss if self.stopped == "fixed" else miss / 2)
         return max(low, self.floor), max(high, self.floor)
 
     def critical_value(self, level: float) -> float:

@@ -346,9 +346,18 @@ def compare_summaries(
     """
     for name, law in (("a", a), ("b", b)):
         if not hasattr(law, "reliance_quantile"):
-            raise CurvewiseError(
-                f"{name} is {type(law).__name__}. Pass what `fit_power_law` returned."
-            )
+            came = type(law).__name__
+        elif np.ndim(law.gamma):
+            came = f"{len(law.gamma)} curves"
+        elif not len(law.sizes):
+            came = "a curve without runs, which has no spread to compare"
+        else:
+            continue
+        raise CurvewiseError(
+            f"{name} is {came}. Pass what `fit_power_law` returned.",
+            argument=name,
+            value=law,
+        )
     refuse_other_units(a, b)
     level = checked_confidence(confidence)
     rho = checked_correlation(correlation)
