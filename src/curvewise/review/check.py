@@ -75,11 +75,11 @@ class Findings(Answer):
     def _looked(self) -> str:
         looked = {name: int(n or 0) for name, n in self.provenance.settings.items()}
         each = [(s, sum(f.severity == s for f in self.findings)) for s in SEVERITIES]
-        found = ", ".join(counted(severity, n) for severity, n in each if n)
+        tally = ", ".join(counted(severity, n) for severity, n in each if n)
         return (
             f"Looked at {count(looked['trials'], 'trial')} of "
             f"{count(looked['algorithms'], 'algorithm')} on "
-            f"{count(looked['tasks'], 'task')}: {found or 'nothing to object to'}."
+            f"{count(looked['tasks'], 'task')}: {tally or 'nothing to object to'}."
         )
 
     def __str__(self) -> str:
@@ -141,14 +141,14 @@ def check(trials: Trials) -> Findings:
     percent: 'knn' on 'moons' (5); fractions: 'svm' on 'moons' (5)
     """
     must_be_trials(trials)
-    found = [finding for rule in RULES for finding in findings_of(trials, rule)]
+    findings = [finding for rule in RULES for finding in findings_of(trials, rule)]
     looked: dict[str, Cell] = {
         "trials": len(trials),
         "tasks": len(trials.tasks),
         "algorithms": len(trials.algorithms),
     }
     return Findings(
-        tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))),
+        tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))),
         Provenance.of(trials, "check", looked),
     )
 
@@ -275,17 +275,17 @@ def gate(
     if _is_open.get():
         return ()
     of_engine = all(name in trials.spaces for name in trials.algorithms)
-    found = [
+    findings = [
         finding
         for rule, concerns in CONCERNS.items()
         if question in concerns and not (of_engine and rule in _NOT_OF_ENGINE)
         for finding in findings_of(trials, rule)
         if finding.severity != "notes" and finding.touches(question, metric)
     ]
-    blocking = [finding for finding in found if finding.severity == "blocks"]
+    blocking = [finding for finding in findings if finding.severity == "blocks"]
     if blocking and not anyway:
         raise _blocked(question, blocking)
-    tempering = [finding for finding in found if finding.severity == "tempers"]
+    tempering = [finding for finding in findings if finding.severity == "tempers"]
     lines = [Message("Despite: ", finding.brief, ".") for finding in blocking]
     lines += [Message("Caution: ", finding.brief, ".") for finding in tempering]
     if len(lines) > MOST_CAUTIONS:

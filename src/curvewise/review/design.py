@@ -82,10 +82,10 @@ def _likely(trials: Trials) -> Iterator[Finding]:
 
     Draws from a few choices coincide, too, and nothing is wrong with them.
     """
-    found = [s for s in trials.once(searched).varied if s.repeated == "likely"]
-    if not found:
+    likely = [s for s in trials.once(searched).varied if s.repeated == "likely"]
+    if not likely:
         return
-    first = found[0]
+    first = likely[0]
     settings = int(first.setting.max()) + 1
     yield Finding(
         "clusters",
@@ -93,7 +93,7 @@ def _likely(trials: Trials) -> Iterator[Finding]:
         f"{first.n:,} runs have {settings:,} settings, and runs of one setting stand "
         f"together, or share no seed, more than chance would have it"
         f"{first.source.caveat}.",
-        some(s.source.cell for s in found),
+        some(s.source.cell for s in likely),
         "Runs of a setting that was repeated by design share its hyperparameters. "
         "Counted as independent draws they make every interval too narrow.",
         Message(
@@ -176,17 +176,17 @@ def _at_most(p: float) -> str:
 # --- one param in even steps ----------------------------------------------------------
 
 
-def _steps_finding(found: list[tuple[Settings, tuple[str, Floats, float]]]) -> Finding:
-    settings, (name, levels, p) = found[0]
+def _steps_finding(hits: list[tuple[Settings, tuple[str, Floats, float]]]) -> Finding:
+    settings, (name, levels, p) = hits[0]
     often = settings.n // len(levels)
-    shown = some((f"{v:g}" for v in levels), 5)
+    values = some((f"{v:g}" for v in levels), 5)
     return Finding(
         "params-steps",
         "tempers" if p < GRID_LEVEL else "notes",
-        f"'{shortened(name)}' takes {len(levels):,} values in even steps ({shown}), "
+        f"'{shortened(name)}' takes {len(levels):,} values in even steps ({values}), "
         f"each {'once' if often == 1 else f'{often:,} times'}. Random draws do that "
         f"with probability {_at_most(p)}{settings.source.caveat}.",
-        some(d.source.cell for d, _ in found),
+        some(d.source.cell for d, _ in hits),
         _WHY + "A sweep in even steps is no sample.",
         Message(
             _REUSE + " If this compares settings, read it as ",
@@ -232,11 +232,11 @@ def missing_seeds(trials: Trials) -> Iterator[Finding]:
     by_task: dict[str, list[Cell]] = {}
     for cell in cells(trials):
         by_task.setdefault(cell.task, []).append(cell)
-    found: dict[str, list[tuple[str, str]]] = {}
+    by_kind: dict[str, list[tuple[str, str]]] = {}
     for task, group in by_task.items():
         for kind, text in _lacking(trials, group):
-            found.setdefault(kind, []).append((task, text))
-    for kind, hits in found.items():
+            by_kind.setdefault(kind, []).append((task, text))
+    for kind, hits in by_kind.items():
         where = f"task {listed((task for task, _ in hits), most=4)}"
         more = f"; the like on {len(hits) - 1:,} more of the tasks" if hits[1:] else ""
         yield _missing_finding(kind, f"{hits[0][1]}{more}.", where)
@@ -247,7 +247,7 @@ def _lacking(trials: Trials, group: list[Cell]) -> Iterator[tuple[str, str]]:
     numbers = [trials.core.number[cell.rows] for cell in group]
     sizes = [len(n) for n in numbers]
     gaps = [(c, _gaps(n)) for c, n in zip(group, numbers, strict=True)]
-    named = [shortened(cell.algorithm, 40) for cell in group]
+    names = [shortened(cell.algorithm, 40) for cell in group]
     union, copies = np.unique(np.concatenate(numbers), return_counts=True)
     paired = int((copies == len(group)).sum())
     mostly = 2 * min(sizes) > len(union)
@@ -256,13 +256,13 @@ def _lacking(trials: Trials, group: list[Cell]) -> Iterator[tuple[str, str]]:
     elif copies.min() < len(group) and mostly:
         lacks = [
             f"'{a}' lacks {ranges(gap.tolist())}"
-            for a, n in zip(named, numbers, strict=True)
+            for a, n in zip(names, numbers, strict=True)
             if len(gap := np.setdiff1d(union, n, assume_unique=True))
         ]
         yield "missing", f"Of {len(union):,} numbers {some(lacks)}"
         gaps = []
     if min(sizes) < max(sizes) and gaps:
-        least = sorted(zip(sizes, named, strict=True))
+        least = sorted(zip(sizes, names, strict=True))
         each = [f"'{a}' {n:,}" for n, a in least]
         yield "unequal", f"Numbers of trials differ: {some(each)}"
     holes = [(c, g) for c, g in gaps if len(g)]

@@ -105,7 +105,7 @@ class Suspicion:
 
 
 def _told_by_labels(trials: Trials) -> Iterator[Finding]:
-    found: dict[tuple[str, str], list[tuple[Suspicion, Parsed]]] = {}
+    by_label: dict[tuple[str, str], list[tuple[Suspicion, Parsed]]] = {}
     clusters = _stated_clusters(trials)
     for labels in parsed(trials, "labels"):
         if clusters is not None and _distinct(clusters[labels.rows]) < len(
@@ -114,8 +114,8 @@ def _told_by_labels(trials: Trials) -> Iterator[Finding]:
             continue  # what runs of a cluster share is known, and was averaged
         hit = _suspicion(trials, labels) if len(labels.dicts) > 1 else None
         if hit is not None:
-            found.setdefault((hit.kind, hit.label), []).append((hit, labels))
-    for hits in found.values():
+            by_label.setdefault((hit.kind, hit.label), []).append((hit, labels))
+    for hits in by_label.values():
         yield _axis_finding(*hits[0], some(labels.cell for _, labels in hits))
 
 
@@ -259,13 +259,13 @@ def _told_by_order(trials: Trials) -> Iterator[Finding]:
     candidates = [c for c in cells(trials) if len(c) >= 30 and _is_plain(trials, c)]
     metrics = metrics_to_check(trials) if candidates else []
     groups = _stated_groups(trials) if candidates else []
-    labels = {own.cell: own for own in parsed(trials, "labels")} if candidates else {}
+    labels = {p.cell: p for p in parsed(trials, "labels")} if candidates else {}
     level = ORDER_LEVEL / max(2 * len(candidates) * len(metrics), 1)
     # A correlation of 0.2 shows in a thousand scores; a million take a while to rank.
     most = max(MOST_PARSED // max(len(candidates), 1), 1000)
     for metric in metrics:
         full = last_values(trials, metric)
-        found, ordered = [], []
+        hits, ordered = [], []
         for cell in candidates:
             rows = np.arange(cell.start, min(cell.stop, cell.start + most))
             rows = rows[np.isfinite(full[rows])]
@@ -276,8 +276,8 @@ def _told_by_order(trials: Trials) -> Iterator[Finding]:
                 ordered.append(cell)
             elif (hit := _following(scores, level, cell)) is not None:
                 label = _told_by(labels.get(cell), rows, full[rows])
-                found.append(hit._replace(label=label))
-        yield from _follow_findings(metric, found)
+                hits.append(hit._replace(label=label))
+        yield from _follow_findings(metric, hits)
         if ordered:
             yield sorted_rows(metric, ordered)
 
@@ -303,10 +303,10 @@ def _stated_groups(trials: Trials) -> list[Ints]:
 
 def _means(scores: Floats, groups: list[Ints], rows: Ints) -> Floats:
     """Return the mean of each of the fewest groups, in the order of their first runs."""
-    codes = [coded(own[rows].tolist()) for own in groups]
+    codes = [coded(group[rows].tolist()) for group in groups]
     if not codes or not len(rows):
         return scores
-    fewest = min(codes, key=lambda own: int(own.max()))
+    fewest = min(codes, key=lambda group: int(group.max()))
     return np.asarray(np.bincount(fewest, scores) / np.bincount(fewest))
 
 
@@ -341,8 +341,8 @@ def _order_within(scores: Floats, codes: Ints) -> float:
     return min(next_alike(rest)[1], trend(by_place)[1])
 
 
-def _follow_findings(metric: str, found: list[Follow]) -> Iterator[Finding]:
-    surely = [hit for hit in found if not hit.label]
+def _follow_findings(metric: str, follows: list[Follow]) -> Iterator[Finding]:
+    surely = [hit for hit in follows if not hit.label]
     if surely:
         worst = min(surely)
         yield Finding(
@@ -367,8 +367,8 @@ def _follow_findings(metric: str, found: list[Follow]) -> Iterator[Finding]:
             concerns=_ALL_BUT_VARIANCE,
             metrics=(metric,),
         )
-    for label in dict.fromkeys(hit.label for hit in found if hit.label):
-        hits = [hit for hit in found if hit.label == label]
+    for label in dict.fromkeys(hit.label for hit in follows if hit.label):
+        hits = [hit for hit in follows if hit.label == label]
         yield Finding(
             "replication-axis",
             "tempers",
@@ -473,26 +473,26 @@ _OF_MACHINES = ("system", "arch", "architecture", "environment")
 def pooled_groups(trials: Trials) -> Iterator[Finding]:
     """Yield labels that look like a task or an algorithm that nobody declared."""
     # What makes blocks or clusters was named for that, and is neither.
-    seen = {*trials.design.block, *trials.design.cluster}
-    for own in parsed(trials, "labels"):
-        unnamed = ONLY in (own.cell.task, own.cell.algorithm)
-        for label in {name: None for labels in own.dicts for name in labels}:
+    skip = {*trials.design.block, *trials.design.cluster}
+    for source in parsed(trials, "labels"):
+        unnamed = ONLY in (source.cell.task, source.cell.algorithm)
+        for label in {name: None for labels in source.dicts for name in labels}:
             usual = bool(names.every((*names.TASK, *names.ALGORITHM), [label]))
-            if label not in seen and (unnamed or usual) and _splits(own, label):
-                seen.add(label)
+            if label not in skip and (unnamed or usual) and _splits(source, label):
+                skip.add(label)
                 # Of a machine, where the task or algorithm that it would be is named.
                 machine = bool(names.every(_OF_MACHINES, [label]))
-                is_sure = not machine or any(True for _ in _roles(own, label))
-                yield _finding(own, label, usual and is_sure)
+                is_sure = not machine or any(True for _ in _roles(source, label))
+                yield _finding(source, label, usual and is_sure)
 
 
-def _splits(own: Parsed, label: str) -> bool:
+def _splits(source: Parsed, label: str) -> bool:
     """Return whether a label cuts the trials of a cell into a few groups of texts."""
     if numbers_a_run(label) or names.every(names.STATUS, [label]):
         return False  # how a run ended says nothing of what it ran
     if _is_circumstance(label):
         return False
-    values = [labels.get(label) for labels in own.dicts]
+    values = [labels.get(label) for labels in source.dicts]
     if not all(isinstance(value, str) for value in values):
         return False
     groups = Counter(values)
@@ -510,8 +510,8 @@ def _is_circumstance(label: str) -> bool:
     return bool(words(label) & names.CIRCUMSTANCES)
 
 
-def _finding(own: Parsed, label: str, is_sure: bool) -> Finding:
-    groups = Counter(str(labels.get(label)) for labels in own.dicts)
+def _finding(source: Parsed, label: str, is_sure: bool) -> Finding:
+    groups = Counter(str(labels.get(label)) for labels in source.dicts)
     most = ", ".join(f"{shortened(v, 20)!r} {n}" for v, n in groups.most_common(4))
     pools = "pools" if is_sure else "may pool"
     return Finding(
@@ -520,7 +520,8 @@ def _finding(own: Parsed, label: str, is_sure: bool) -> Finding:
         "blocks" if is_sure else "tempers",
         f"The trials of one algorithm on one task have {len(groups)} values of label "
         f"{shortened(label)!r}: {most}.",
-        f"algorithm {shortened(own.cell.algorithm)!r}, task {shortened(own.cell.task)!r}",
+        f"algorithm {shortened(source.cell.algorithm)!r}, "
+        f"task {shortened(source.cell.task)!r}",
         "If they are different tasks or algorithms, their scores were pooled into one "
         "distribution, which describes neither.",
         Message(
@@ -533,15 +534,15 @@ def _finding(own: Parsed, label: str, is_sure: bool) -> Finding:
         f"one distribution {pools} {len(groups)} values of {shortened(label, 30)!r}",
         # Shares of the variance are told by labels: several values are what they need.
         concerns=("performance", "robustness", "plan"),
-        fixes=tuple(_roles(own, label)) if is_sure else (),
+        fixes=tuple(_roles(source, label)) if is_sure else (),
     )
 
 
-def _roles(own: Parsed, label: str) -> Iterator[dict[str, str]]:
+def _roles(source: Parsed, label: str) -> Iterator[dict[str, str]]:
     """Yield how to read a label as what it is called like, if that is not taken."""
-    for role, taken, usual in (
-        ("task", own.cell.task, names.TASK),
-        ("algorithm", own.cell.algorithm, names.ALGORITHM),
+    for role, name, usual in (
+        ("task", source.cell.task, names.TASK),
+        ("algorithm", source.cell.algorithm, names.ALGORITHM),
     ):
-        if taken == ONLY and names.every(usual, [label]):
+        if name == ONLY and names.every(usual, [label]):
             yield {role: label}

@@ -130,7 +130,7 @@ def ties(trials: Trials) -> Iterator[Finding]:
     """Yield metrics of which many last scores are tied."""
     for metric in metrics_to_check(trials):
         full = last_values(trials, metric)
-        found = []
+        hits = []
         for cell in cells(trials):
             scores = full[cell.rows]
             scores = scores[np.isfinite(scores)]
@@ -138,15 +138,15 @@ def ties(trials: Trials) -> Iterator[Finding]:
             tied = int(times[times > 1].sum())
             # All equal is another finding: constant scores.
             if len(scores) >= 10 and len(times) > 1 and 4 * tied >= len(scores):
-                found.append((cell, tied, len(scores), len(times)))
-        if found:
-            tied, total = sum(f[1] for f in found), sum(f[2] for f in found)
+                hits.append((cell, tied, len(scores), len(times)))
+        if hits:
+            tied, total = sum(f[1] for f in hits), sum(f[2] for f in hits)
             yield Finding(
                 "ties",
                 "notes",
                 f"{share(tied, total)} last scores of '{shortened(metric)}' equal "
                 "that of another trial of the same algorithm and task.",
-                some(f"{c}: {k:,} values in {n:,} trials" for c, _, n, k in found),
+                some(f"{c}: {k:,} values in {n:,} trials" for c, _, n, k in hits),
                 "Where scores tie, quantiles jump from one value to the next, the "
                 "band holds with more than its confidence (it is conservative), and "
                 "the literal CVaR E[Z | Z >= quantile] takes in a whole tied block "
@@ -327,8 +327,8 @@ def _same_curves(trials: Trials) -> Iterator[Finding]:
     order = np.argsort(code, kind="stable")
     groups = np.split(rows[order], np.flatnonzero(np.diff(code[order])) + 1)
     # In order of rows: that of hashes is another in every process.
-    found = [group for group in groups if len(group) > 1]
-    for group in sorted(found, key=lambda group: int(group[0])):
+    copies = [group for group in groups if len(group) > 1]
+    for group in sorted(copies, key=lambda group: int(group[0])):
         if _moves(curves, int(group[0])):
             at = int(cell_of[group[0]])
             one_cell = (cell_of[group] == at).all()
@@ -434,7 +434,7 @@ def _same_rows(trials: Trials) -> Iterator[Finding]:
     short = (params.lengths > 0) & (trials.core.lengths < LONG) & ~broken(trials)
     rows = np.flatnonzero(short)
     setting = hashes(rows, params)
-    found: list[tuple[Cell, int, int]] = []
+    hits: list[tuple[Cell, int, int]] = []
     for cell in cells(trials):
         mine = slice(*np.searchsorted(rows, [cell.start, cell.stop]))
         settings, place = np.unique(setting[mine], return_inverse=True)
@@ -448,15 +448,15 @@ def _same_rows(trials: Trials) -> Iterator[Finding]:
         same = len(results) - len(np.unique(results))
         # Coarse scores tie now and then; copies always do.
         if same and 2 * same >= again:
-            found.append((cell, same, n))
-    if found:
-        extra = sum(same for _, same, _ in found)
+            hits.append((cell, same, n))
+    if hits:
+        extra = sum(same for _, same, _ in hits)
         yield Finding(
             "duplicate-rows",
             "tempers",  # a setting may be drawn again, and need no seed
-            f"{extra:,} of {sum(n for *_, n in found):,} trials have exactly the "
+            f"{extra:,} of {sum(n for *_, n in hits):,} trials have exactly the "
             "params and the scores of another trial of the same algorithm and task.",
-            some(f"{cell} ({same:,})" for cell, same, _ in found),
+            some(f"{cell} ({same:,})" for cell, same, _ in hits),
             _COUNTED_TWICE,
             "Remove copied rows. If the same setting was really drawn again, then the "
             "run does not depend on its seed: say so, and see that the data are drawn "
@@ -498,10 +498,10 @@ def unequal_lengths(trials: Trials) -> Iterator[Finding]:
                     (float(ends.min()), float(ends.max())),
                 )
             )
-    found = {task: spans for task, spans in by_task.items() if _differ(spans)}
-    if not found:
+    uneven = {task: spans for task, spans in by_task.items() if _differ(spans)}
+    if not uneven:
         return
-    task, spans = next(iter(found.items()))
+    task, spans = next(iter(uneven.items()))
     low = min(span.ends[0] for span in spans)
     high = max(span.ends[1] for span in spans)
     on_task = good & (trials.core.task == trials.tasks.index(task))
@@ -511,10 +511,10 @@ def unequal_lengths(trials: Trials) -> Iterator[Finding]:
     yield Finding(
         "unequal-lengths",
         # Runs that stop early are common; an algorithm that had less time is not fair.
-        "tempers" if any(map(_apart, found.values())) else "notes",
-        f"On {share(len(found), len(by_task))} tasks the curves of finished runs do "
+        "tempers" if any(map(_apart, uneven.values())) else "notes",
+        f"On {share(len(uneven), len(by_task))} tasks the curves of finished runs do "
         f"not end alike; on '{shortened(task, 40)}': {some(spans)}.",
-        f"task {listed(found, most=4)}",
+        f"task {listed(uneven, most=4)}",
         "The last score of a short run is compared with a later score of a long one, "
         "and lines of different lengths have no common steps.",
         Message(
@@ -645,7 +645,7 @@ def assumed_directions(trials: Trials) -> Iterator[Finding]:
     assumed = [m for m in metrics if m.direction and m.assumption]
     if assumed:
         first = assumed[0]
-        said = {"metrics": {first.name: first.direction}}
+        keyword = {"metrics": {first.name: first.direction}}
         yield Finding(
             "assumed-direction",
             "notes",
@@ -654,7 +654,7 @@ def assumed_directions(trials: Trials) -> Iterator[Finding]:
             + (f"; and {len(assumed) - 4} more." if len(assumed) > 4 else "."),
             listed([m.name for m in assumed]),
             "Were it the other way round, the worst would be called the best.",
-            Message("Nothing, if it is right; ", said, " says it for good."),
+            Message("Nothing, if it is right; ", keyword, " says it for good."),
         )
 
 

@@ -95,7 +95,7 @@ class Content:
         for part in parts:
             for key, text in part.about.items():
                 about.setdefault(key, []).append(text)
-        known = designing.joined([p.design for p in parts])
+        joint = designing.joined([p.design for p in parts])
         return cls.of(
             tasks,
             algorithms,
@@ -107,9 +107,9 @@ class Content:
             about={
                 key: "\n".join(dict.fromkeys(texts)) for key, texts in about.items()
             },
-            design=known,
+            design=joint,
             inherited=None
-            if known.is_known
+            if joint.is_known
             else lambda: designing.joined([design() for design in designs]),
         )
 
@@ -146,8 +146,10 @@ class Content:
             hashed.update(np.ascontiguousarray(array).tobytes())
         # Asked of the rows: after where(...) a set may be there that none has.
         if (details.example_set >= 0).any():
-            own = (sets[i] if i >= 0 else b"-" for i in details.example_set.tolist())
-            hashed.update(b"".join(own))
+            digests = (
+                sets[i] if i >= 0 else b"-" for i in details.example_set.tolist()
+            )
+            hashed.update(b"".join(digests))
         if stated:
             hashed.update(json.dumps(stated, sort_keys=True).encode())
         return hashed.hexdigest()
@@ -225,13 +227,13 @@ def _all_metrics(parts: Sequence[Content]) -> dict[str, Metric]:
     for part in parts:
         for name, metric in part.metrics.items():
             means.setdefault(name, metric)
-            told = by_task.setdefault(name, {})
+            meanings = by_task.setdefault(name, {})
             for task in part.tasks:
-                own = metric.on(task)
-                if told.setdefault(task, own) != own:
+                meaning = metric.on(task)
+                if meanings.setdefault(task, meaning) != meaning:
                     raise CurvewiseError(
-                        f"Metric '{name}' means {told[task]} in one set of trials "
-                        f"and {own} in another. Read both with the same ",
+                        f"Metric '{name}' means {meanings[task]} in one set of trials "
+                        f"and {meaning} in another. Read both with the same ",
                         {"metrics": ...},
                         ".",
                         argument="metrics",
@@ -239,7 +241,7 @@ def _all_metrics(parts: Sequence[Content]) -> dict[str, Metric]:
                     )
     return {
         name: one
-        if all(own == one for own in by_task[name].values())
+        if all(meaning == one for meaning in by_task[name].values())
         else Metric.of_tasks(name, by_task[name], unit=one.unit, label=one.label)
         for name, one in means.items()
     }
@@ -258,10 +260,12 @@ def _lookup(names: Sequence[str], codes: Mapping[str, int]) -> Any:
 
 def _meaning(metric: Metric) -> dict[str, Any]:
     """Return what a metric means, without who said so."""
-    told = {**metric.plain(), "direction": metric.direction}
+    fields = {**metric.plain(), "direction": metric.direction}
     if metric.by_task:
-        told["by_task"] = {task: _meaning(one) for task, one in sorted(metric.by_task)}
-    return told
+        fields["by_task"] = {
+            task: _meaning(one) for task, one in sorted(metric.by_task)
+        }
+    return fields
 
 
 def _flat_values(core: Core, name: str) -> Floats:

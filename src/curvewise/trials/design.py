@@ -168,16 +168,16 @@ class Design:
         noun, (least, most) = self.noun, self.units
         each = f"each of {_span(self.units)} {noun}s" if most > 1 else f"one {noun}"
         of = f" of {listed(self.averaged, most=3)}" if self.averaged else ""
-        told = [
+        sentences = [
             f"{_span(self.repeats)} runs of {each}{of} were averaged: intervals and "
             f"quantiles are for {noun}s."
         ]
         if self.unnamed:
             verb = "counts as one" if self.unnamed == 1 else "count as one each"
-            told.append(f"{self._unnamed()} {verb}.")
+            sentences.append(f"{self._unnamed()} {verb}.")
         if least == 1:
-            told.append(f"One {noun} shows nothing of how {noun}s differ.")
-        return " ".join(told)
+            sentences.append(f"One {noun} shows nothing of how {noun}s differ.")
+        return " ".join(sentences)
 
     def _unnamed(self) -> str:
         names = " or ".join(shortened(name, 40) for name in self.cluster)
@@ -190,21 +190,21 @@ class Design:
             for part, how in self.known.items()
             if how != "inferred" or getattr(self, part)
         }
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             part: list(value) if isinstance(value, tuple) else value
             for part in known
             for value in (getattr(self, part),)
         }
-        if not told:
+        if not fields:
             return {}
-        told["known"] = known
+        fields["known"] = known
         if self.clustered and "cluster" in known:
-            told["clustered"] = list(self.clustered)
+            fields["clustered"] = list(self.clustered)
         if self.grid and "search" in known:
-            told["grid"] = list(self.grid)
+            fields["grid"] = list(self.grid)
         if self.crossed:
-            told["crossed"] = list(self.crossed)
-        return told | ({"seed": self.seed} if self.seed else {})
+            fields["crossed"] = list(self.crossed)
+        return fields | ({"seed": self.seed} if self.seed else {})
 
     @property
     def stated(self) -> dict[str, list[str]]:
@@ -258,14 +258,14 @@ class Design:
         return ""
 
     def _suggestions(self) -> list[str]:
-        said = {
+        phrases = {
             "block": "'{}' may be a block",
             "cluster": "'{}' may make clusters",
         }
         return [
             "settings may coincide"
             if (part, name) == ("cluster", PARAMS)
-            else said[part].format(shortened(name, 40))
+            else phrases[part].format(shortened(name, 40))
             for part, name in self.suggested
         ]
 
@@ -298,25 +298,25 @@ def from_record(record: object) -> Design:
     if not isinstance(record, Mapping) or not isinstance(record.get("known"), Mapping):
         return Design()
     known: dict[str, Known] = {}
-    told: dict[str, Any] = {"seed": str(record.get("seed", ""))}
+    fields: dict[str, Any] = {"seed": str(record.get("seed", ""))}
     for part, how in record["known"].items():
         value = record.get(part)
         names = isinstance(value, list) and all(isinstance(name, str) for name in value)
         usual = value is None or value in get_args(Search)
         if how in get_args(Known) and (usual if part == "search" else names):
             known[part] = how
-            told[part] = value if part == "search" else tuple(value or ())
+            fields[part] = value if part == "search" else tuple(value or ())
     for part, kind in (("grid", int), ("crossed", str), ("clustered", str)):
-        own = record.get(part, [])
-        if isinstance(own, list) and all(isinstance(one, kind) for one in own):
-            told[part] = tuple(own)
-    return Design(known=known, **told)
+        values = record.get(part, [])
+        if isinstance(values, list) and all(isinstance(one, kind) for one in values):
+            fields[part] = tuple(values)
+    return Design(known=known, **fields)
 
 
 def joined(parts: Sequence[Design]) -> Design:
     """Return the design of several sets of trials together; refuse a contradiction."""
     first = parts[0]
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     known: dict[str, Known] = {}
     for part in _PARTS:
         # Trials of one number met the same data within one experiment only.
@@ -326,15 +326,17 @@ def joined(parts: Sequence[Design]) -> Design:
             for p, seed in zip(parts, where, strict=True)
         }
         if len(each) == 1:
-            told[part] = getattr(first, part)
-            if part in first.known and (told[part] or first.known[part] != "inferred"):
+            fields[part] = getattr(first, part)
+            if part in first.known and (
+                fields[part] or first.known[part] != "inferred"
+            ):
                 known[part] = first.known[part]
             continue
         stated = {value for value, how, _ in each if how == "stated"}
         if len(stated) > 1:
             one, *others = sorted(map(list, stated), key=repr)
             more = (
-                said for other in others for said in (" and ", Keyword(part, other))
+                piece for other in others for piece in (" and ", Keyword(part, other))
             )
             raise CurvewiseError(
                 "These sets of trials were read with ",
@@ -342,22 +344,22 @@ def joined(parts: Sequence[Design]) -> Design:
                 *more,
                 ". Read them alike.",
             )
-        found = {value for value, how, _ in each if how == "inferred" and value}
-        if part == "cluster" and stated and found - stated:
+        inferred = {value for value, how, _ in each if how == "inferred" and value}
+        if part == "cluster" and stated and inferred - stated:
             # Raise where some trials were read with clusters, and others show other
             # ones.
             raise CurvewiseError(
                 "These sets of trials have ",
                 Keyword("cluster", list(stated.pop())),
                 ", as was stated, and ",
-                Keyword("cluster", list(found.pop())),
+                Keyword("cluster", list(inferred.pop())),
                 ", as others show. Read them alike.",
             )
         if stated:
-            told[part], known[part] = stated.pop(), "stated"
-        elif part == "cluster" and len(found) == 1:
-            told[part], known[part] = found.pop(), "inferred"
-    told["clustered"] = _holding(parts) if known.get("cluster") == "inferred" else ()
+            fields[part], known[part] = stated.pop(), "stated"
+        elif part == "cluster" and len(inferred) == 1:
+            fields[part], known[part] = inferred.pop(), "inferred"
+    fields["clustered"] = _holding(parts) if known.get("cluster") == "inferred" else ()
     same_seed = len({p.seed for p in parts}) == 1
     grid = first.grid if len({p.grid for p in parts}) == 1 else ()
     return Design(
@@ -365,14 +367,14 @@ def joined(parts: Sequence[Design]) -> Design:
         crossed=tuple(dict.fromkeys(role for p in parts for role in p.crossed)),
         grid=grid,
         seed=first.seed if same_seed else "",
-        **told,
+        **fields,
     )
 
 
 def _holding(parts: Sequence[Design]) -> tuple[str, ...]:
     """Return the algorithms that inferred clusters of some parts hold for; (): all."""
     each = [p.clustered for p in parts if p.cluster]
-    return tuple(sorted({a for own in each for a in own})) if all(each) else ()
+    return tuple(sorted({a for names in each for a in names})) if all(each) else ()
 
 
 def stating(
@@ -382,16 +384,16 @@ def stating(
     cluster: str | Iterable[str] | None,
 ) -> Design:
     """Return a design with what somebody states; refuse names that are not there."""
-    asked = {"block": block, "cluster": cluster}
+    parts = {"block": block, "cluster": cluster}
     if cluster is not None:
         before = replace(before, clustered=())
-    names = {part: _named(part, v) for part, v in asked.items() if v is not None}
+    names = {part: _named(part, v) for part, v in parts.items() if v is not None}
     known: dict[str, Known] = {**before.known, **dict.fromkeys(names, "stated")}
-    told: dict[str, Any] = dict(names)
-    if gone := missing(trials, [name for own in names.values() for name in own]):
+    fields: dict[str, Any] = dict(names)
+    if gone := missing(trials, [name for labels in names.values() for name in labels]):
         raise unknown("label or param", gone[0], _names_in(trials, len(trials)))
     rest = tuple(hint for hint in before.suggested if hint[0] not in names)
-    design = replace(before, known=known, suggested=rest, **told)
+    design = replace(before, known=known, suggested=rest, **fields)
     if names.get("block"):
         _refuse_no_blocks(trials, design)
     return design
@@ -433,23 +435,23 @@ def _refuse_no_blocks(trials: Columns, design: Design) -> None:
 
 def _refuse_twins(trials: Columns, design: Design, codes: Ints, what: Keyword) -> None:
     """Raise where a block holds two runs of an algorithm that nothing tells apart."""
-    details, own = trials.details(), set(design.block)
+    details, block = trials.details(), set(design.block)
     cell = cell_codes(trials)
-    known: dict[str, str] = {}
-    seen: dict[tuple[int, int, str, bytes], int] = {}
+    rest_of: dict[str, str] = {}
+    row_of: dict[tuple[int, int, str, bytes], int] = {}
     params = pieces_of(details.params, np.arange(len(trials)))
     for row, (text, param) in enumerate(
         zip(to_texts(details.labels), params, strict=True)
     ):
         if codes[row] < 0:
             continue
-        if text not in known:
-            told = json.loads(text) if text else {}
-            rest = {name: value for name, value in told.items() if name not in own}
-            known[text] = json.dumps(rest)
-        key = int(cell[row]), int(codes[row]), known[text], param
-        if key in seen:
-            one, other = trials.key(seen[key]), trials.key(row)
+        if text not in rest_of:
+            labels = json.loads(text) if text else {}
+            rest = {name: value for name, value in labels.items() if name not in block}
+            rest_of[text] = json.dumps(rest)
+        key = int(cell[row]), int(codes[row]), rest_of[text], param
+        if key in row_of:
+            one, other = trials.key(row_of[key]), trials.key(row)
             raise CurvewiseError(
                 what,
                 f": the trials {one[2]} and {other[2]} of '{shortened(one[1])}' on "
@@ -457,7 +459,7 @@ def _refuse_twins(trials: Columns, design: Design, codes: Ints, what: Keyword) -
                 f"them apart.",
                 fixes=[{"cluster": list(design.block)}, {"block": []}],
             )
-        seen[key] = row
+        row_of[key] = row
 
 
 # --- what the trials tell ----------------------------------------------------------------
@@ -494,7 +496,7 @@ def _is_open(before: Design) -> bool:
 def _inferred(trials: Columns, before: Design) -> Design:
     """Return a design with what is certain about clusters and the search."""
     search = searched(trials)
-    told: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     known: dict[str, Known] = {**before.known}
     suggested: list[tuple[str, str]] = []
     if "cluster" not in before.known or _is_open(before):
@@ -502,20 +504,20 @@ def _inferred(trials: Columns, before: Design) -> Design:
         sure, perhaps = _repeating(trials, search)
         sure |= {*before.clustered}
         if sure:
-            told["cluster"], told["clustered"] = (PARAMS,), tuple(sorted(sure))
+            fields["cluster"], fields["clustered"] = (PARAMS,), tuple(sorted(sure))
         if perhaps - sure:
             suggested.append(("cluster", PARAMS))
         if not sure | perhaps:
             suggested += [("cluster", name) for name in _repeated_labels(trials)]
     if "search" not in before.known:
         known["search"] = "inferred"
-        told["search"], told["grid"] = _kind_of(search)
+        fields["search"], fields["grid"] = _kind_of(search)
     if "block" not in before.known:
         known["block"] = "inferred"
         stated = {*before.cluster}
         folds = [name for name in shared_labels(trials) if name not in stated]
         suggested += [("block", name) for name in folds]
-    return replace(before, known=known, suggested=tuple(suggested), **told)
+    return replace(before, known=known, suggested=tuple(suggested), **fields)
 
 
 def _repeating(trials: Columns, search: Searched) -> tuple[set[str], set[str]]:
@@ -528,9 +530,9 @@ def _repeating(trials: Columns, search: Searched) -> tuple[set[str], set[str]]:
         how.setdefault(settings.source.cell.algorithm, []).append(
             _repeated(trials, settings)
         )
-    each = {a: [one for one in own if one != "never"] for a, own in how.items()}
-    sure = {a for a, own in each.items() if 2 * own.count("surely") > len(own)}
-    return sure, {a for a, own in each.items() if own} - sure
+    each = {a: [one for one in words if one != "never"] for a, words in how.items()}
+    sure = {a for a, words in each.items() if 2 * words.count("surely") > len(words)}
+    return sure, {a for a, words in each.items() if words} - sure
 
 
 def _repeated(trials: Columns, settings: Settings) -> str:
@@ -561,11 +563,11 @@ def _kind_of(search: Searched) -> tuple[Search | None, tuple[int, ...]]:
 def _repeated_labels(trials: Columns) -> list[str]:
     """Return labels that are called settings, and come again within an algorithm."""
     out: dict[str, None] = {}
-    for own in parsed(trials, "labels"):
-        for name in dict.fromkeys(name for d in own.dicts for name in d):
+    for labels in parsed(trials, "labels"):
+        for name in dict.fromkeys(name for d in labels.dicts for name in d):
             if words_in(name) & SETTINGS and name not in out:
-                met = len({keyed(d.get(name)) for d in own.dicts})
-                if 1 < met < len(own.dicts):
+                met = len({keyed(d.get(name)) for d in labels.dicts})
+                if 1 < met < len(labels.dicts):
                     out[name] = None
     return list(out)
 
@@ -573,11 +575,11 @@ def _repeated_labels(trials: Columns) -> list[str]:
 def shared_labels(trials: Columns) -> list[str]:
     """Return labels called folds whose values all algorithms of each task share."""
     met: dict[tuple[str, str], list[set[Hashable]]] = {}
-    for own in parsed(trials, "labels"):
-        for name in {name for d in own.dicts for name in d}:
+    for labels in parsed(trials, "labels"):
+        for name in {name for d in labels.dicts for name in d}:
             if numbers_a_run(name) and words_in(name) & _FOLDS:
-                values = {keyed(d[name]) for d in own.dicts if name in d}
-                met.setdefault((name, own.cell.task), []).append(values)
+                values = {keyed(d[name]) for d in labels.dicts if name in d}
+                met.setdefault((name, labels.cell.task), []).append(values)
     many = np.bincount([trials.tasks.index(cell.task) for cell in cells(trials)])
     shared: dict[str, bool] = {}
     for (name, task), sets in met.items():
@@ -603,8 +605,8 @@ def _crossed(trials: Columns, before: Design) -> tuple[str, ...]:
     # Draws are numbered; a model's size under the name "params" is no draw.
     most = len(core)
     numbered = {
-        role: all(type(v) is int and 0 <= v < most for v in own)
-        for role, own in ((r, [d[r] for d in labels if r in d]) for r in _CROSSED)
+        role: all(type(v) is int and 0 <= v < most for v in values)
+        for role, values in ((r, [d[r] for d in labels if r in d]) for r in _CROSSED)
     }
     shared = tuple(role for role, n in levels.items() if n and numbered[role])
     is_repeated = any(levels[role] < len(labels) for role in shared)
@@ -615,9 +617,9 @@ def _counted(trials: Columns, design: Design) -> Design:
     """Return a design with how many runs, units and blocks these trials have."""
     cell = cell_codes(trials)
     runs = np.bincount(cell)
-    told: dict[str, Any] = _NOTHING | {"runs": _ends(runs), "units": _ends(runs)}
+    fields: dict[str, Any] = _NOTHING | {"runs": _ends(runs), "units": _ends(runs)}
     if design.cluster:
-        told |= _counted_clusters(trials, design, cell)
+        fields |= _counted_clusters(trials, design, cell)
     if design.block:
         # How many blocks of a task all of its algorithms share.
         codes, core = design.blocks(trials), trials.core
@@ -629,23 +631,23 @@ def _counted(trials: Columns, design: Design) -> Design:
             many.append(
                 int((np.unique(met, return_counts=True)[1] == algorithms).sum())
             )
-        told["blocks_met"] = min(many), max(many)
+        fields["blocks_met"] = min(many), max(many)
     if len(runs) == len(trials.tasks):  # one algorithm each: nobody shares anything
         hints = [hint for hint in design.suggested if hint[0] != "block"]
-        told["suggested"] = tuple(hints)
-    return replace(design, **told)
+        fields["suggested"] = tuple(hints)
+    return replace(design, **fields)
 
 
 def _counted_clusters(trials: Columns, design: Design, cell: Ints) -> dict[str, Any]:
     """Return how many clusters there are, where any algorithm has several runs of one."""
-    codes, named = design.clusters(trials), _codes(trials, design.cluster)[1]
+    codes, there = design.clusters(trials), _codes(trials, design.cluster)[1]
     most = int(codes.max()) + 1
-    pairs, times = np.unique(cell[named] * most + codes[named], return_counts=True)
+    pairs, times = np.unique(cell[there] * most + codes[there], return_counts=True)
     of = pairs // most
     many = int(cell.max()) + 1
     each = np.bincount(of, minlength=many)
     # A cell of one setting is no cluster: what others repeat is told.
-    several = np.bincount(cell[named], minlength=many) > each
+    several = np.bincount(cell[there], minlength=many) > each
     if not several.any():
         return {}
     who = dict.fromkeys(trials.core.algorithm[several[cell]].tolist())
@@ -653,9 +655,9 @@ def _counted_clusters(trials: Columns, design: Design, cell: Ints) -> dict[str, 
     return {
         "units": _ends(each[several]),
         "repeats": _ends(times[several[of]]),
-        "repeated_by": _called(trials, cell, codes, several[cell] & named),
+        "repeated_by": _called(trials, cell, codes, several[cell] & there),
         "averaged": names if len(names) < len(trials.algorithms) else (),
-        "unnamed": int((several[cell] & ~named).sum()),
+        "unnamed": int((several[cell] & ~there).sum()),
     }
 
 
@@ -701,7 +703,7 @@ def _column(trials: Columns, name: str) -> tuple[Ints, Bools]:
     if name == PARAMS and len(details.params.flat):
         return _settings(details.params)
     kinds = [_values(texts, name) for texts in (details.labels, details.params)]
-    values, there = next((own for own in kinds if own[1].any()), kinds[0])
+    values, there = next((pair for pair in kinds if pair[1].any()), kinds[0])
     return values, there
 
 
@@ -725,24 +727,24 @@ def _settings(texts: Ragged) -> tuple[Ints, Bools]:
     for text in pieces_of(texts, rows):
         if text not in plain:
             plain[text] = _without_runs(text)
-    told = [plain[text] for text in pieces_of(texts, rows)]
-    there = np.array([text != "{}" for text in told], bool)
-    return coded(told), there if there.any() else ~there
+    settings = [plain[text] for text in pieces_of(texts, rows)]
+    there = np.array([text != "{}" for text in settings], bool)
+    return coded(settings), there if there.any() else ~there
 
 
 def _without_runs(text: bytes) -> str:
-    told = json.loads(text or b"{}")
-    return json.dumps({n: v for n, v in told.items() if not numbers_a_run(n)})
+    params = json.loads(text or b"{}")
+    return json.dumps({n: v for n, v in params.items() if not numbers_a_run(n)})
 
 
 def _values(texts: Ragged, name: str) -> tuple[Ints, Bools]:
-    known: dict[bytes, Hashable] = {b"": None}
+    value_of: dict[bytes, Hashable] = {b"": None}
     out: list[Hashable] = []
     for text in pieces_of(texts, np.arange(len(texts))):
-        if text not in known:
-            told = json.loads(text)
-            known[text] = (keyed(told[name]),) if name in told else None
-        out.append(known[text])
+        if text not in value_of:
+            fields = json.loads(text)
+            value_of[text] = (keyed(fields[name]),) if name in fields else None
+        out.append(value_of[text])
     return coded(out), np.array([value is not None for value in out], bool)
 
 

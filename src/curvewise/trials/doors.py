@@ -109,8 +109,8 @@ def scores(
     where = "at the last step" if at == "last" else Message("with ", Keyword("at", at))
     score = score_of_failure(trials, meant, broken, raw, failed, where)
     full = np.where(broken, score, np.clip(raw, *meant.range))
-    own = _stretches(trials)
-    return {a: full[s] for a, s in own.items()}, {a: broken[s] for a, s in own.items()}
+    rows = _stretches(trials).items()
+    return {a: full[s] for a, s in rows}, {a: broken[s] for a, s in rows}
 
 
 def numbers(trials: Columns, at: At) -> dict[str, Ints]:
@@ -140,8 +140,8 @@ def points(trials: Columns, metric: str, failed: Failed) -> dict[str, Points]:
         reached = np.unique(n[0] if len(n[0]) else core.steps[known])
         # A failed run scores a failure at every size that it did not get to.
         for row in rows[broken[rows]]:
-            own, _ = _curve(trials, row, values, known)
-            lacking = np.setdiff1d(reached, own)
+            steps, _ = _curve(trials, row, values, known)
+            lacking = np.setdiff1d(reached, steps)
             t.append(np.full(len(lacking), core.number[row]))
             n.append(lacking)
             v.append(np.full(len(lacking), score))
@@ -178,9 +178,9 @@ def lines(
         steps, table, rule = _gridded(trials, values, known, broken, grid, fill)
         # From where a failed run breaks off, it scores what a failure scores.
         table[broken] = np.where(np.isfinite(table[broken]), table[broken], score)
-    own = _rows_by_algorithm(trials)
-    failures = {a: int(broken[r].sum()) for a, r in own.items()}
-    return Lines(steps, {a: table[r] for a, r in own.items()}, rule, failures)
+    rows = _rows_by_algorithm(trials)
+    failures = {a: int(broken[r].sum()) for a, r in rows.items()}
+    return Lines(steps, {a: table[r] for a, r in rows.items()}, rule, failures)
 
 
 def _on_same_steps(
@@ -216,16 +216,16 @@ def _gridded(
     steps = common_steps(grid, fill, begun)
     table = np.stack([
         # A failed run is not carried beyond its end: there it scores a failure.
-        on_steps(own, line, steps, fill, carry=not bad)
-        for (own, line), bad in zip(curves, broken, strict=True)
+        on_steps(places, line, steps, fill, carry=not bad)
+        for (places, line), bad in zip(curves, broken, strict=True)
     ])  # fmt: skip
     lacking = np.isnan(table).any(axis=1) & ~broken
     if lacking.any():
         row = int(np.argmax(lacking))
-        missing, own = steps[np.argmax(np.isnan(table[row]))], curves[row][0]
+        missing, places = steps[np.argmax(np.isnan(table[row]))], curves[row][0]
         raise CurvewiseError(
             f"Trial {shown_key(trials.key(row))} has no value at step {missing:g}: "
-            f"its curve goes from {own[0]:g} to {own[-1]:g}. Pass ",
+            f"its curve goes from {places[0]:g} to {places[-1]:g}. Pass ",
             {"fill": "last"},
             " or ",
             {"fill": "linear"},
@@ -400,9 +400,9 @@ def meaning(trials: Columns, metric: str) -> Metric:
         derived = find(metric)
         assert derived is not None  # noqa: S101  every name in FROM_COUNTS is registered
         return derived
-    known = [*trials.metrics]
+    names = [*trials.metrics]
     if trials.details().classes.any():
-        known += [name for name in FROM_COUNTS if name not in known]
+        names += [name for name in FROM_COUNTS if name not in names]
     for kind in ("labels", "params"):
         first = getattr(trials.details(), kind)[0] if len(trials) else b""
         if len(first) and metric in json.loads(bytes(first)):
@@ -411,7 +411,7 @@ def meaning(trials: Columns, metric: str) -> Metric:
                 {"metrics": metric},
                 ".",
             )
-    raise unknown("metric", metric, known)
+    raise unknown("metric", metric, names)
 
 
 def scored(trials: Columns) -> list[str]:
@@ -540,25 +540,25 @@ def rule_in_words(
 ) -> str:
     """Return how curves came on these steps, and what of them was left out."""
     first, last = steps[0], steps[-1]
-    told = f"{count(len(steps), 'step')} from {step(first)} to {step(last)}"
-    if all(np.array_equal(own, steps) for own in curves):
-        return f"{told}, as recorded"
+    text = f"{count(len(steps), 'step')} from {step(first)} to {step(last)}"
+    if all(np.array_equal(curve, steps) for curve in curves):
+        return f"{text}, as recorded"
     n, parts = len(curves), []
-    inside = [int(((own >= first) & (own <= last)).sum()) for own in curves]
-    if moved := sum(not np.isin(steps, own).all() for own in curves):
+    inside = [int(((curve >= first) & (curve <= last)).sum()) for curve in curves]
+    if moved := sum(not np.isin(steps, curve).all() for curve in curves):
         how = "interpolated linearly" if fill == "linear" else "carried forward"
         parts.append(f"values {how} in {moved} of {n} lines")
     if max(inside) < len(steps):
         parts.append(f"more than the {max(inside)} that were recorded there")
     elif max(inside) > len(steps):
         parts.append(f"of up to {max(inside)} that were recorded there")
-    if early := sum(bool(own[0] < first) for own in curves):
+    if early := sum(bool(curve[0] < first) for curve in curves):
         parts.append(f"what {count(early, 'line')} recorded before is left out")
-    if late := sum(bool(own[-1] > last) for own in curves):
+    if late := sum(bool(curve[-1] > last) for curve in curves):
         parts.append(f"what {count(late, 'line')} recorded after is left out")
-    if short := sum(bool(own[-1] < last) for own in curves):
+    if short := sum(bool(curve[-1] < last) for curve in curves):
         parts.append(f"{count(short, 'line')} had ended before the last step")
-    return ", ".join([told, *parts])
+    return ", ".join([text, *parts])
 
 
 def _stated(grid: ArrayLike) -> Floats:
@@ -673,8 +673,8 @@ def score_of_failure(
         return math.nan if score is None else score
     if score is not None:
         # A failed run's own values count too: no failure may score better than it did.
-        known = values[np.isfinite(values)]
-        if len(known) == 0:
+        finite = values[np.isfinite(values)]
+        if len(finite) == 0:
             raise CurvewiseError(
                 f"All {len(broken)} trials failed and '{meant.name}' has no bound, so "
                 "there is no worst score. Pass ",
@@ -683,7 +683,7 @@ def score_of_failure(
                 argument="failed",
                 value=failed,
             )
-        return float(known.min() if meant.direction == "higher" else known.max())
+        return float(finite.min() if meant.direction == "higher" else finite.max())
     row = int(np.argmax(broken))
     if trials.core.status[row] == 0:
         reason = "its value is missing or not finite"

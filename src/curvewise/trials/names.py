@@ -226,9 +226,9 @@ def every(usual: Iterable[str], columns: Iterable[str]) -> list[str]:
     by_form: dict[str, str] = {}
     forms = [(column, list(_forms(column))) for column in columns]
     for place in range(3):  # a name as it stands goes before one that was cut
-        for column, own in forms:
-            if place < len(own):
-                by_form.setdefault(own[place], column)
+        for column, variants in forms:
+            if place < len(variants):
+                by_form.setdefault(variants[place], column)
     return list(dict.fromkeys(by_form[name] for name in usual if name in by_form))
 
 

@@ -102,16 +102,16 @@ def parsed(trials: Columns, kind: Literal["params", "labels"]) -> Iterator[Parse
     texts: Ragged = getattr(trials.details(), kind)
     if len(texts.flat) == 0:
         return
-    found = cells(trials)
-    most = max(MOST_PARSED // len(found), 100)
-    known: dict[bytes, dict[str, Any]] = {b"": {}}
-    for cell in found:
+    every = cells(trials)
+    most = max(MOST_PARSED // len(every), 100)
+    dict_of: dict[bytes, dict[str, Any]] = {b"": {}}
+    for cell in every:
         rows = slice(cell.start, min(cell.stop, cell.start + most))
         dicts = []
         for text in pieces(texts, np.arange(rows.start, rows.stop)):
-            if text not in known:
-                known[text] = json.loads(text)
-            dicts.append(known[text])
+            if text not in dict_of:
+                dict_of[text] = json.loads(text)
+            dicts.append(dict_of[text])
         if any(dicts):
             yield Parsed(cell, rows, dicts, rows.stop == cell.stop)
 
@@ -188,9 +188,9 @@ def numbers_a_run(name: str) -> bool:
     >>> [numbers_a_run(n) for n in ("Random_Seed", "run_id", "min_samples_split", "id")]
     [True, True, False, False]
     """
-    found = words(name)
-    rest = found - ID_WORDS
-    return "seed" in found or found == {"random", "state"} or (
+    tokens = words(name)
+    rest = tokens - ID_WORDS
+    return "seed" in tokens or tokens == {"random", "state"} or (
         bool(rest) and rest <= RUN_WORDS
     )  # fmt: skip
 
@@ -498,8 +498,8 @@ class Searched(NamedTuple):
 
 def searched(trials: Columns) -> "Searched":
     """Return where params form a grid, go in even steps, or follow an optimiser."""
-    labels = {own.cell: own for own in parsed(trials, "labels")}
-    every = [settings_of(own, labels.get(own.cell)) for own in parsed(trials, "params")]
+    labels = {p.cell: p for p in parsed(trials, "labels")}
+    every = [settings_of(p, labels.get(p.cell)) for p in parsed(trials, "params")]
     varied = [s for s in every if s.varying]
     grids = [(s, grid) for s in varied if (grid := factorial(s.varying)) is not None]
     steps = [(s, hit) for s in varied if (hit := even_steps(s)) is not None]
@@ -511,13 +511,13 @@ def searched(trials: Columns) -> "Searched":
 def settings_of(source: Parsed, labels: Parsed | None = None) -> Settings:
     """Return the params of a cell as codes and numbers."""
     # Which trials have params; all of them, where none has.
-    known: dict[int, bool] = {}  # the same text was parsed once, and is one object
+    has: dict[int, bool] = {}  # the same text was parsed once, and is one object
     for d in source.dicts:
-        if id(d) not in known:
-            known[id(d)] = not all(map(numbers_a_run, d))
-    kept = [i for i, d in enumerate(source.dicts) if known[id(d)]]
-    kept = kept or list(range(len(source.dicts)))
-    dicts = [source.dicts[i] for i in kept]
+        if id(d) not in has:
+            has[id(d)] = not all(map(numbers_a_run, d))
+    places = [i for i, d in enumerate(source.dicts) if has[id(d)]]
+    places = places or list(range(len(source.dicts)))
+    dicts = [source.dicts[i] for i in places]
     names = sorted({name for d in dicts for name in d})
     runs = {name: dicts for name in names if numbers_a_run(name)}
     columns, varying, numbers = {}, {}, {}
@@ -533,14 +533,14 @@ def settings_of(source: Parsed, labels: Parsed | None = None) -> Settings:
     setting = (
         coded(zip(*varying.values(), strict=True))
         if varying
-        else np.zeros(len(kept), int)
+        else np.zeros(len(places), int)
     )
     if labels is not None:
-        told = [labels.dicts[i] for i in kept]
-        runs |= {name: told for d in told for name in d if numbers_a_run(name)}
-    by_run = [coded(keyed(d.get(name)) for d in own) for name, own in runs.items()]
+        tags = [labels.dicts[i] for i in places]
+        runs |= {name: tags for d in tags for name in d if numbers_a_run(name)}
+    by_run = [coded(keyed(d.get(name)) for d in maps) for name, maps in runs.items()]
     how, in_a_row = repetition(setting, columns, numbers, by_run)
-    rows = source.rows.start + np.array(kept, np.int64)
+    rows = source.rows.start + np.array(places, np.int64)
     return Settings(source, rows, varying, numbers, setting, how, in_a_row)
 
 
@@ -639,12 +639,12 @@ def drifts(trials: Columns, free: Sequence[Settings]) -> Drifts:
                 # An optimiser narrows its search: how far out values lie falls.
                 middle = np.abs(x - np.median(x))
                 series.append((cell, f"spread of {label}", middle, caveat))
-    found = []
+    hits = []
     for cell, label, x, caveat in series:
         rho, p = trend(x)
         if p * len(series) < DRIFT_LEVEL and abs(rho) >= LEAST_DRIFT:
-            found.append(Drift(p, rho, label, cell, caveat))
-    return Drifts(sorted(found, key=lambda hit: hit.p), len(series), ordered)
+            hits.append(Drift(p, rho, label, cell, caveat))
+    return Drifts(sorted(hits, key=lambda hit: hit.p), len(series), ordered)
 
 
 def _series(settings: Settings, metrics: dict[str, Floats]) -> list[tuple[str, Floats]]:
@@ -671,11 +671,11 @@ def _series(settings: Settings, metrics: dict[str, Floats]) -> list[tuple[str, F
 
 def _finite(full: Floats, settings: Settings) -> Floats:
     scores = full[settings.rows]
-    known = np.isfinite(scores)
+    finite = np.isfinite(scores)
     if not settings.once:
-        return scores[known]
-    of = settings.setting[known]
-    sums, times = np.bincount(of, scores[known]), np.bincount(of)
+        return scores[finite]
+    of = settings.setting[finite]
+    sums, times = np.bincount(of, scores[finite]), np.bincount(of)
     return np.asarray(sums[times > 0] / times[times > 0])
 
 

@@ -159,8 +159,8 @@ class Trials:
 
     def design_record(self) -> dict[str, Any]:
         """Return what is kept of the design, for JSON; nothing where all is plain."""
-        known = self._content().design
-        return (known if known.is_known else self.design).record()
+        design = self._content().design
+        return (design if design.is_known else self.design).record()
 
     @property
     def origin(self) -> str:
@@ -181,8 +181,8 @@ class Trials:
         """Return what a function says of these trials, which never change: asked once."""
         if ask not in self._known:
             self._known[ask] = ask(self)
-        known: _T = self._known[ask]
-        return known
+        answer: _T = self._known[ask]
+        return answer
 
     # --- the three doors ---------------------------------------------------------------
 
@@ -246,15 +246,15 @@ class Trials:
             keep &= np.isin(core.status[inside], codes)
         if number is not None:
             keep &= np.isin(core.number[inside], _numbers_asked(number))
-        for kind, asked in (("label", labels), ("param", params)):
-            if asked:
+        for kind, values in (("label", labels), ("param", params)):
+            if values:
                 texts = to_texts(getattr(self.details(), f"{kind}s"))
-                keep &= _matches(kind, texts, asked)[inside]
+                keep &= _matches(kind, texts, values)[inside]
         return self.take(np.flatnonzero(keep) + inside.start)
 
     def take(self, rows: Ints) -> "Trials":
         """Return the trials in these rows."""
-        details, known = self.details, self._content().design
+        details, design = self.details, self._content().design
         return Trials.from_columns(
             self.tasks,
             self.algorithms,
@@ -264,8 +264,8 @@ class Trials:
             origin=self.origin,
             spaces=self.spaces,
             about=self.about,
-            design=known,
-            inherited=None if known.is_known else self._design,
+            design=design,
+            inherited=None if design.is_known else self._design,
         )
 
     def with_design(
@@ -311,15 +311,15 @@ class Trials:
         >>> trials.with_metrics({"value": "lower"}).metric("value").direction
         'lower'
         """
-        told = dict(self.metrics)
+        meanings = dict(self.metrics)
         for name, meant in metrics.items():
-            if name not in told:
-                raise unknown("metric", name, told)
-            told[name] = replace(stated(name, meant), name=name)
-            for task, _ in told[name].by_task:
+            if name not in meanings:
+                raise unknown("metric", name, meanings)
+            meanings[name] = replace(stated(name, meant), name=name)
+            for task, _ in meanings[name].by_task:
                 if task not in self.tasks:
                     raise unknown("task", task, self.tasks)
-        new = replace(self._content(), metrics=MappingProxyType(told))
+        new = replace(self._content(), metrics=MappingProxyType(meanings))
         return Trials._of(lambda: new)
 
     @classmethod
@@ -437,9 +437,9 @@ def _unpickled(
     # A copy through __init__: arrays come back writable from a pickle.
     core, details = replace(core), replace(details)
     about, record = [*more, {}, {}][:2] if more else ({}, {})
-    told = {"origin": origin, "spaces": spaces, "about": about}
-    told["design"] = designing.from_record(record)
-    return Trials.from_columns(tasks, algorithms, metrics, core, details, **told)
+    fields = {"origin": origin, "spaces": spaces, "about": about}
+    fields["design"] = designing.from_record(record)
+    return Trials.from_columns(tasks, algorithms, metrics, core, details, **fields)
 
 
 def must_be_trials(value: object) -> None:
@@ -456,14 +456,14 @@ def must_be_trials(value: object) -> None:
 # --- What `Trials.where` was asked for, as rows ----------------------------------------
 
 
-def _several(asked: Any) -> list[Any]:
-    several = isinstance(asked, Iterable) and not isinstance(asked, str)
-    return list(asked) if several else [asked]
+def _several(value: Any) -> list[Any]:
+    several = isinstance(value, Iterable) and not isinstance(value, str)
+    return list(value) if several else [value]
 
 
-def _codes_of(kind: str, asked: Any, names: Sequence[str]) -> list[int]:
+def _codes_of(kind: str, value: Any, names: Sequence[str]) -> list[int]:
     """Return the codes of one name or several; raise for a name that is not there."""
-    wanted = _several(asked)
+    wanted = _several(value)
     for name in wanted:
         if name not in names:
             raise unknown(kind, name, names)
@@ -483,9 +483,9 @@ def _stretch(column: NDArray[np.int32], wanted: Sequence[int]) -> slice:
     return slice(first, last)
 
 
-def _numbers_asked(asked: Any) -> Ints:
+def _numbers_asked(value: Any) -> Ints:
     """Return one number or several as an array."""
-    wanted = _several(asked)
+    wanted = _several(value)
     for number in wanted:
         if isinstance(number, bool) or not isinstance(number, int | np.integer):
             raise CurvewiseError(
@@ -496,10 +496,10 @@ def _numbers_asked(asked: Any) -> Ints:
     return np.array(wanted, np.int64)
 
 
-def _matches(kind: str, texts: Sequence[str], asked: Mapping[str, Scalar]) -> Any:
+def _matches(kind: str, texts: Sequence[str], values: Mapping[str, Scalar]) -> Any:
     """Return which of the JSON texts hold all the values asked for."""
     # Through JSON, as the texts are: a tuple was kept as a list.
-    wanted = json.loads(canonical(asked, f"{kind}s"))
+    wanted = json.loads(canonical(values, f"{kind}s"))
     have = {text: json.loads(text) if text else {} for text in set(texts)}
     names = sorted({name for one in have.values() for name in one})
     for name in wanted:

@@ -174,8 +174,8 @@ class Trial:
         return hash((self.key, self.status))
 
     def __repr__(self) -> str:
-        known = {n: np.ma.compressed(c) for n, c in self.metrics.items()}
-        last = {n: c[-1] for n, c in known.items() if len(c)}
+        curves = {n: np.ma.compressed(c) for n, c in self.metrics.items()}
+        last = {n: c[-1] for n, c in curves.items() if len(c)}
         scores = "".join(f", {shortened(n)}={v:.4g}" for n, v in last.items())
         state = (
             "" if self.status == "ok" else f", {self.status}: {shortened(self.error)}"

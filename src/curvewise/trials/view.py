@@ -96,26 +96,26 @@ def to_frame(
     table["seconds"] = details.seconds[owner]
     table["attempts"] = details.attempts[owner]
     table["error_text"] = np.array(to_texts(details.error), object)[owner]
-    made: IntoDataFrame = _noted(frame(table, backend), trials, design)
-    return made
+    result: IntoDataFrame = _noted(frame(table, backend), trials, design)
+    return result
 
 
 NOTE = "curvewise"
 DESIGN_NOTE = "curvewise.design"
 
 
-def _noted(made: Any, trials: Columns, design: Mapping[str, Any]) -> Any:
+def _noted(result: Any, trials: Columns, design: Mapping[str, Any]) -> Any:
     """Return a frame with metrics' meanings and the design beside it, where it can."""
-    told = {n: {**m.plain(), **m.beside()} for n, m in trials.metrics.items()}
-    notes = {NOTE: json.dumps(told)}
+    meanings = {n: {**m.plain(), **m.beside()} for n, m in trials.metrics.items()}
+    notes = {NOTE: json.dumps(meanings)}
     if design:
         notes[DESIGN_NOTE] = json.dumps(design)
-    library = type(made).__module__.partition(".")[0]
+    library = type(result).__module__.partition(".")[0]
     if library == "pandas":
-        made.attrs |= notes
+        result.attrs |= notes
     elif library == "pyarrow":
-        made = made.replace_schema_metadata(notes)
-    return made
+        result = result.replace_schema_metadata(notes)
+    return result
 
 
 # The text is not called "error": that is the name of a metric.
@@ -188,8 +188,8 @@ def frame(table: dict[str, Any], backend: Backend | None = None) -> "IntoDataFra
         columns = {k: _column(v) for k, v in table.items()}
         if name == "pandas":
             columns = {k: _with_whole_numbers(v, library) for k, v in columns.items()}
-        made: IntoDataFrame = nw.from_dict(columns, backend=name).to_native()
-        return made
+        result: IntoDataFrame = nw.from_dict(columns, backend=name).to_native()
+        return result
     raise CurvewiseError(
         f"{backend} is not installed. Install it, or pass another of "
         f"{listed(BACKENDS)}.",
