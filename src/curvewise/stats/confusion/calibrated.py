@@ -75,7 +75,7 @@ class Noise:
 def _noise_of(table: CountTable) -> Noise:
     """Return the noise of every curve: from examples where there are any."""
     rates = (table.right + 0.5) / (table.total + 1.0)
-    is_blind = np.array([own is None for own in table.examples])
+    is_blind = np.array([examples is None for examples in table.examples])
     pairs, products = _pairs(table)
     correlation = _correlation(pairs, products, ~is_blind)
     shape = (rates * (1 - rates)).swapaxes(1, 2)
@@ -123,37 +123,37 @@ def _pairs(table: CountTable) -> tuple[Floats, Floats]:
     each = np.arange(sizes)
     pairs[..., each, each] = total * (runs - 1)
     products = np.zeros((curves, classes, sizes, sizes))
-    for i, own in enumerate(table.examples):
-        if own is not None:
-            known = slice(0, own.right.shape[0])
-            known_pairs = _of_examples(own, table.shares[i])
+    for i, examples in enumerate(table.examples):
+        if examples is not None:
+            rows = slice(0, examples.right.shape[0])
+            known_pairs = _of_examples(examples, table.shares[i])
             pairs[i], products[i] = 0.0, 0.0
-            pairs[i, :, known, known], products[i, :, known, known] = known_pairs
+            pairs[i, :, rows, rows], products[i, :, rows, rows] = known_pairs
     return pairs, products
 
 
 def _of_examples(examples: Examples, shares: Floats) -> tuple[Floats, Floats]:
     """Return pairs and products of one curve, both of shape (class, size, size)."""
     right = np.asarray(examples.right, dtype=np.float64)
-    asked = np.asarray(examples.asked, dtype=np.float64)
+    tries = np.asarray(examples.asked, dtype=np.float64)
     if examples.truth is None:  # every class has its share of what all of them show
-        pairs, products = _of_class(right, asked)
+        pairs, products = _of_class(right, tries)
         return shares[:, None, None] * pairs, shares[:, None, None] * products
     each = [examples.truth == c for c in range(len(shares))]
     # (class, pairs or products, size, size)
-    by_class = np.array([_of_class(right[:, own], asked[:, own]) for own in each])
+    by_class = np.array([_of_class(right[:, mask], tries[:, mask]) for mask in each])
     return by_class[:, 0], by_class[:, 1]
 
 
-def _of_class(right: Floats, asked: Floats) -> tuple[Floats, Floats]:
-    rate = ((right.sum(1) + 0.5) / (asked.sum(1) + 1.0))[:, None]
+def _of_class(right: Floats, tries: Floats) -> tuple[Floats, Floats]:
+    rate = ((right.sum(1) + 0.5) / (tries.sum(1) + 1.0))[:, None]
     shape = rate * (1 - rate)
-    away = (right - asked * rate) / np.sqrt(shape)
-    pairs, products = asked @ asked.T, away @ away.T
+    away = (right - tries * rate) / np.sqrt(shape)
+    pairs, products = tries @ tries.T, away @ away.T
     # A model with itself is no pair: what is left of squares is of different models.
-    itself = (right * (1 - rate) ** 2 + (asked - right) * rate**2) / shape
+    itself = (right * (1 - rate) ** 2 + (tries - right) * rate**2) / shape
     each = np.arange(len(right))
-    pairs[each, each] -= asked.sum(1)
+    pairs[each, each] -= tries.sum(1)
     products[each, each] -= itself.sum(1)
     return pairs, products
 
@@ -167,9 +167,9 @@ def _correlation(pairs: Floats, products: Floats, is_told: NDArray[np.bool_]) ->
     known_pairs = np.where(is_told[:, None, None, None], pairs, 0.0)
     mean = np.full((len(pairs), 1, 1, 1), ASSUMED_CORRELATION)
     for axes in ((1, 2, 3), (2, 3), ()):
-        known = products.sum(axes, keepdims=True) if axes else products
+        total = products.sum(axes, keepdims=True) if axes else products
         count = known_pairs.sum(axes, keepdims=True) if axes else known_pairs
-        mean = np.clip((known + _MANY_PAIRS * mean) / (count + _MANY_PAIRS), 0.0, 0.99)
+        mean = np.clip((total + _MANY_PAIRS * mean) / (count + _MANY_PAIRS), 0.0, 0.99)
     return np.asarray(mean)
 
 
@@ -451,7 +451,7 @@ class CalibratedFit:
         none (r), whichever is worse.
         """
         pull = self.exponents.logistic.influence(self._for_all(sizes), self.table.sizes)
-        own = self._tested(pull)
+        tested = self._tested(pull)
         rates = self.noise.rates
         scale = self.table.total * np.sqrt(rates * (1 - rates))
         scale /= np.sqrt(self.table.sizes * np.maximum(self.table.runs, 1.0))[..., None]
@@ -463,7 +463,7 @@ class CalibratedFit:
         omega = self.noise.omega[:, None, None]
         out = _wider(apart * omega, shared * omega)
         each = np.arange(self.table.classes)
-        out[..., each, each] += np.maximum(own, 1e-12)
+        out[..., each, each] += np.maximum(tested, 1e-12)
         return np.asarray(out)
 
     def draw(self, asked: Asked, points: Floats) -> Floats:
@@ -480,10 +480,10 @@ class CalibratedFit:
         out = np.empty((len(points), curves, len(asked.sizes), classes))
         step = max(1, CELLS // max(out[:, :1].size * classes, 1))
         for begin in range(0, curves, step):
-            own = slice(begin, begin + step)
-            pick = (np.arange(curves)[own, None], chosen[own])
+            block = slice(begin, begin + step)
+            pick = (np.arange(curves)[block, None], chosen[block])
             moved = np.einsum("bsqcd,sd->sbqc", root[pick], z)
-            out[:, own] = expit(logits[pick].swapaxes(0, 1) + moved)
+            out[:, block] = expit(logits[pick].swapaxes(0, 1) + moved)
         if asked.target == "mean":
             return out
         z = ndtri(points[:, 2 + classes :])
@@ -492,16 +492,16 @@ class CalibratedFit:
     def _tested(self, pull: Floats) -> Floats:
         """Return variances of logits from test examples, (curve, gamma, asked, class)."""
         testing = self.noise.testing[:, None]
-        own = ((pull @ testing) * pull).sum(-1)
+        variance = ((pull @ testing) * pull).sum(-1)
         if self.noise.is_blind.any():
             # Nobody knows whether models were tested on the same examples: the worse.
             apart = (pull**2 * self.noise.alone[:, None, :, None]).sum(-1)
             is_blind = self.noise.is_blind[:, None, None, None]
-            own = np.where(is_blind, np.maximum(own, apart), own)
-        return np.asarray(own.swapaxes(2, 3))
+            variance = np.where(is_blind, np.maximum(variance, apart), variance)
+        return np.asarray(variance.swapaxes(2, 3))
 
     def _with_luck(
-        self, recalls: Floats, asked: Asked, z: Floats, scale: Floats
+        self, recalls: Floats, question: Asked, z: Floats, scale: Floats
     ) -> Floats:
         """Return recalls of models of finitely many training sets, on a finite test set.
 
@@ -509,15 +509,17 @@ class CalibratedFit:
         1 / 4n whatever p is: no draw leaves [0, 1].
         """
         each = np.arange(self.table.classes)
-        luck = self.noise.omega[:, None] / (4 * np.asarray(asked.sizes)[:, None, None])
-        if asked.target == "observed":
-            luck = luck / asked.runs[..., None, None]
-            rho = self.noise.rho_at(self.table, asked.sizes)
-            share = rho + (1 - rho) / asked.runs[..., None]
-            tested = asked.test_size[..., None] * self.table.shares[:, None]
+        luck = self.noise.omega[:, None] / (
+            4 * np.asarray(question.sizes)[:, None, None]
+        )
+        if question.target == "observed":
+            luck = luck / question.runs[..., None, None]
+            rho = self.noise.rho_at(self.table, question.sizes)
+            share = rho + (1 - rho) / question.runs[..., None]
+            tested = question.test_size[..., None] * self.table.shares[:, None]
             luck[..., each, each] += share / (4 * np.maximum(tested, 1.0))
         moved = np.einsum("bqcd,sd->sbqc", np.linalg.cholesky(luck), z)
-        if asked.target == "model":
+        if question.target == "model":
             # How much models differ is estimated: a t distribution, not a normal one.
             freedom = self.noise.certainty + _PRIOR_FREEDOM
             square = 2 * gammaincinv(freedom / 2, scale[:, None]) / freedom
@@ -574,7 +576,7 @@ def lack_of_fit(fit: CalibratedFit) -> Floats:
     z = logit + (table.right - total * rate) / (some * shape)
     z = np.where(is_there, z.swapaxes(1, 2).reshape(curves, -1), 0.0)
     v, trained = _covariance(fit, shape, some)
-    known = noise.freedom + 2.0
+    noise_freedom = np.maximum((noise.freedom + 2.0) / trained**2, 3.0)
     v = np.where(is_there[:, :, None] & is_there[:, None, :], v, 0.0)
     each = np.arange(sizes * classes)
     v[:, each, each] += np.where(is_there, 1e-9, _NOTHING)
@@ -592,10 +594,10 @@ def lack_of_fit(fit: CalibratedFit) -> Floats:
     right = design.swapaxes(-1, -2) @ weighted[:, None]
     explained = (right * np.linalg.solve(inner, right)).sum((-1, -2))
     whole = (z[..., None] * weighted).sum((-1, -2))
-    left = np.maximum((whole[:, None] - explained).min(-1), 0.0)
+    rest = np.maximum((whole[:, None] - explained).min(-1), 0.0)
     freedom = is_there.sum(-1) - 2.0 * classes - 1.0
     some_freedom = np.maximum(freedom, 1.0)
-    p = fdtrc(some_freedom, np.maximum(known / trained**2, 3.0), left / some_freedom)
+    p = fdtrc(some_freedom, noise_freedom, rest / some_freedom)
     return np.asarray(np.where(freedom >= 1, p, np.nan))
 
 
@@ -608,11 +610,11 @@ def _covariance(
     """
     table, noise = fit.table, fit.noise
     curves, sizes, classes = shape.shape
-    seen = np.sqrt(noise.rates * (1 - noise.rates)).swapaxes(1, 2)
-    scale = 1.0 / (total * np.sqrt(shape)).swapaxes(1, 2) / seen
-    own = noise.testing * scale[..., None] * scale[..., None, :]
+    deviation = np.sqrt(noise.rates * (1 - noise.rates)).swapaxes(1, 2)
+    scale = 1.0 / (total * np.sqrt(shape)).swapaxes(1, 2) / deviation
+    testing = noise.testing * scale[..., None] * scale[..., None, :]
     apart = (noise.alone * scale**2)[..., None] * np.eye(sizes)
-    own = np.where(noise.is_blind[:, None, None, None], apart, own)
+    testing = np.where(noise.is_blind[:, None, None, None], apart, testing)
     luck = 1.0 / (table.sizes * np.maximum(table.runs, 1.0))
     root = 1.0 / np.sqrt(shape)
     moved = (
@@ -621,11 +623,11 @@ def _covariance(
     k = np.arange(sizes)
     v = np.zeros((curves, classes, sizes, classes, sizes))
     for c in range(classes):
-        v[:, c, :, c, :] = own[:, c]
+        v[:, c, :, c, :] = testing[:, c]
         for d in range(classes):
             v[:, c, k, d, k] += moved[..., c, d]
     is_there = table.total > 0
-    tested = np.diagonal(own, axis1=-2, axis2=-1).swapaxes(1, 2)
+    tested = np.diagonal(testing, axis1=-2, axis2=-1).swapaxes(1, 2)
     trained = np.diagonal(moved, axis1=-2, axis2=-1)
     share = (trained / (trained + tested)).mean(axis=(1, 2), where=is_there)
     return v.reshape(curves, classes * sizes, classes * sizes), np.asarray(share)

@@ -102,12 +102,12 @@ class ConfusionCurve:
         return self.shape[0]
 
     def __getitem__(self, place: int) -> "ConfusionCurve":
-        left = range(len(self))[place]
+        at = range(len(self))[place]
         for part in self.parts:
-            if left < len(part.table):
+            if at < len(part.table):
                 break
-            left -= len(part.table)
-        return ConfusionCurve(self.method, (subset(part, slice(left, left + 1)),))
+            at -= len(part.table)
+        return ConfusionCurve(self.method, (subset(part, slice(at, at + 1)),))
 
     @property
     def classes(self) -> int:
@@ -256,17 +256,21 @@ class ConfusionCurve:
         is_joint : bool
             Whether they hold for all metrics at once, or each by itself.
         """
-        named = (
+        by_name = (
             metrics if isinstance(metrics, Mapping) else {name: {} for name in metrics}
         )
         sizes = checked_sizes(n, "n")
         _check_question(target, confidence, test_size, runs)
-        functions = {name: metric_of(name, own) for name, own in named.items()}
-        asked = [_asked(part, sizes, target, test_size, runs) for part in self.parts]
+        functions = {
+            name: metric_of(name, settings) for name, settings in by_name.items()
+        }
+        questions = [
+            _asked(part, sizes, target, test_size, runs) for part in self.parts
+        ]
         ends = []
-        for part, question in zip(self.parts, asked, strict=True):
+        for part, question in zip(self.parts, questions, strict=True):
             if isinstance(part, PaperFit):
-                lower, upper = _published(part, named, sizes, confidence)
+                lower, upper = _published(part, by_name, sizes, confidence)
             else:
                 lower, upper = intervals_of(
                     part, functions, question, shares, confidence, is_joint
@@ -278,18 +282,18 @@ class ConfusionCurve:
         joined = np.concatenate(ends, axis=2)
         joined = joined.reshape(*joined.shape[:2], *self.shape, len(sizes))
         guarantee = _GUARANTEES[self.method].format(100 * confidence)
-        if is_joint and len(named) > 1:
-            guarantee += f", for all {len(named)} metrics at once"
+        if is_joint and len(by_name) > 1:
+            guarantee += f", for all {len(by_name)} metrics at once"
         return {
             name: CurveBand(
                 at=sizes,
                 value=joined[0, i],
                 lower=joined[1, i],
                 upper=joined[2, i],
-                estimand=_estimand(name, asked, test_size),
+                estimand=_estimand(name, questions, test_size),
                 guarantee=guarantee,
             )
-            for i, name in enumerate(named)
+            for i, name in enumerate(by_name)
         }
 
     def lack_of_fit(self) -> Floats:
@@ -309,10 +313,10 @@ class ConfusionCurve:
         every = np.concatenate([getattr(part.table, name) for part in self.parts])
         return every if self.shape else every[0, self.parts[0].table.runs[0] > 0]
 
-    def _shaped(self, parts: Iterable[Floats], asked: tuple[int, ...] = ()) -> Floats:
+    def _shaped(self, parts: Iterable[Floats], axes: tuple[int, ...] = ()) -> Floats:
         """Return arrays (curve, asked, ...) as one, with the axes that there are."""
         whole = np.concatenate(list(parts))
-        return whole.reshape((*self.shape, *asked, *whole.shape[2:]))
+        return whole.reshape((*self.shape, *axes, *whole.shape[2:]))
 
     def _concerns(self, sizes: Floats) -> tuple[Concern, ...]:
         before = np.cumsum([0, *(len(part.table) for part in self.parts)]).tolist()
@@ -484,25 +488,25 @@ def _asked(
     table = fit.table
     steps = np.where(table.runs > 0, np.log(table.sizes), np.inf)
     nearest = np.abs(steps[:, None] - np.log(sizes)[:, None]).argmin(-1)
-    held = np.take_along_axis(table.test_size, nearest, 1)
+    tests = np.take_along_axis(table.test_size, nearest, 1)
     ran = np.take_along_axis(table.runs, nearest, 1)
     if isinstance(fit, DriftFit):
-        held = np.full_like(held, np.nan)  # tested on what those seen were tested on
+        tests = np.full_like(tests, np.nan)  # tested on what those seen were tested on
     return Asked(
         sizes,
         target,
-        held if test_size is None else np.full_like(held, test_size),
+        tests if test_size is None else np.full_like(tests, test_size),
         ran if runs is None else np.full_like(ran, runs),
     )
 
 
-def _estimand(name: str, asked: Sequence[Asked], test_size: float | None) -> str:
-    runs = {int(n) for question in asked for n in question.runs[:, -1]}
+def _estimand(name: str, questions: Sequence[Asked], test_size: float | None) -> str:
+    runs = {int(n) for question in questions for n in question.runs[:, -1]}
     models = "its models"
     if len(runs) == 1:
         models = "1 model" if runs == {1} else f"{runs.pop():,} models"
     tested = "as those seen" if test_size is None else f"on {test_size:g} examples"
-    return _ESTIMANDS[asked[0].target].format(name, models=models, tested=tested)
+    return _ESTIMANDS[questions[0].target].format(name, models=models, tested=tested)
 
 
 def _published(
@@ -513,8 +517,8 @@ def _published(
 ) -> tuple[Floats, Floats]:
     ends = np.array(
         [
-            fit.interval(name, sizes, None, confidence, own)
-            for name, own in metrics.items()
+            fit.interval(name, sizes, None, confidence, settings)
+            for name, settings in metrics.items()
         ]
     )
     return ends[:, 0], ends[:, 1]

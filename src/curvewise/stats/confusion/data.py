@@ -56,31 +56,31 @@ def _checked_examples(
     """Return examples in the order of sizes; refuse those of other counts."""
     if not isinstance(examples, Examples):
         raise bad_value("examples", examples, "Pass Examples of the curve.")
-    truth, right, asked = _arrays(examples)
+    truth, right, tries = _arrays(examples)
     shape = (len(order), right.shape[-1] if truth is None else len(truth))
-    if right.shape != shape or asked.shape != shape:
+    if right.shape != shape or tries.shape != shape:
         raise CurvewiseError(
-            f"examples has right of shape {right.shape} and asked of {asked.shape}. Pass "
+            f"examples has right of shape {right.shape} and asked of {tries.shape}. Pass "
             f"(size, example) = {shape} for both.",
             argument="examples",
         )
-    right, asked = right[order], asked[order]
-    if not ((right >= 0) & (right <= asked)).all():
+    right, tries = right[order], tries[order]
+    if not ((right >= 0) & (right <= tries)).all():
         raise CurvewiseError(
             "An example was answered rightly more often than it was asked. Check right "
             "and asked of examples.",
             argument="examples",
         )
-    sorted_examples = Examples(truth, right, asked)
+    sorted_examples = Examples(truth, right, tries)
     summed = np.array([runs.sum(0) for runs in matrices])
     counted = np.diagonal(summed, axis1=-2, axis2=-1), summed.sum(-1)
-    answered = right, asked
+    answered = right, tries
     if truth is None:
         counted = counted[0].sum(-1), counted[1].sum(-1)
-        answered = right.sum(-1), asked.sum(-1)
+        answered = right.sum(-1), tries.sum(-1)
     else:
         membership = sorted_examples.membership(np.ones(summed.shape[-1]))
-        answered = right @ membership, asked @ membership
+        answered = right @ membership, tries @ membership
     if not np.array_equal(answered[0], counted[0]):
         raise CurvewiseError(
             "What examples says was right is not what the counts have on the diagonal. "
@@ -100,19 +100,19 @@ def _arrays(examples: Examples) -> tuple[Ints | None, Floats, Floats]:
     truth: NDArray[Any]
     try:
         right = np.asarray(examples.right, dtype=np.float64)
-        asked = np.asarray(examples.asked, dtype=np.float64)
+        tries = np.asarray(examples.asked, dtype=np.float64)
         if examples.truth is None and right.ndim == 2:
-            return None, right, asked
+            return None, right, tries
         truth = np.asarray(examples.truth)
     except (TypeError, ValueError):
-        truth = right = asked = np.empty((0, 0))
+        truth = right = tries = np.empty((0, 0))
     if truth.ndim != 1 or truth.dtype.kind not in "iu":
         raise CurvewiseError(
             f"The truth of examples has shape {truth.shape} and type {truth.dtype}. Pass "
             f"the number of each example's class, and right and asked as numbers.",
             argument="examples",
         )
-    return truth.astype(np.int64), right, asked
+    return truth.astype(np.int64), right, tries
 
 
 # --- Confusion counts along growing training sets: what every fit starts from ----------
@@ -186,7 +186,8 @@ def subset(whole: Of, curves: slice | Ints) -> Of:
         if not is_dataclass(value) or isinstance(value, type):
             return value
         return replace(
-            value, **{own.name: cut(getattr(value, own.name)) for own in fields(value)}
+            value,
+            **{f.name: cut(getattr(value, f.name)) for f in fields(value)},
         )
 
     result: Of = cut(whole)
@@ -203,30 +204,31 @@ def count_table(
 ) -> CountTable:
     """Return the table of one curve; refuse what cannot be one, and say why."""
     n = checked_sizes(sizes, "sizes")
-    seen = n if trained_on is None else checked_sizes(trained_on, "trained_on")
-    matrices = [_matrices(own, k) for k, own in enumerate(_listed_counts(counts))]
+    amounts = n if trained_on is None else checked_sizes(trained_on, "trained_on")
+    matrices = [_matrices(runs, k) for k, runs in enumerate(_listed_counts(counts))]
     if len(matrices) != len(n):
         raise CurvewiseError(
             f"There are {len(n)} sizes and counts of {len(matrices)}. Pass one confusion "
             f"matrix, or one array of them, for each size.",
             argument="counts",
         )
-    if len(seen) != len(n):
+    if len(amounts) != len(n):
         raise CurvewiseError(
-            f"There are {len(n)} sizes and {len(seen)} in trained_on. Pass one for each.",
+            f"There are {len(n)} sizes and {len(amounts)} in trained_on. Pass one for "
+            f"each.",
             argument="trained_on",
             value=trained_on,
         )
-    if len({own.shape[-1] for own in matrices}) > 1:
+    if len({runs.shape[-1] for runs in matrices}) > 1:
         raise CurvewiseError(
             "Confusion matrices have different numbers of classes. Pass all over the same "
             "classes, with rows of zeros for those that a test set lacks.",
             argument="counts",
         )
-    order = np.argsort(seen, kind="stable")
-    seen, matrices = seen[order], [matrices[i] for i in order]
-    refuse_twice(seen)
-    if len(seen) < _FEWEST_SIZES:
+    order = np.argsort(amounts, kind="stable")
+    amounts, matrices = amounts[order], [matrices[i] for i in order]
+    refuse_twice(amounts)
+    if len(amounts) < _FEWEST_SIZES:
         raise CurvewiseError(
             f"There is 1 size of {_FEWEST_SIZES} that a curve takes. Train on more sizes; "
             f"stats.counts has intervals for one.",
@@ -238,11 +240,11 @@ def count_table(
     _refuse_absent(matrices)
     if examples is not None:
         examples = _checked_examples(examples, order, matrices)
-    spreads, samplings = zip(*(_between(own) for own in matrices), strict=True)
+    spreads, samplings = zip(*(_between(runs) for runs in matrices), strict=True)
     return CountTable(
-        sizes=seen[None],
-        counts=np.array([own.sum(0) for own in matrices])[None],
-        runs=np.array([float(len(own)) for own in matrices])[None],
+        sizes=amounts[None],
+        counts=np.array([runs.sum(0) for runs in matrices])[None],
+        runs=np.array([float(len(runs)) for runs in matrices])[None],
         spread=np.array(spreads)[None],
         sampling=np.array(samplings)[None],
         is_fixed=np.array([_has_fixed_shares(matrices)]),
@@ -271,7 +273,7 @@ def stacked(tables: Sequence[CountTable]) -> CountTable:
         spread=np.concatenate([padded(one.spread, np.nan) for one in tables]),
         sampling=np.concatenate([padded(one.sampling, np.nan) for one in tables]),
         is_fixed=np.concatenate([one.is_fixed for one in tables]),
-        examples=tuple(own for one in tables for own in one.examples),
+        examples=tuple(examples for one in tables for examples in one.examples),
     )
 
 
@@ -356,8 +358,8 @@ def _refuse_totals(matrices: Sequence[Floats], test_size: float | None) -> None:
         raise bad_value(
             "test_size", test_size, "Pass how many examples each run was tested on."
         )
-    for k, own in enumerate(matrices):
-        totals = own.sum((-2, -1))
+    for k, runs in enumerate(matrices):
+        totals = runs.sum((-2, -1))
         if (totals != test_size).any():
             wrong = totals[totals != test_size][0]
             raise CurvewiseError(
@@ -369,7 +371,7 @@ def _refuse_totals(matrices: Sequence[Floats], test_size: float | None) -> None:
 
 
 def _refuse_absent(matrices: Sequence[Floats]) -> None:
-    by_class = sum(own.sum((0, 2)) for own in matrices)
+    by_class = sum(runs.sum((0, 2)) for runs in matrices)
     absent = np.flatnonzero(by_class == 0)
     if len(absent):
         raise CurvewiseError(
@@ -379,15 +381,15 @@ def _refuse_absent(matrices: Sequence[Floats]) -> None:
         )
 
 
-def _between(own: Floats) -> tuple[Floats, Floats]:
+def _between(runs: Floats) -> tuple[Floats, Floats]:
     """Return the covariance of recalls between runs, and its part from finite tests."""
-    total = own.sum(-1)
+    total = runs.sum(-1)
     classes = total.shape[1]
     is_there = total > 0
-    if len(own) < 2 or not is_there.all():
+    if len(runs) < 2 or not is_there.all():
         return np.full((classes, classes), np.nan), np.full(classes, np.nan)
-    recall = np.diagonal(own, axis1=-2, axis2=-1) / total
-    pooled = np.diagonal(own.sum(0)) / total.sum(0)
+    recall = np.diagonal(runs, axis1=-2, axis2=-1) / total
+    pooled = np.diagonal(runs.sum(0)) / total.sum(0)
     sampling = pooled * (1 - pooled) * (1 / total).mean(0)
     return np.atleast_2d(np.cov(recall, rowvar=False)), sampling
 
@@ -435,17 +437,19 @@ def count_tables(
         )
     return stacked(
         [
-            _named(i, n, own, seen, kept)
-            for i, (n, own, seen, kept) in enumerate(
+            _named(i, *curve)
+            for i, curve in enumerate(
                 zip(own_sizes, every, own_trained, own_examples, strict=True)
             )
         ]
     )
 
 
-def _named(i: int, n: Any, own: Any, seen: Any, kept: Examples | None) -> CountTable:
+def _named(
+    i: int, n: Any, counts: Any, amounts: Any, examples: Examples | None
+) -> CountTable:
     try:
-        return count_table(n, own, trained_on=seen, examples=kept)
+        return count_table(n, counts, trained_on=amounts, examples=examples)
     except CurvewiseError as problem:
         raise CurvewiseError(
             f"Curve number {i + 1}: ",
@@ -478,10 +482,10 @@ def _at_once(
         return None  # they are checked one by one
     c = counts.astype(np.float64)
     c = c[:, :, None] if c.ndim == 4 else c
-    seen = sizes if trained_on is None else trained_on
-    if c.ndim != 5 or c.size == 0 or np.ndim(seen) != 1 or c.shape[-1] < 2:
+    amounts = sizes if trained_on is None else trained_on
+    if c.ndim != 5 or c.size == 0 or np.ndim(amounts) != 1 or c.shape[-1] < 2:
         return None
-    n = checked_sizes(seen, "sizes" if trained_on is None else "trained_on")
+    n = checked_sizes(amounts, "sizes" if trained_on is None else "trained_on")
     order = np.argsort(n)
     is_alike = len(n) == c.shape[1] > 1 and c.shape[-1] == c.shape[-2]
     if not is_alike or (np.diff(n[order]) <= 0).any() or not _are_good(c):
@@ -519,13 +523,13 @@ def _between_of_many(c: Floats) -> tuple[Floats, Floats]:
     if runs < 2:
         nothing = np.full((curves, sizes, classes, classes), np.nan)
         return nothing, nothing[..., 0].copy()
-    held = np.maximum(total, 1.0)
+    divisor = np.maximum(total, 1.0)
     right = np.diagonal(c, axis1=-2, axis2=-1)
-    recall = right / held
+    recall = right / divisor
     away = recall - recall.mean(2, keepdims=True)
     spread = np.einsum("bkrc,bkrd->bkcd", away, away) / (runs - 1)
     pooled = right.sum(2) / np.maximum(total.sum(2), 1.0)
-    sampling = pooled * (1 - pooled) * (1 / held).mean(2)
+    sampling = pooled * (1 - pooled) * (1 / divisor).mean(2)
     lacks = (total == 0).any((2, 3))
     spread[lacks], sampling[lacks] = np.nan, np.nan
     return spread, sampling

@@ -117,11 +117,11 @@ def draw_shares(table: CountTable, asked: Asked, points: Floats) -> Floats:
     size = _different_examples(table)[:, None]
     if asked.target == "observed":
         # Two sources of variance, each as 1 / examples; tests like those seen hold as many.
-        held = np.where(np.isnan(asked.test_size), size, asked.test_size)
-        size = 1.0 / (1.0 / size + 1.0 / held)
-    drawn = _dirichlet_at(shares[:, None] * size[..., None], points)
+        examples = np.where(np.isnan(asked.test_size), size, asked.test_size)
+        size = 1.0 / (1.0 / size + 1.0 / examples)
+    draws = _dirichlet_at(shares[:, None] * size[..., None], points)
     fixed = table.is_fixed[None, :, None, None]
-    return np.where(fixed, shares[None, :, None], drawn)
+    return np.where(fixed, shares[None, :, None], draws)
 
 
 def _different_examples(table: CountTable) -> Floats:
@@ -131,9 +131,9 @@ def _different_examples(table: CountTable) -> Floats:
     those of the size that was tested most.
     """
     guess = table.counts.sum((2, 3)).max(1)
-    for i, own in enumerate(table.examples):
-        if own is not None:
-            guess[i] = np.asarray(own.asked).any(0).sum()
+    for i, examples in enumerate(table.examples):
+        if examples is not None:
+            guess[i] = np.asarray(examples.asked).any(0).sum()
     return np.asarray(guess)
 
 
@@ -144,13 +144,13 @@ def _dirichlet_at(alpha: Floats, points: Floats) -> Floats:
     # Wilson and Hilferty: the cube root of a gamma is close to normal.
     a = np.maximum(alpha, 1e-3)
     root = 1 - 1 / (9 * a) + ndtri(by) / (3 * np.sqrt(a))
-    drawn = a * np.maximum(root, 0.0) ** 3
+    draws = a * np.maximum(root, 0.0) ** 3
     is_few = (alpha < few) & np.ones_like(by, dtype=bool)
     if is_few.any():
-        some = np.broadcast_to(a, drawn.shape)[is_few]
-        drawn[is_few] = gammaincinv(some, np.broadcast_to(by, drawn.shape)[is_few])
-    drawn = np.maximum(drawn, 1e-300)
-    return np.asarray(drawn / drawn.sum(-1, keepdims=True))
+        some = np.broadcast_to(a, draws.shape)[is_few]
+        draws[is_few] = gammaincinv(some, np.broadcast_to(by, draws.shape)[is_few])
+    draws = np.maximum(draws, 1e-300)
+    return np.asarray(draws / draws.sum(-1, keepdims=True))
 
 
 # --- Draws of matrices and metrics, made like what is estimated and what is counted ----
@@ -236,22 +236,22 @@ def draw_error_shares(
     if asked.target != "mean":
         spread = spread + _one_more(table, asked, 1.0 - recalls)
     answers = np.maximum(1 / spread - 1, 0.2)
-    drawn = dirichlet_rows(answers[..., None] * shares)
-    return np.asarray(drawn[np.arange(count) * len(drawn) // count])
+    draws = dirichlet_rows(answers[..., None] * shares)
+    return np.asarray(draws[np.arange(count) * len(draws) // count])
 
 
-def _one_more(table: CountTable, asked: Asked, missing: Floats) -> Floats:
+def _one_more(table: CountTable, question: Asked, missing: Floats) -> Floats:
     """Return what other models and a finite test set add to 1/(m + 1)."""
-    own = _model_spread(table, asked.sizes, missing)
-    if asked.target == "model":
-        return own
-    runs = asked.runs[..., None]
+    spread = _model_spread(table, question.sizes, missing)
+    if question.target == "model":
+        return spread
+    runs = question.runs[..., None]
     most = table.test_size.max(1)[:, None]
-    as_seen = np.isnan(asked.test_size)
-    held = np.where(as_seen, most, asked.test_size)[..., None]
-    wrong = held * table.shares[:, None] * missing
+    as_seen = np.isnan(question.test_size)
+    examples = np.where(as_seen, most, question.test_size)[..., None]
+    wrong = examples * table.shares[:, None] * missing
     alike = np.where(as_seen, 0.0, _ALIKE)[..., None]
-    return own / runs + (alike + (1 - alike) / runs) / np.maximum(wrong, 0.1)
+    return spread / runs + (alike + (1 - alike) / runs) / np.maximum(wrong, 0.1)
 
 
 def _of_two(shape: tuple[int, ...]) -> Floats:
@@ -296,19 +296,21 @@ def _model_spread(table: CountTable, sizes: Floats, missing: Floats) -> Floats:
     For each class M + 1 = n x its share / f: training examples of it, over a factor that
     the between-run variances of the recalls say, or 1 where nobody knows.
     """
-    own = np.maximum(table.shares, 1e-9)
+    share = np.maximum(table.shares, 1e-9)
     total = np.maximum(table.total, 1e-9)
     right = table.right / total
-    known = np.isfinite(table.sampling) & (table.runs > 1)[..., None]
+    is_known = np.isfinite(table.sampling) & (table.runs > 1)[..., None]
     more = np.diagonal(table.spread, axis1=-2, axis2=-1) - table.sampling
-    expected = right * (1 - right) / (table.sizes[..., None] * own[:, None])
-    freedom = np.where(known, np.maximum(table.runs - 1, 0)[..., None], 0.0)
-    between = (np.where(known, more, 0.0) * freedom).sum((1, 2))
+    expected = right * (1 - right) / (table.sizes[..., None] * share[:, None])
+    freedom = np.where(is_known, np.maximum(table.runs - 1, 0)[..., None], 0.0)
+    between = (np.where(is_known, more, 0.0) * freedom).sum((1, 2))
     scale = (expected * freedom).sum((1, 2))
     behind = freedom.max((1, 2))
     factor = np.maximum(_over(between, scale, empty=1.0), 0.25)
     factor = (_PRIOR_RUNS + behind * factor) / (_PRIOR_RUNS + behind)
-    spread = np.clip(factor[:, None, None] / (sizes[:, None] * own[:, None]), 1e-4, 0.5)
+    spread = np.clip(
+        factor[:, None, None] / (sizes[:, None] * share[:, None]), 1e-4, 0.5
+    )
     return np.asarray(1 / (1 + (1 / spread - 1) * missing))
 
 
@@ -325,9 +327,9 @@ def dirichlet_rows(weights: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         boost = log_uniform[between] / weights  # -inf on the diagonal
     logs = 3 * np.log(np.maximum(cube, 1e-3)) + np.log(a) + boost
-    drawn = np.exp(logs - logs.max(-1, keepdims=True))
-    drawn /= drawn.sum(-1, keepdims=True)
-    return np.asarray(drawn)
+    rows = np.exp(logs - logs.max(-1, keepdims=True))
+    rows /= rows.sum(-1, keepdims=True)
+    return np.asarray(rows)
 
 
 @lru_cache(maxsize=4)
@@ -355,22 +357,22 @@ def _over(above: Floats, below: Floats, empty: float = 0.0) -> Floats:
 
 def rates_of(fit: Fit, sizes: Floats, shares: ArrayLike | None) -> Floats:
     """Return matrices of rates, shape (curve, asked, class, class)."""
-    own = _shares(fit.table, shares)[:, None]
-    return matrices(fit.recalls(sizes), own, error_shares(fit.table, sizes))
+    weights = _shares(fit.table, shares)[:, None]
+    return matrices(fit.recalls(sizes), weights, error_shares(fit.table, sizes))
 
 
 def _shares(table: CountTable, shares: ArrayLike | None) -> Floats:
     """Return how often classes occur, as observed or as the caller says."""
     if shares is None:
         return table.shares
-    own = np.asarray(shares, dtype=np.float64)
-    if own.shape != (table.classes,) or not (own >= 0).all() or own.sum() <= 0:
+    share = np.asarray(shares, dtype=np.float64)
+    if share.shape != (table.classes,) or not (share >= 0).all() or share.sum() <= 0:
         raise bad_value(
             "shares",
             shares,
             f"Pass how often each of the {table.classes} classes occurs, numbers >= 0.",
         )
-    return np.broadcast_to(own / own.sum(), table.shares.shape)
+    return np.broadcast_to(share / share.sum(), table.shares.shape)
 
 
 def intervals_of(
@@ -393,46 +395,46 @@ def intervals_of(
     return np.concatenate(lower, -1), np.concatenate(upper, -1)
 
 
-def _in_turn(table: CountTable, asked: Asked, count: int) -> Iterator[Asked]:
+def _in_turn(table: CountTable, question: Asked, count: int) -> Iterator[Asked]:
     """Yield the question in pieces of a few sizes."""
     per_size = count * len(table) * table.classes**2
     step = max(1, CELLS // per_size)
-    for start in range(0, len(asked.sizes), step):
-        own = slice(start, start + step)
+    for start in range(0, len(question.sizes), step):
+        piece = slice(start, start + step)
         yield Asked(
-            asked.sizes[own],
-            asked.target,
-            asked.test_size[:, own],
-            asked.runs[:, own],
+            question.sizes[piece],
+            question.target,
+            question.test_size[:, piece],
+            question.runs[:, piece],
         )
 
 
 def _draws(
     fit: Fit,
     functions: dict[str, Callable[[Floats], Floats]],
-    asked: Asked,
+    question: Asked,
     shares: ArrayLike | None,
     count: int,
 ) -> Floats:
     """Return draws of the metrics, shape (metric, draw, curve, asked)."""
     classes = fit.table.classes
     points = even_points(2 + 3 * classes, count)
-    recalls = fit.draw(asked, points[:, : 2 + 2 * classes])
-    held = (
-        draw_shares(fit.table, asked, points[:, 2 + 2 * classes :])
+    recalls = fit.draw(question, points[:, : 2 + 2 * classes])
+    weights = (
+        draw_shares(fit.table, question, points[:, 2 + 2 * classes :])
         if shares is None
         else _shares(fit.table, shares)[None, :, None]
     )
-    likely = fit.recalls(asked.sizes)
-    wrong = draw_error_shares(fit.table, asked, len(points), likely)
-    drawn = matrices(recalls, np.broadcast_to(held, recalls.shape), wrong)
-    drawn = as_counted(drawn, asked)
+    likely = fit.recalls(question.sizes)
+    wrong = draw_error_shares(fit.table, question, len(points), likely)
+    draws = matrices(recalls, np.broadcast_to(weights, recalls.shape), wrong)
+    draws = as_counted(draws, question)
     if classes == 2:
-        return np.array([function(drawn) for function in functions.values()])
-    rates = rates_of(fit, asked.sizes, shares)
+        return np.array([function(draws) for function in functions.values()])
+    rates = rates_of(fit, question.sizes, shares)
     return np.array(
         [
-            centred(key, function(drawn), function(rates))
+            centred(key, function(draws), function(rates))
             for key, function in functions.items()
         ]
     )

@@ -130,15 +130,15 @@ def ticks(sizes: Floats, slowing: Floats) -> Floats:
 def _clock_of(sizes: Floats, is_there: Floats, shares: Floats, prior: Prior) -> Clock:
     """Return the clocks of classes; they go by whether a class is rarer than one half."""
     slowing = _by_share(shares, prior.slowing, prior.slowing_common)
-    seen = np.where(is_there, ticks(sizes, slowing), np.inf)
-    return Clock(slowing, np.minimum(seen.min(-1), 0.0))
+    times = np.where(is_there, ticks(sizes, slowing), np.inf)
+    return Clock(slowing, np.minimum(times.min(-1), 0.0))
 
 
 def _by_share(shares: Floats, rare: float, common: float) -> Floats:
     """Return what holds for classes rarer than one half, and for the others."""
     is_even = np.abs(shares - 0.5) < 1e-9  # so that no class comes first by its name
-    own = np.where(shares < 0.5, rare, common)
-    return np.asarray(np.where(is_even, (rare + common) / 2, own))
+    value = np.where(shares < 0.5, rare, common)
+    return np.asarray(np.where(is_even, (rare + common) / 2, value))
 
 
 def _covariance(x: Floats, y: Floats, prior: Prior, level: float) -> Floats:
@@ -214,11 +214,11 @@ def _smoothed(
     there = np.isfinite(z)
     both = there[..., None] & there[..., None, :]
     size = np.arange(x.shape[-1])
-    own = np.where(both, _covariance(x[..., None], x[..., None, :], prior, level), 0.0)
+    cov = np.where(both, _covariance(x[..., None], x[..., None, :], prior, level), 0.0)
     noise = np.where(there, noise, 0.0)
-    own[..., size, size] += np.where(there, noise, 1.0)
+    cov[..., size, size] += np.where(there, noise, 1.0)
     rest = np.where(there, z - prior.rise * x, 0.0)
-    lower = np.linalg.cholesky(own)
+    lower = np.linalg.cholesky(cov)
     inverse = np.linalg.inv(lower)
     precision = np.swapaxes(inverse, -1, -2) @ inverse
     precision[..., size, size] *= there  # 1 stood in for what is not there
@@ -380,19 +380,19 @@ class DriftFit:
         by_drift, by_noise = self.drift.missed(asked.sizes, pull)
         classes = self.table.classes
         normal = ndtri(points[:, None, :, None])  # (draw, curve, class, asked)
-        own = _together(normal[:, :, 2 : 2 + classes], self.constants.together)
+        luck = _together(normal[:, :, 2 : 2 + classes], self.constants.together)
         rough = _roughness(self.drift, self.table.shares, self.constants, points[:, 0])
         ahead = self._scale(asked.sizes)[:, None] ** 2 * by_drift
-        rates = self._rates(z + np.sqrt(rough[..., None] * ahead + by_noise) * own)
+        rates = self._rates(z + np.sqrt(rough[..., None] * ahead + by_noise) * luck)
         noise = np.sqrt(self._noise(asked)) * normal[:, :, 2 + classes :]
         angles = np.clip(np.arcsin(np.sqrt(rates)) + noise, 0.0, np.pi / 2)
         return np.swapaxes(np.sin(angles) ** 2, 2, 3)
 
     def octaves(self, sizes: Floats) -> Floats:
         """Return by how many octaves sizes are outside those seen, (curve, asked)."""
-        seen = np.where(self.table.runs > 0, self.table.sizes, np.inf).min(1)
+        least = np.where(self.table.runs > 0, self.table.sizes, np.inf).min(1)
         ahead = np.log2(sizes / self.table.largest[:, None])
-        back = -np.log2(sizes / seen[:, None])
+        back = -np.log2(sizes / least[:, None])
         return np.asarray(np.clip(np.maximum(ahead, back), 0.0, _LONGEST))
 
     def _logits(self, sizes: Floats) -> tuple[Floats, Floats]:
@@ -422,22 +422,22 @@ class DriftFit:
         c = self.constants
         return np.asarray(np.exp(c.near + c.far * np.log2(self.octaves(sizes) + 1)))
 
-    def _noise(self, asked: Asked) -> Floats:
+    def _noise(self, question: Asked) -> Floats:
         """Return the variance in angles that the target adds, (curve, class, asked)."""
-        table, sizes = self.table, asked.sizes
+        table, sizes = self.table, question.sizes
         tested = COMMON / (4 * examples_tested(table)[..., None])
-        if asked.target == "mean":
+        if question.target == "mean":
             return np.broadcast_to(tested, (*tested.shape[:2], len(sizes)))
         models = of_models(table, sizes)
-        if asked.target == "model":
+        if question.target == "model":
             return np.asarray(tested + models)
-        runs = asked.runs[:, None]
-        own = _own_share(table)[:, None, None] / (4 * _held_near(table, sizes))
-        as_seen = (models + own) / runs
-        held = asked.test_size[:, None] * table.shares[..., None]
-        fresh = (COMMON + (1 - COMMON) / runs) / (4 * np.maximum(held, 1.0))
+        runs = question.runs[:, None]
+        testing = _own_share(table)[:, None, None] / (4 * _held_near(table, sizes))
+        as_seen = (models + testing) / runs
+        examples = question.test_size[:, None] * table.shares[..., None]
+        fresh = (COMMON + (1 - COMMON) / runs) / (4 * np.maximum(examples, 1.0))
         fresh = tested + models / runs + fresh
-        return np.asarray(np.where(np.isnan(held), as_seen, fresh))
+        return np.asarray(np.where(np.isnan(examples), as_seen, fresh))
 
 
 def fit_drift(table: CountTable, constants: DriftConstants = DRIFT) -> DriftFit:
@@ -505,8 +505,8 @@ def _together(normal: Floats, correlation: float) -> Floats:
     """Return normal draws (draw, curve, class, asked) with the classes correlated."""
     classes = normal.shape[2]
     share = correlation / (classes - 1)
-    own = (1 - share) * np.eye(classes) + share
-    return np.asarray(np.linalg.cholesky(own) @ normal)
+    cov = (1 - share) * np.eye(classes) + share
+    return np.asarray(np.linalg.cholesky(cov) @ normal)
 
 
 # --- Curves that nothing can be learnt from but that they stay as they are -------------
@@ -565,11 +565,11 @@ def _logit_variance(table: CountTable) -> Floats:
     each, rate = _per_run(table), _rate(table)
     usual = 1 / np.where(each > 0, each, 1.0) + _BETWEEN_MODELS / table.sizes[..., None]
     usual = rate * (1 - rate) * usual
-    seen = np.diagonal(table.spread, axis1=-2, axis2=-1)
-    known = np.isfinite(seen) & (table.runs[..., None] > 1)
-    freedom = np.where(known, table.runs[..., None] - 1, 0.0)
+    spread = np.diagonal(table.spread, axis1=-2, axis2=-1)
+    is_known = np.isfinite(spread) & (table.runs[..., None] > 1)
+    freedom = np.where(is_known, table.runs[..., None] - 1, 0.0)
     weight = freedom / (freedom + _PRIOR_RUNS)
-    between = weight * np.where(known, seen, 0.0) + (1 - weight) * usual
+    between = weight * np.where(is_known, spread, 0.0) + (1 - weight) * usual
     return np.asarray(between / (rate * (1 - rate)) ** 2)
 
 
@@ -596,9 +596,9 @@ def examples_tested(table: CountTable) -> Floats:
     each = _per_run(table).max(1)
     every = table.total.max(1)
     out = np.where(_is_shared(table)[:, None], each, every)
-    for i, own in enumerate(table.examples):
-        if own is not None:
-            out[i] = (own.asked.sum(0) > 0) @ own.membership(table.shares[i])
+    for i, examples in enumerate(table.examples):
+        if examples is not None:
+            out[i] = (examples.asked.sum(0) > 0) @ examples.membership(table.shares[i])
     return np.asarray(np.maximum(out, 1.0))
 
 
@@ -609,12 +609,12 @@ def of_models(table: CountTable, sizes: Floats) -> Floats:
     n times the variance between runs, less its part from finite test sets. Of a test set
     that all runs share, only what is not common to them lies between runs.
     """
-    seen = np.diagonal(table.spread, axis1=-2, axis2=-1)
-    between = seen - _own_share(table)[:, None, None] * table.sampling
-    known = np.isfinite(between) & (table.runs[..., None] > 1)
-    freedom = np.where(known, table.runs[..., None] - 1, 0.0)
+    spread = np.diagonal(table.spread, axis1=-2, axis2=-1)
+    between = spread - _own_share(table)[:, None, None] * table.sampling
+    is_known = np.isfinite(between) & (table.runs[..., None] > 1)
+    freedom = np.where(is_known, table.runs[..., None] - 1, 0.0)
     rate = _rate(table)
-    angle = np.where(known, between, 0.0) / (4 * rate * (1 - rate))
+    angle = np.where(is_known, between, 0.0) / (4 * rate * (1 - rate))
     weight = _nearness(table, sizes)[:, :, None] * freedom[..., None]
     total = (weight * (angle * table.sizes[..., None])[..., None]).sum(1)
     total = (total + _PRIOR_MODELS * _BETWEEN_MODELS / 4) / (
@@ -631,9 +631,9 @@ def _own_share(table: CountTable) -> Floats:
 def _nearness(table: CountTable, sizes: Floats) -> Floats:
     """Return weights (curve, size, asked): 1 for the nearest, half for an octave more."""
     there = (table.runs > 0)[..., None]
-    seen = np.log2(np.where(table.runs > 0, table.sizes, 1.0))
+    logs = np.log2(np.where(table.runs > 0, table.sizes, 1.0))
     # Sizes without end are nearest to the last.
-    away = np.abs(seen[:, :, None] - np.minimum(np.log2(sizes), 1e3))
+    away = np.abs(logs[:, :, None] - np.minimum(np.log2(sizes), 1e3))
     away = away - np.where(there, away, np.inf).min(1, keepdims=True)
     return np.asarray(np.where(there, 2.0 ** -np.maximum(away, 0.0), 0.0))
 

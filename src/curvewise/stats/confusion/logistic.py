@@ -79,11 +79,11 @@ class Logistic:
         `sizes` are (curve, asked), `of` (curve, size), and what comes out
         (curve, gamma, class, asked, size).
         """
-        at, seen = self.basis(sizes)[:, :, None], self.basis(of)[:, :, None]
+        at, x = self.basis(sizes)[:, :, None], self.basis(of)[:, :, None]
         h = self.inverse
         level = h[..., 0, 0, None] + h[..., 0, 1, None] * at
         slope = h[..., 0, 1, None] + h[..., 1, 1, None] * at
-        return np.asarray(level[..., None] + slope[..., None] * seen[..., None, :])
+        return np.asarray(level[..., None] + slope[..., None] * x[..., None, :])
 
 
 def fit_logistic(
@@ -107,11 +107,11 @@ def fit_logistic(
     shape = (curves, classes, gammas.shape[-1])  # exponents last: the long inner loop
     theta, inverse = np.empty((2, *shape)), np.empty((3, *shape))
     value = np.empty(shape)
-    for own in _blocks(curves, shape[2] * classes):
-        x = np.moveaxis(subset(basis, own)(sizes[own]), -1, 0)[:, :, None]
-        wins = np.moveaxis(right[own], 1, 0)[..., None]
-        tries = np.moveaxis(total[own], 1, 0)[..., None]
-        theta[:, own], inverse[:, own], value[own] = _newton(
+    for block in _blocks(curves, shape[2] * classes):
+        x = np.moveaxis(subset(basis, block)(sizes[block]), -1, 0)[:, :, None]
+        wins = np.moveaxis(right[block], 1, 0)[..., None]
+        tries = np.moveaxis(total[block], 1, 0)[..., None]
+        theta[:, block], inverse[:, block], value[block] = _newton(
             np.ascontiguousarray(x), wins, tries, is_firth
         )
     level, cross, slope = inverse.swapaxes(-1, -2)
@@ -135,12 +135,12 @@ def _newton(
     if not is_firth:
         is_there = tries > 0
         wins, tries = wins + _TINY / 2 * is_there, tries + _TINY * is_there
-    seen = (wins + 0.5) / (tries + 1.0)
-    start = tries * seen * (1 - seen)
+    share = (wins + 0.5) / (tries + 1.0)
+    start = tries * share * (1 - share)
     shape = np.broadcast_shapes(x.shape, wins.shape)
     logit, rate, weight, work = (np.empty(shape) for _ in range(4))
     moments = _moments(np.broadcast_to(start, shape), x, work)
-    response = np.broadcast_to(start * np.log(seen / (1 - seen)), shape)
+    response = np.broadcast_to(start * np.log(share / (1 - share)), shape)
     theta = _solve(moments, response, x, work)
     for _ in range(_STEPS):
         _line(theta, x, logit)

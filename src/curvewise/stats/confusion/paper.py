@@ -91,17 +91,17 @@ class PaperFit:
         Else draws from a Dirichlet.
         """
         function = metric_of(name, settings)
-        seen = self.virtual(sizes, test_size)
-        if seen.shape[-1] == 2 and name in _CLOSED and not set(settings) - {"beta"}:
+        matrix = self.virtual(sizes, test_size)
+        if matrix.shape[-1] == 2 and name in _CLOSED and not set(settings) - {"beta"}:
             closed, cells = _CLOSED[name]
-            (tn, fp), (fn, tp) = np.moveaxis(seen, (-2, -1), (0, 1))
+            (tn, fp), (fn, tp) = np.moveaxis(matrix, (-2, -1), (0, 1))
             every = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
-            taken = {cell: every[cell] for cell in cells}
+            arguments = {cell: every[cell] for cell in cells}
             posterior = closed(
-                **taken, **settings, prior="paper", confidence=confidence
+                **arguments, **settings, prior="paper", confidence=confidence
             )
             return posterior.lower, posterior.upper
-        return _by_draws(seen, function, confidence)
+        return _by_draws(matrix, function, confidence)
 
     def draw(self, asked: Asked, points: Floats) -> Floats:
         """Return draws of the recalls, shape (draw, curve, asked, class).
@@ -109,9 +109,9 @@ class PaperFit:
         Of a beta for each class, given the virtual matrix; whatever the target, for the
         paper has one band. `points` beyond column 2 + C are not used.
         """
-        seen = self.virtual(asked.sizes)
-        right = np.diagonal(seen, axis1=-2, axis2=-1)
-        wrong = seen.sum(-1) - right
+        matrix = self.virtual(asked.sizes)
+        right = np.diagonal(matrix, axis1=-2, axis2=-1)
+        wrong = matrix.sum(-1) - right
         by = points[:, None, None, 2 : 2 + self.table.classes]
         return np.asarray(
             betaincinv(right + _PRIOR, wrong + _PRIOR * (self.table.classes - 1), by)
@@ -130,28 +130,30 @@ def fit_paper(table: CountTable, *, tau: float = TAU) -> PaperFit:
     sizes, right, total = table.sizes, table.right, table.total
     gamma = np.empty(len(table))
     for begin in range(0, len(table), _AT_ONCE):
-        own = slice(begin, begin + _AT_ONCE)
-        every = fit_logistic(sizes[own], right[own], total[own], GAMMAS, is_firth=False)
+        block = slice(begin, begin + _AT_ONCE)
+        every = fit_logistic(
+            sizes[block], right[block], total[block], GAMMAS, is_firth=False
+        )
         value = every.log_likelihood - tau * np.abs(GAMMAS - THEORY)
-        gamma[own] = GAMMAS[value.argmax(-1)]
+        gamma[block] = GAMMAS[value.argmax(-1)]
     best = fit_logistic(sizes, right, total, gamma[:, None], is_firth=False)
     return PaperFit(table, best, gamma)
 
 
 def _by_draws(
-    seen: Floats, function: Callable[[Floats], Floats], confidence: float
+    matrix: Floats, function: Callable[[Floats], Floats], confidence: float
 ) -> tuple[Floats, Floats]:
     """Return quantiles of a metric of Dirichlet matrices, over evenly spread points."""
-    cells = seen.reshape(-1, seen.shape[-1] ** 2)
+    cells = matrix.reshape(-1, matrix.shape[-1] ** 2)
     points = even_points(cells.shape[1])
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     ends = np.empty((2, len(cells)))
     step = max(1, CELLS // points.size)
     for begin in range(0, len(cells), step):
-        own = slice(begin, begin + step)
-        drawn = gammaincinv(cells[own] + _PRIOR, points[:, None])
-        ends[:, own] = np.quantile(
-            function(drawn.reshape(*drawn.shape[:2], *seen.shape[-2:])), tails, axis=0
+        block = slice(begin, begin + step)
+        draws = gammaincinv(cells[block] + _PRIOR, points[:, None])
+        ends[:, block] = np.quantile(
+            function(draws.reshape(*draws.shape[:2], *matrix.shape[-2:])), tails, axis=0
         )
-    low, high = ends.reshape(2, *seen.shape[:-2])
+    low, high = ends.reshape(2, *matrix.shape[:-2])
     return low, high

@@ -168,7 +168,7 @@ class ForeseenSizes:
             {
                 "metric": name,
                 "n": float(n),
-                **{key: float(own[i, k]) for key, own in columns.items()},
+                **{key: float(column[i, k]) for key, column in columns.items()},
             }
             for i, name in enumerate(self.metrics)
             for k, n in enumerate(self.sizes)
@@ -252,8 +252,8 @@ def leave_one_size_out(
     >>> found.rmse.shape
     (1, 5)
     """
-    known = _replications(sizes, counts, trained_on, examples)
-    every = np.arange(len(known.sizes))
+    data = _replications(sizes, counts, trained_on, examples)
+    every = np.arange(len(data.sizes))
     if len(every) < 3:
         raise CurvewiseError(
             f"Of {len(every)} sizes none can be left out: that takes three. Train on more "
@@ -262,9 +262,9 @@ def leave_one_size_out(
         )
     folds = [(np.delete(every, i), i) for i in every.tolist()]
     question = _question(
-        known, metrics, target, confidence, test_size, runs, allow_increase
+        data, metrics, target, confidence, test_size, runs, allow_increase
     )
-    return _validated(known, folds, truth, method, question)
+    return _validated(data, folds, truth, method, question)
 
 
 def foresee_last(
@@ -303,23 +303,23 @@ def foresee_last(
     """
     if not (is_number(share) and 0 < share < 1):
         raise bad_value("share", share, "Pass one between 0 and 1.")
-    known = _replications(sizes, counts, trained_on, examples)
-    last = len(known.sizes) - 1
+    data = _replications(sizes, counts, trained_on, examples)
+    last = len(data.sizes) - 1
     if last < 2:
         raise CurvewiseError(
             f"Of {last + 1} sizes the last cannot be foreseen: that takes three. Train on "
             f"more sizes.",
             argument="sizes",
         )
-    shown = min(max(int(share * (last + 1) + 1e-9), 2), last)
+    count = min(max(int(share * (last + 1) + 1e-9), 2), last)
     question = _question(
-        known, metrics, target, confidence, test_size, runs, allow_increase
+        data, metrics, target, confidence, test_size, runs, allow_increase
     )
-    return _validated(known, [(np.arange(shown), last)], truth, method, question)
+    return _validated(data, [(np.arange(count), last)], truth, method, question)
 
 
 def _question(
-    known: _Replications,
+    data: _Replications,
     metrics: Any,
     target: Target,
     confidence: float,
@@ -332,14 +332,14 @@ def _question(
         metrics=_settings(metrics),
         target=target,
         confidence=checked_confidence(confidence),
-        test_size=_by_size(test_size, "test_size", known),
-        runs=_by_size(runs, "runs", known),
+        test_size=_by_size(test_size, "test_size", data),
+        runs=_by_size(runs, "runs", data),
         allow_increase=allow_increase,
     )
 
 
 def _validated(
-    known: _Replications,
+    data: _Replications,
     folds: Sequence[tuple[_Indices, int]],
     truth: Any,
     method: str,
@@ -352,15 +352,15 @@ def _validated(
     else:
         raise unknown("method", method, [*get_args(Method), *FORMS])
     places = [at for _, at in folds]
-    true = _true_values(truth, question.metrics, known)[:, :, places]
-    ends = [foreseen(known, shown, at, method, question) for shown, at in folds]
+    true = _true_values(truth, question.metrics, data)[:, :, places]
+    ends = [foreseen(data, train, at, method, question) for train, at in folds]
     value, lower, upper = np.stack(ends, axis=-1)
     return ForeseenSizes(
         method=str(method),
         target=question.target,
         confidence=question.confidence,
-        sizes=known.sizes[places],
-        shown=tuple(known.sizes[shown] for shown, _ in folds),
+        sizes=data.sizes[places],
+        shown=tuple(data.sizes[train] for train, _ in folds),
         metrics=tuple(question.metrics),
         truth=true,
         value=value,
@@ -388,7 +388,7 @@ def _replications(
 ) -> _Replications:
     """Return replications over the same sizes, increasing; refuse what is none."""
     n = checked_sizes(sizes, "sizes")
-    seen = n if trained_on is None else checked_sizes(trained_on, "trained_on")
+    amounts = n if trained_on is None else checked_sizes(trained_on, "trained_on")
     try:
         each = counts if isinstance(counts, np.ndarray) else [list(c) for c in counts]
         is_empty = len(each) == 0
@@ -400,21 +400,20 @@ def _replications(
             "or an array of them, for each size.",
             argument="counts",
         )
-    table = count_tables(n, each, trained_on=seen, examples=examples)
-    order = np.argsort(seen, kind="stable")
+    table = count_tables(n, each, trained_on=amounts, examples=examples)
+    order = np.argsort(amounts, kind="stable")
     if (np.diff(n[order]) <= 0).any():
         raise CurvewiseError(
             "sizes and trained_on are in different orders. Pass both of the same models.",
             argument="trained_on",
         )
     if examples is not None:
-        examples = [_rows(own, order) for own in examples]
-    own = _taken(each, order)
+        examples = [_rows(one, order) for one in examples]
     return _Replications(
         order=order,
         sizes=n[order],
-        trained_on=seen[order],
-        counts=own,
+        trained_on=amounts[order],
+        counts=_taken(each, order),
         summed=table.counts,
         examples=examples,
     )
@@ -424,26 +423,28 @@ def _settings(metrics: Any) -> _Settings:
     """Return metrics by name, each with its settings."""
     if isinstance(metrics, str):
         metrics = [metrics]
-    named = metrics if isinstance(metrics, Mapping) else {name: {} for name in metrics}
-    for name, own in named.items():
-        metric_of(name, dict(own))
-    if not named:
+    by_name = (
+        metrics if isinstance(metrics, Mapping) else {name: {} for name in metrics}
+    )
+    for name, settings in by_name.items():
+        metric_of(name, dict(settings))
+    if not by_name:
         raise CurvewiseError(
             "There are no metrics. Name one at least, such as 'f1'.", argument="metrics"
         )
-    return {name: dict(own) for name, own in named.items()}
+    return {name: dict(settings) for name, settings in by_name.items()}
 
 
-def _true_values(truth: Any, metrics: _Settings, known: _Replications) -> Floats:
+def _true_values(truth: Any, metrics: _Settings, data: _Replications) -> Floats:
     """Return what was true, shape (metric, replication, size).
 
     From numbers by metric, or from counts, of which runs are summed.
     """
-    shape = known.summed.shape[:2]
+    shape = data.summed.shape[:2]
     if not isinstance(truth, Mapping):
         summed = _summed_truth(truth, shape)
-        rates = [metric_of(name, own)(summed) for name, own in metrics.items()]
-        return np.array(rates)[:, :, known.order]
+        rates = [metric_of(*metric)(summed) for metric in metrics.items()]
+        return np.array(rates)[:, :, data.order]
     missing = [name for name in metrics if name not in truth]
     if missing:
         raise CurvewiseError(
@@ -461,13 +462,13 @@ def _true_values(truth: Any, metrics: _Settings, known: _Replications) -> Floats
                 argument="truth",
             )
         every.append(values)
-    return np.array(every)[:, :, known.order]
+    return np.array(every)[:, :, data.order]
 
 
 def _summed_truth(truth: Any, shape: tuple[int, int]) -> Floats:
     """Return true counts, summed over runs: (replication, size, class, class)."""
     try:
-        out = np.array([[_runs(own).sum(0) for own in each] for each in truth])
+        out = np.array([[_runs(counts).sum(0) for counts in each] for each in truth])
     except (TypeError, ValueError):
         out = np.empty(0)
     if out.ndim != 4 or out.shape[:2] != shape:
@@ -479,48 +480,48 @@ def _summed_truth(truth: Any, shape: tuple[int, int]) -> Floats:
     return out
 
 
-def _at(asked: _Question, values: Floats | None, at: int) -> float | None:
+def _at(question: _Question, values: Floats | None, at: int) -> float | None:
     """Return what is stated of a size; only what is *observed* takes it."""
-    is_of_tests = asked.target == "observed" and values is not None
+    is_of_tests = question.target == "observed" and values is not None
     return float(values[at]) if is_of_tests and values is not None else None
 
 
-def _by_size(value: Any, name: str, known: _Replications) -> Floats | None:
+def _by_size(value: Any, name: str, data: _Replications) -> Floats | None:
     """Return a number for each size, or None where nobody said."""
     if value is None:
         return None
-    sizes = len(known.sizes)
+    sizes = len(data.sizes)
     try:
-        own = np.broadcast_to(np.asarray(value, dtype=np.float64), (sizes,))
+        numbers = np.broadcast_to(np.asarray(value, dtype=np.float64), (sizes,))
     except (TypeError, ValueError):
-        own = np.zeros(1)
-    if not (is_number(float(own.sum())) and (own >= 1).all()):
+        numbers = np.zeros(1)
+    if not (is_number(float(numbers.sum())) and (numbers >= 1).all()):
         raise bad_value(
             name,
             value,
             f"Pass a number from 1 up, or one for each of the {sizes} sizes.",
         )
-    return own[known.order]
+    return numbers[data.order]
 
 
 def _by_counts(
-    known: _Replications, shown: _Indices, at: int, method: str, asked: _Question
+    data: _Replications, train: _Indices, at: int, method: str, question: _Question
 ) -> Floats:
-    examples = known.examples
+    examples = data.examples
     curves = fit_confusion_curves(
-        known.sizes[shown],
-        _taken(known.counts, shown),
-        trained_on=known.trained_on[shown],
+        data.sizes[train],
+        _taken(data.counts, train),
+        trained_on=data.trained_on[train],
         method=cast(Method, method),
-        examples=None if examples is None else [_rows(own, shown) for own in examples],
+        examples=None if examples is None else [_rows(one, train) for one in examples],
     )
     bands = curves.bands(
-        asked.metrics,
-        known.sizes[[at]],
-        target=asked.target,
-        confidence=asked.confidence,
-        test_size=_at(asked, asked.test_size, at),
-        runs=_at(asked, asked.runs, at),
+        question.metrics,
+        data.sizes[[at]],
+        target=question.target,
+        confidence=question.confidence,
+        test_size=_at(question, question.test_size, at),
+        runs=_at(question, question.runs, at),
         is_joint=False,
     )
     ends = [(b.value[:, 0], b.lower[:, 0], b.upper[:, 0]) for b in bands.values()]
@@ -528,24 +529,24 @@ def _by_counts(
 
 
 def _by_form(
-    known: _Replications, shown: _Indices, at: int, method: str, asked: _Question
+    data: _Replications, train: _Indices, at: int, method: str, question: _Question
 ) -> Floats:
     """Fit a form to the metric itself, as if its noise were normal: no interval."""
     out = []
-    for name, own in asked.metrics.items():
-        values = metric_of(name, own)(known.summed[:, shown])
+    for name, settings in question.metrics.items():
+        values = metric_of(name, settings)(data.summed[:, train])
         best, worst = _ends(name)
         # A form falls to an asymptote from 0 up: what is missing of the best value.
         missing = (values - best) / (worst - best)
         unit: Any = "fraction" if np.isfinite(worst) else "loss"
         fits = fit_forms(
-            known.trained_on[shown],
+            data.trained_on[train],
             missing if unit == "fraction" else values,
             form_of(method),
             unit=unit,
-            allow_increase=asked.allow_increase,
+            allow_increase=question.allow_increase,
         )
-        error = fits.error(known.sizes[[at]])[:, 0]
+        error = fits.error(data.sizes[[at]])[:, 0]
         out.append(best + (worst - best) * error if unit == "fraction" else error)
     value = np.array(out)
     none = np.full_like(value, np.nan)
@@ -561,22 +562,22 @@ def _ends(name: str) -> tuple[float, float]:
     return (high, low) if meaning.sign > 0 else (low, high)
 
 
-def _taken(counts: Any, shown: _Indices) -> Any:
+def _taken(counts: Any, places: _Indices) -> Any:
     """Return the counts of some sizes."""
     if isinstance(counts, np.ndarray):
-        return counts[:, shown]
-    return [[own[k] for k in shown] for own in counts]
+        return counts[:, places]
+    return [[row[k] for k in places] for row in counts]
 
 
-def _rows(examples: Examples, shown: _Indices) -> Examples:
+def _rows(examples: Examples, places: _Indices) -> Examples:
     return replace(
         examples,
-        right=np.asarray(examples.right)[shown],
-        asked=np.asarray(examples.asked)[shown],
+        right=np.asarray(examples.right)[places],
+        asked=np.asarray(examples.asked)[places],
     )
 
 
 def _runs(counts: Any) -> Floats:
     """Return matrices as an array (run, class, class)."""
-    own = np.asarray(counts, dtype=np.float64)
-    return own[None] if own.ndim == 2 else own
+    matrices = np.asarray(counts, dtype=np.float64)
+    return matrices[None] if matrices.ndim == 2 else matrices
