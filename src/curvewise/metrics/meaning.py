@@ -385,9 +385,9 @@ def find(name: str) -> Metric | None:
     >>> find("score") is None, find("mean_fit_time") is None
     (True, True)
     """
-    known = _registered(name)
-    if known is not None:
-        return known if known.name == name else replace(known, name=name, label=name)
+    metric = _registered(name)
+    if metric is not None:
+        return metric if metric.name == name else replace(metric, name=name, label=name)
     meaning = meaning_of(name)
     if meaning.kind not in get_args(Direction):
         return None

@@ -199,7 +199,7 @@ def _of_parts(parts: list[tuple[str, ...]]) -> Noun:
             # completeness_p95_mm is a distance.
             if is_open or (noun.range == (0, 1) and {*flat[1:]} & _LENGTHS):
                 return _ASK
-            around = {word for own in parts for word in own if own is not words}
+            around = {word for one in parts for word in one if one is not words}
             return _of_outer(noun, words[-1], around)
     # Nothing but context: an "epoch" or a "step" by itself is a count.
     last = NOUNS.get(flat[-1])

@@ -127,11 +127,11 @@ def metric_interval(
     noise = 0.0
     for part in blocks(len(flat), max(NUMBERS // wanted, 1)):
         value[part] = _numbers(compute, flat[part])
-        drawn = _drawn_metric(compute, flat[part] + added, wanted, rng)
-        lower[part], low_noise = _quantile(drawn, (1 - level) / 2)
-        upper[part], high_noise = _quantile(drawn, (1 + level) / 2)
+        sample = _drawn_metric(compute, flat[part] + added, wanted, rng)
+        lower[part], low_noise = _quantile(sample, (1 - level) / 2)
+        upper[part], high_noise = _quantile(sample, (1 + level) / 2)
         noise = max(noise, low_noise, high_noise)
-        del drawn  # before the next ones are drawn
+        del sample  # before the next ones are drawn
     name = metric if isinstance(metric, str) else getattr(metric, "__name__", "metric")
     return CountIntervals(
         lower=lower.reshape(shape)[()],
@@ -176,8 +176,8 @@ def _drawn_metric(
     values = np.empty((draws, len(alpha)))
     # In turn, so that matrices of many classes fit into memory.
     for part in blocks(draws, max(NUMBERS // alpha.size, 1)):
-        drawn = _drawn(alpha, part.stop - part.start, rng)
-        values[part] = _numbers(compute, drawn)
+        matrices = _drawn(alpha, part.stop - part.start, rng)
+        values[part] = _numbers(compute, matrices)
     values.sort(axis=0)
     return values
 

@@ -121,16 +121,16 @@ def intervals(
     undefined = outside = 0
     for part in blocks(size):
         # Arrays may be broadcast: .flat copies a block of them, reshape would copy all.
-        own = [array.flat[part] for array in arrays]
-        low, high = rate.ends(*own, added, (1 - level) / 2)
-        numerator, denominator = rate.parts(*own)
-        seen, is_silent = (
+        cells = [array.flat[part] for array in arrays]
+        low, high = rate.ends(*cells, added, (1 - level) / 2)
+        numerator, denominator = rate.parts(*cells)
+        ratio, is_silent = (
             _observed(numerator, denominator, rate.worst),
             denominator == 0,
         )
         undefined += int(is_silent.sum())
-        outside += int((((seen < low) | (seen > high)) & ~is_silent).sum())
-        lower[part], upper[part], value[part] = low, high, seen
+        outside += int((((ratio < low) | (ratio > high)) & ~is_silent).sum())
+        lower[part], upper[part], value[part] = low, high, ratio
     return CountIntervals(
         lower=lower.reshape(shape)[()],
         upper=upper.reshape(shape)[()],
@@ -152,10 +152,10 @@ def _observed(numerator: Floats, denominator: Floats, undefined: float) -> Float
 
 def guarantee(prior: Prior, added: float, confidence: float) -> str:
     """Return what an interval from a posterior promises."""
-    named = f"{prior} prior" if isinstance(prior, str) else "prior"
+    name = f"{prior} prior" if isinstance(prior, str) else "prior"
     return (
         f"about {percent(confidence)}: posterior probability, equal tails, for test "
-        f"examples drawn independently ({named}, {added:g} added to every cell)"
+        f"examples drawn independently ({name}, {added:g} added to every cell)"
     )
 
 
@@ -340,12 +340,12 @@ def _log_root(
         at = z[:, None] - log_w
         share = special.expit(-at)  # 1 / (1 + u)
         if is_above:
-            own = special.betainc(shape_b, shape_a, share)
+            chances = special.betainc(shape_b, shape_a, share)
         else:
-            own = special.betainc(shape_a, shape_b, special.expit(at))
+            chances = special.betainc(shape_a, shape_b, special.expit(at))
         # The density of log U, from logarithms that cannot overflow.
         log_density = shape_a * at - (shape_a + shape_b) * np.logaddexp(0.0, at) - norm
-        mass = np.maximum((weights * own).sum(1), 1e-300)
+        mass = np.maximum((weights * chances).sum(1), 1e-300)
         slope = sign * (weights * np.exp(log_density)).sum(1) / mass
         gap = np.log(mass) - log_tail
         is_low = gap * sign < 0  # the root is above z

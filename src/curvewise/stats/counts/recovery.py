@@ -69,11 +69,11 @@ class RecoveredCounts:
 
     def __str__(self) -> str:
         names = ("tp", "fp", "fn", "tn")
-        own = [getattr(self, name) for name in names]
+        values = [getattr(self, name) for name in names]
         if self.is_unique:
-            return ", ".join(f"{n} {v[0]}" for n, v in zip(names, own, strict=True))
+            return ", ".join(f"{n} {v[0]}" for n, v in zip(names, values, strict=True))
         ranges = (
-            f"{n} {v.min()} to {v.max()}" for n, v in zip(names, own, strict=True)
+            f"{n} {v.min()} to {v.max()}" for n, v in zip(names, values, strict=True)
         )
         return f"{len(self):,} matrices: {', '.join(ranges)}"
 
@@ -230,13 +230,13 @@ _MORE = Message({"positives": ...}, ", ", {"precision": ...}, " or ", {"recall":
 def _nothing(
     n: int, positives: int | None, printed: dict[str, tuple[float, float]]
 ) -> CurvewiseError:
-    asked = ", ".join(
+    ranges = ", ".join(
         f"{name} from {max(low, 0):g} to {min(high, 1):g}"
         for name, (low, high) in printed.items()
     )
     more = "" if positives is None else f", {positives} of them positive,"
     return CurvewiseError(
-        f"No confusion matrix of {n} examples{more} has {asked}. Check the numbers, which "
+        f"No confusion matrix of {n} examples{more} has {ranges}. Check the numbers, which "
         f"class is the positive one, and that F1 is not an average over classes."
     )
 
@@ -259,13 +259,13 @@ def _ranges_printed(
         for name, v in values.items()
     }
     rates = {name: _rate(name, v) for name, v in values.items() if v is not None}
-    shown = {name: _digits(values[name]) for name in rates}
-    most = max(shown.values())
+    places = {name: _digits(values[name]) for name in rates}
+    most = max(places.values())
     ranges = {}
     for name, rate in rates.items():
         decimals = digits
         if decimals is None:
-            decimals = shown[name] if isinstance(values[name], str) else most
+            decimals = places[name] if isinstance(values[name], str) else most
         exact = digits is None and decimals == 0 and not isinstance(values[name], str)
         half = _FINEST if exact else max(0.5 * 10.0**-decimals, _FINEST)
         ranges[name] = (rate - half - _FUZZ, rate + half + _FUZZ)
