@@ -212,9 +212,9 @@ def _law(measured: Runs, unit: Unit) -> PowerLaw:
     return law
 
 
-def _checked_candidates(sizes: Floats, asked: Any, target: float) -> Floats:
-    if asked is not None:
-        return np.unique(checked_sizes(asked, "candidates"))
+def _checked_candidates(sizes: Floats, candidates: Any, target: float) -> Floats:
+    if candidates is not None:
+        return np.unique(checked_sizes(candidates, "candidates"))
     between = np.sqrt(sizes[1:] * sizes[:-1])
     between = np.where(
         between >= 1, between.round(), between
@@ -288,8 +288,8 @@ def variance_after(
     x = _slopes(law, n)
     before = g @ inverse @ g
     shared = (x @ inverse @ g)[:, None] ** 2
-    own = np.einsum("ni,ij,nj->n", x, inverse, x)[:, None]
-    result: Floats = before - shared / (law.noise(n)[:, None] / repeats + own)
+    variance = np.einsum("ni,ij,nj->n", x, inverse, x)[:, None]
+    result: Floats = before - shared / (law.noise(n)[:, None] / repeats + variance)
     return np.maximum(result, 0.0)
 
 
@@ -305,8 +305,8 @@ def seconds_at(sizes: Floats, seconds: Any) -> Callable[[Floats], Floats]:
     """Return the seconds of a run at any size: what was measured, a power law elsewhere."""
     if callable(seconds):
         return lambda n: _checked_seconds(seconds(n), n)
-    known = _checked_seconds(seconds, sizes)
-    x, y = np.log(sizes), np.log(known)
+    times = _checked_seconds(seconds, sizes)
+    x, y = np.log(sizes), np.log(times)
     middle = x.mean()
     spread = ((x - middle) ** 2).sum()
     # More data never takes less time; one size alone says nothing: as long as it is.
@@ -315,7 +315,7 @@ def seconds_at(sizes: Floats, seconds: Any) -> Callable[[Floats], Floats]:
     def at(n: Floats) -> Floats:
         fitted = np.exp(y.mean() + slope * (np.log(n) - middle))
         place = np.minimum(np.searchsorted(sizes, n), len(sizes) - 1)
-        return np.where(sizes[place] == n, known[place], fitted)
+        return np.where(sizes[place] == n, times[place], fitted)
 
     return at
 

@@ -168,19 +168,19 @@ def size_for(
     def chances(n: Floats) -> Floats:
         return _upto(tables(n), wanted)
 
-    known = chances(sizes)
+    values = chances(sizes)
     targets = ((1 - level) / 2, 0.5, (1 + level) / 2)
     low, middle, high = (
-        max(first_at(chances, sizes, known, p), least) for p in targets
+        max(first_at(chances, sizes, values, p), least) for p in targets
     )
-    reached = float(known.max())
+    reached = float(values.max())
     if has_asymptote(curve):
         at_last = quantile_table(curve, np.array([np.inf]))
         reached = max(reached, float(_upto(at_last, wanted)[0]))
     is_seen = np.asarray(curve.means) <= wanted
     seen_at = float(np.asarray(curve.sizes)[is_seen][0]) if is_seen.any() else math.nan
     far = min(_BEYOND * float(curve.sizes[-1]), float(largest))
-    drawn = np.geomspace(least, far, _DRAWN)
+    axis = np.geomspace(least, far, _DRAWN)
     interval = Interval(
         lower=low,
         upper=high,
@@ -197,8 +197,8 @@ def size_for(
         seen_at=seen_at,
         forecast=curve,
         concerns=tuple(_concerns(curve, middle, low)),
-        sizes=drawn,
-        chances=_upto(quantile_table(curve, drawn), wanted),
+        sizes=axis,
+        chances=_upto(quantile_table(curve, axis), wanted),
     )
 
 
@@ -333,12 +333,12 @@ def data_multiplier(
     def row(i: int) -> list[float]:
         return _times_at(wanted[:, i : i + 1], tables, ends, level, rho)
 
-    found = np.array([row(i) for i in range(len(sizes))]) / sizes[:, None]
+    times = np.array([row(i) for i in range(len(sizes))]) / sizes[:, None]
     return Multiplier(
         sizes=sizes,
-        value=found[:, 1],
-        lower=found[:, 0],
-        upper=found[:, 2],
+        value=times[:, 1],
+        lower=times[:, 0],
+        upper=times[:, 2],
         confidence=level,
     )
 
@@ -409,9 +409,9 @@ def _times_at(
         return chance_less(table, np.broadcast_to(wanted, table.shape), rho)
 
     grid = np.geomspace(*ends, _GRID)
-    known = chances(grid)
+    values = chances(grid)
     targets = ((1 - level) / 2, 0.5, (1 + level) / 2)
-    return [first_at(chances, grid, known, p) for p in targets]
+    return [first_at(chances, grid, values, p) for p in targets]
 
 
 # --- Where a chance that grows with size first reaches a level -------------------------
@@ -421,10 +421,10 @@ _FINE = 17  # places inside the cell that was found, twice
 
 
 def first_at(
-    chances: Callable[[Floats], Floats], grid: Floats, known: Floats, p: float
+    chances: Callable[[Floats], Floats], grid: Floats, values: Floats, p: float
 ) -> float:
     """Return the first place where a chance is p or more."""
-    chance = np.maximum.accumulate(known)
+    chance = np.maximum.accumulate(values)
     for _ in range(2):
         place = int(np.searchsorted(chance, p))
         if place == 0:

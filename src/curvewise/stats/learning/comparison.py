@@ -232,28 +232,28 @@ def chance_best(forecasts: Sequence[Forecast], n: ArrayLike) -> Floats:
     quantiles = [quantile_table(curve, sizes) for curve in curves]
     chances = np.stack(
         [
-            _best(own, [other for j, other in enumerate(quantiles) if j != i])
-            for i, own in enumerate(quantiles)
+            _best(table, [other for j, other in enumerate(quantiles) if j != i])
+            for i, table in enumerate(quantiles)
         ]
     )
     return np.asarray(chances / chances.sum(axis=0))
 
 
-def _best(own: Floats, others: Sequence[Floats]) -> Floats:
-    """Return P(own is the lowest) at each size, from tables of quantiles."""
+def _best(table: Floats, others: Sequence[Floats]) -> Floats:
+    """Return P(the first is the lowest) at each size, from tables of quantiles."""
     from scipy.special import ndtr
 
-    own = straight(WIDE, SCORES, own)  # at scores of the normal distribution
-    scores = [scores_of(other, own) for other in others]
+    table = straight(WIDE, SCORES, table)  # at scores of the normal distribution
+    scores = [scores_of(other, table) for other in others]
     above = [ndtr(-upto) for _, upto in scores]
     tied = [ndtr(upto) - ndtr(below) for below, upto in scores]
     # E 1/(1 + ties) is an integral of a polynomial: exact with so many nodes.
     nodes, weights = np.polynomial.legendre.leggauss(len(others) // 2 + 1)
-    shared = np.zeros(own.shape)
+    shared = np.zeros(table.shape)
     for t, w in zip((nodes + 1) / 2, weights / 2, strict=True):
         parts = [a + t * e for a, e in zip(above, tied, strict=True)]
         shared += w * np.prod(parts, axis=0)
-    return normal_mean(shared, own)
+    return normal_mean(shared, table)
 
 
 # --- How much two power laws differ: in error, in data-reliance, in exponent -----------

@@ -347,7 +347,7 @@ def extrapolate_many(
     errors = np.where(is_fitted[:, None], errors, 0.5)
     runs = _checked_counts(counts, len(n))
     squares = _squares(standard_errors, runs, table.shape, scale)
-    known = np.full(len(n), np.nan) if counts is None else runs
+    per_size = np.full(len(n), np.nan) if counts is None else runs
     return _continued(
         Observed(n, errors, squares),
         is_fitted,
@@ -355,7 +355,7 @@ def extrapolate_many(
         to,
         level,
         unit,
-        counts=np.broadcast_to(known, table.shape),
+        counts=np.broadcast_to(per_size, table.shape),
     )
 
 

@@ -88,10 +88,10 @@ def tables_between(
     at = _knots(low, high, math.log(float(forecast.sizes[-1])))
     sizes = np.exp(at)
     sizes[0], sizes[-1] = least, most  # no size below the smallest, by rounding
-    known = quantile_table(forecast, sizes).T
+    quantiles = quantile_table(forecast, sizes).T
     # Quantiles lie near the law: what is left is of the size of what is not known.
-    law = _no_law if _repeats(known) else getattr(forecast, "error", _no_law)
-    through = _through(at, known - np.asarray(law(sizes))[:, None])
+    law = _no_law if _repeats(quantiles) else getattr(forecast, "error", _no_law)
+    through = _through(at, quantiles - np.asarray(law(sizes))[:, None])
 
     def table(n: Floats) -> Floats:
         inside = np.clip(np.log(n), low, high)
@@ -132,8 +132,8 @@ def _through(at: Floats, values: Floats) -> Callable[[Floats], Floats]:
     """
     from scipy.interpolate import CubicSpline, PchipInterpolator
 
-    made = (PchipInterpolator if _repeats(values) else CubicSpline)(at, values)
-    return lambda x: np.asarray(made(x), dtype=np.float64)
+    spline = (PchipInterpolator if _repeats(values) else CubicSpline)(at, values)
+    return lambda x: np.asarray(spline(x), dtype=np.float64)
 
 
 def scored(quantile: Any, levels: tuple[float, float], is_smooth: bool) -> Floats:
@@ -154,9 +154,9 @@ def scored(quantile: Any, levels: tuple[float, float], is_smooth: bool) -> Float
         return straight(SCORES, at, table)
     if _repeats(table):  # where quantiles are cut off, they have a corner
         return scored(quantile, levels, False)
-    known = SCORES[np.logical_and(SCORES >= low - 1e-9, SCORES <= high + 1e-9)]  # noqa: SIM300
-    dense = _through(at, table)(np.clip(known, low, high))
-    return straight(SCORES, known, np.maximum.accumulate(dense, axis=0))
+    core = SCORES[np.logical_and(SCORES >= low - 1e-9, SCORES <= high + 1e-9)]  # noqa: SIM300
+    dense = _through(at, table)(np.clip(core, low, high))
+    return straight(SCORES, core, np.maximum.accumulate(dense, axis=0))
 
 
 def straight(x: Floats, at: Floats, values: Floats) -> Floats:
@@ -240,12 +240,12 @@ def normal_mean(values: Floats, table: Floats, z: Floats = WIDE) -> Floats:
     total: Floats = (density / density.sum()) @ values
     column = np.arange(values.shape[1])
     sides = ((z, table, values), (-z[::-1], -table[::-1], values[::-1]))
-    for scores, quantiles, own in sides:
+    for scores, quantiles, heights in sides:
         if (quantiles[1] == quantiles[0]).any():
             last, edge = _leaves(scores, quantiles)
             then = np.minimum(last + 1, len(scores) - 1)
             off = edge - (scores[last] + scores[then]) / 2
-            step = own[last, column] - own[then, column]
+            step = heights[last, column] - heights[then, column]
             total = total + off * step * np.exp(-0.5 * edge**2) / math.sqrt(2 * math.pi)
     return np.clip(total, 0.0, 1.0)
 

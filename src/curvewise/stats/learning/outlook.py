@@ -349,5 +349,5 @@ def _factors(table: Floats, p: Floats) -> Floats:
     """
     from scipy.special import ndtri
 
-    at, known = ndtri(np.maximum(p, 0.5)), ndtri(LEVELS)
-    return np.stack([np.interp(at, known, column) for column in table.T], axis=-1)
+    at, scores = ndtri(np.maximum(p, 0.5)), ndtri(LEVELS)
+    return np.stack([np.interp(at, scores, column) for column in table.T], axis=-1)

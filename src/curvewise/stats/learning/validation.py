@@ -168,9 +168,9 @@ def leave_one_size_out(
     >>> found.rmse.round(3).tolist()
     [[0.096, 0.018, 0.037, 0.076]]
     """
-    given = _named(curves)
+    by_name = _named(curves)
     runs = [
-        checked_runs(sizes, errors, unit=unit, fewest=4) for errors in given.values()
+        checked_runs(sizes, errors, unit=unit, fewest=4) for errors in by_name.values()
     ]
     fits = _fits(models, unit)
     n = runs[0].sizes
@@ -180,7 +180,7 @@ def leave_one_size_out(
     return LeftOut(
         sizes=n,
         models=tuple(fits),
-        curves=tuple(given),
+        curves=tuple(by_name),
         observed=scale * observed,
         predicted=scale * predicted,
     )
@@ -231,14 +231,14 @@ def _named(curves: Any) -> dict[str, Any]:
         raise bad_value(
             "curves", curves, "Pass the errors of each learner, by name or in a list."
         )
-    named = (
+    by_name = (
         {str(k): v for k, v in curves.items()}
         if isinstance(curves, Mapping)
         else {str(i + 1): errors for i, errors in enumerate(curves)}
     )
-    if not named:
+    if not by_name:
         raise CurvewiseError("There are no curves. Pass the errors of one at least.")
-    return named
+    return by_name
 
 
 def _fits(models: Any, unit: Unit) -> dict[str, Model]:
@@ -248,11 +248,11 @@ def _fits(models: Any, unit: Unit) -> dict[str, Model]:
         fits = dict(models)
     elif isinstance(models, Iterable):
         # Percentages are fractions by now.
-        known = known_models("loss" if unit == "loss" else "fraction")
+        catalogue = known_models("loss" if unit == "loss" else "fraction")
         for name in [models] if isinstance(models, str) else models:
-            if name not in known:
-                raise unknown("model", name, known)
-            fits[name] = known[name]
+            if name not in catalogue:
+                raise unknown("model", name, catalogue)
+            fits[name] = catalogue[name]
     if not fits or not all(callable(fit) for fit in fits.values()):
         raise bad_value(
             "models", models, "Pass names, or functions that fit a curve, by name."
@@ -421,11 +421,11 @@ def stability(
             ". Pass another unit.",
         )
     curves = len(middle)
-    drawn = middle[:, None] + spread[:, None] * rng.standard_normal(
+    samples = middle[:, None] + spread[:, None] * rng.standard_normal(
         (curves, repeats, len(at))
     )
-    drawn = np.clip(drawn, 0.0, top).reshape(-1, len(at))
-    laws = fit_power_laws(at[order], drawn, unit=unit, size=n, **options)
+    samples = np.clip(samples, 0.0, top).reshape(-1, len(at))
+    laws = fit_power_laws(at[order], samples, unit=unit, size=n, **options)
 
     def shaped(x: Floats) -> Floats:
         return x.reshape(curves, repeats, *x.shape[1:])
