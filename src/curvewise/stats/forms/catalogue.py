@@ -298,8 +298,8 @@ def axes_mmf(design: Design) -> tuple[Floats, ...]:
 def mmf(t: Floats, shape: Shape, design: Design) -> Floats:  # noqa: ARG001
     """Return 1/(1 + (t/k)^d)."""
     rise = np.exp(shape[1]) * (np.log(t) - shape[0])
-    found: Floats = 1 / (1 + np.exp(np.minimum(rise, 700)))
-    return np.where(np.isinf(rise), np.where(rise > 0, 0.0, 1.0), found)
+    value: Floats = 1 / (1 + np.exp(np.minimum(rise, 700)))
+    return np.where(np.isinf(rise), np.where(rise > 0, 0.0, 1.0), value)
 
 
 def mmf3(c: Floats, b: Floats, shape: Shape, design: Design) -> tuple[Floats, ...]:  # noqa: ARG001
@@ -328,8 +328,8 @@ def vapour(t: Floats, shape: Shape, design: Design) -> Floats:
     """Return exp(b/t + g ln t), 1 at the largest size."""
     g, q = shape
     log_phi = design.low * (g + q) * (1 / t - 1) + _times(g, np.log(t))
-    found: Floats = np.exp(np.minimum(log_phi, 700))
-    return found
+    value: Floats = np.exp(np.minimum(log_phi, 700))
+    return value
 
 
 def vapour3(c: Floats, b: Floats, shape: Shape, design: Design) -> tuple[Floats, ...]:  # noqa: ARG001
@@ -404,10 +404,10 @@ def broken6(c: Floats, b: Floats, shape: Shape, design: Design) -> tuple[Floats,
 def _times(slope: Floats, log_t: Floats) -> Floats:
     """Return slope times ln t, where 0 times infinity is 0."""
     with np.errstate(invalid="ignore"):
-        found = slope * log_t
+        product = slope * log_t
     if not np.isfinite(log_t).all():
-        found = np.where(slope == 0, 0.0, found)
-    return np.asarray(found)
+        product = np.where(slope == 0, 0.0, product)
+    return np.asarray(product)
 
 
 _TINY = 1e-300
@@ -603,7 +603,7 @@ def form_of(form: str | Form) -> Form:
     """
     if isinstance(form, Form):
         return form
-    found = _NAMES.get(str(form).casefold())
-    if found is None:
+    entry = _NAMES.get(str(form).casefold())
+    if entry is None:
         raise unknown("form", form, FORMS)
-    return found
+    return entry

@@ -145,8 +145,8 @@ class FittedForm:
             values = self.form.natural(
                 self._offset, self._amplitude, shape, self._design
             )
-        named = zip(self.form.parameters, values, strict=True)
-        return {name: as_number(value) for name, value in named}
+        pairs = zip(self.form.parameters, values, strict=True)
+        return {name: as_number(value) for name, value in pairs}
 
     @property
     def is_flat(self) -> Any:

@@ -291,8 +291,8 @@ def _backtest(form: Form, curves: MeanCurves) -> Floats:
         # Where a curve has no size, nothing is to be foreseen.
         hidden = (len(means), len(n) - cut)
         is_there = np.broadcast_to(curves.weights[:, cut:] > 0, hidden)
-        shown = fitted(form, curves.upto(cut))
-        missed = np.abs(shown.error(n[cut:]) - means[:, cut:])
+        fits = fitted(form, curves.upto(cut))
+        missed = np.abs(fits.error(n[cut:]) - means[:, cut:])
         total += np.where(is_there, missed, 0.0).sum(axis=1)
         count += is_there.sum(axis=1)
     nothing = np.full(len(means), np.nan)

@@ -374,16 +374,16 @@ class PowerLaw:
         checked_confidence(confidence)
         one_of("side", side, SIDES)
         at, parts = checked_places(n), []
-        for known in self._mixtures():
-            if not self._shape and known.freedom_left[0] < 1:
+        for mixture in self._mixtures():
+            if not self._shape and mixture.freedom_left[0] < 1:
                 raise CurvewiseError(
-                    f"Errors at {len(self.sizes)} sizes and {known.parameters} parameters "
-                    "leave nothing to judge the noise by, so there is no band. Pass more "
-                    "runs, or ",
+                    f"Errors at {len(self.sizes)} sizes and {mixture.parameters} "
+                    "parameters leave nothing to judge the noise by, so there is no band. "
+                    "Pass more runs, or ",
                     {"terms": "linear"},
                     ".",
                 )
-            parts.append(np.stack(known.envelope(at, confidence), axis=1))
+            parts.append(np.stack(mixture.envelope(at, confidence), axis=1))
         ends = self._clipped(scale_of(self.unit) * self._together(parts))
         return self._band(at, ends, side, _simultaneous(self, confidence))
 
@@ -414,8 +414,8 @@ class PowerLaw:
         """Return k curves drawn from what is known of one."""
         self._refuse_many()
         k = checked_chance(k, rng, least=1, name="k")
-        (known,) = self._mixtures()
-        theta, gamma = known.draws(k, scale_of(self.unit), rng)
+        (mixture,) = self._mixtures()
+        theta, gamma = mixture.draws(k, scale_of(self.unit), rng)
         alpha, eta, delta = theta.T
         return PowerLawDraws(alpha=alpha, eta=eta, delta=delta, gamma=gamma)
 

@@ -207,8 +207,8 @@ def light_fit(
         )
     parts = list(errors)
     if len(parts) == len(n):
-        kept = np.sort(np.argsort(n, kind="stable")[-largest:])
-        n, parts = n[kept], [parts[i] for i in kept]
+        places = np.sort(np.argsort(n, kind="stable")[-largest:])
+        n, parts = n[places], [parts[i] for i in places]
     return fit_power_law(n, parts, terms="linear", method=method, unit=unit, size=size)
 
 
@@ -331,10 +331,10 @@ def bootstrap_band(
     )
     floor = None if law.method == "calibrated" else law.noise_floor / scale**2
     setup = replace(law._setup, floor=floor)
-    drawn = many_laws(observed, np.full(resamples, True), setup)._formula(at)
+    curves = many_laws(observed, np.full(resamples, True), setup)._formula(at)
     value = law._formula(at)
     tail = (1 - confidence) / 2
-    low, high = np.quantile(drawn, [1 - tail, tail], axis=0)
+    low, high = np.quantile(curves, [1 - tail, tail], axis=0)
     bounds = bounds_of(law.unit)
     return CurveBand(
         at=at,

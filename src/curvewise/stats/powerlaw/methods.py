@@ -232,11 +232,11 @@ def _restricted(observed: Observed, noise: Floats, design: Floats) -> Floats:
     rest = ((y - np.einsum("csp,cp->cs", q, inside)) ** 2).sum(axis=1)
     rest += (observed.squares / noise).sum(axis=1)
     rest = np.maximum(rest, _ROUNDING * (y**2).sum(axis=1) + 1e-290)
-    left = np.maximum(observed.known - design.shape[-1], 0.0)
+    freedom = np.maximum(observed.known - design.shape[-1], 0.0)
     volume = np.abs(np.einsum("cpp->cp", r)).clip(1e-290).prod(axis=1)
-    log = -left / 2 * np.log(rest) - np.log(volume.clip(1e-290))
+    log = -freedom / 2 * np.log(rest) - np.log(volume.clip(1e-290))
     log -= 0.5 * ((1 + observed.freedom) * np.log(noise)).sum(axis=1)
-    return np.asarray(np.where(left > 0, log, 0.0))
+    return np.asarray(np.where(freedom > 0, log, 0.0))
 
 
 def _shape(observed: Observed, k: Floats | float) -> Floats:
@@ -249,10 +249,10 @@ def _fit(
     observed: Observed,
     terms: Terms,
     noise: Floats,
-    known: tuple[float, Floats] | None,
+    noise_law: tuple[float, Floats] | None,
 ) -> Fitted:
     gammas, parameters = gammas_for(terms, "calibrated"), parameters_of(terms)
-    is_free = known is None
+    is_free = noise_law is None
     lines = fit_lines(
         observed.scaled, observed.means, observed.counts / noise, gammas, parameters
     )
@@ -289,13 +289,13 @@ def _fit(
         unit_size=largest,
     )
     tau = scale[row, best]
-    if known is None:
+    if noise_law is None:
         # The shape of the noise is 1 at the largest size, floor + slope / n elsewhere.
         steep = (noise[:, 0] - 1) / (1 / observed.scaled[0] - 1)
         floor = np.maximum(1 - steep, 0.0) * tau
         slope = steep * tau * largest
     else:
-        floor, slope = np.full(len(best), known[0]), known[1]
+        floor, slope = np.full(len(best), noise_law[0]), noise_law[1]
     unit = np.where(tau > 0, tau, 1.0)
     return Fitted(
         gamma=every[row, best],

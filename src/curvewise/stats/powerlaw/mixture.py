@@ -82,9 +82,9 @@ class Mixture:
         """
         from scipy.special import chdtri, fdtri
 
-        q, left = self.parameters, self.freedom_left
+        q, freedom = self.parameters, self.freedom_left
         least = self.squares.min(axis=1)
-        free = np.where(left >= 1, left, 1.0)
+        free = np.where(freedom >= 1, freedom, 1.0)
         finite = np.where(np.isinf(free), 1.0, free)
         exact = q * fdtri(q, finite, confidence)
         slack = np.where(np.isinf(free), chdtri(q, 1 - confidence), exact)
@@ -97,7 +97,7 @@ class Mixture:
         inside = (room >= 0)[..., None]
         low = np.where(inside, centre - half, np.inf).min(axis=1)
         high = np.where(inside, centre + half, -np.inf).max(axis=1)
-        is_there = (left >= 1)[:, None]
+        is_there = (freedom >= 1)[:, None]
         return np.where(is_there, low, np.nan), np.where(is_there, high, np.nan)
 
     def draws(
