@@ -200,7 +200,7 @@ def _missing_step(table: pa.Table, roles: Roles, row: int) -> CurvewiseError:
 
 
 def _recorded(
-    absent: Mapping[str, Any], kept: Any, owner: Any, n: int
+    absent: Mapping[str, Any], has_step: Any, owner: Any, n: int
 ) -> dict[str, Any]:
     """Return where each metric was recorded, for those with gaps.
 
@@ -212,9 +212,9 @@ def _recorded(
         return {}
     nothing = np.logical_and.reduce(list(absent.values()))
     out = {}
-    runs = owner[kept]
+    runs = owner[has_step]
     for name, missing in absent.items():
-        known = ~missing[kept] | nothing[kept]
+        known = ~missing[has_step] | nothing[has_step]
         if known.all():
             continue
         place = np.flatnonzero(known)
@@ -353,8 +353,8 @@ def statuses(table: pa.Table, roles: Roles, last: Any, silent: Any) -> tuple[Any
         words = table.column(roles.status).take(pa.array(last))
         texts = words.cast(pa.string()).combine_chunks()
         encoded = pc.dictionary_encode(texts, null_encoding="encode")
-        known = [_status_code(w, roles.status) for w in encoded.dictionary.to_pylist()]
-        status = np.array(known, np.int8)[
+        codes = [_status_code(w, roles.status) for w in encoded.dictionary.to_pylist()]
+        status = np.array(codes, np.int8)[
             encoded.indices.to_numpy(zero_copy_only=False)
         ]
     silent = silent & (status == 0)
@@ -489,40 +489,40 @@ def _is_percent(values: Any, metric: Metric) -> bool:
 
     Whole ones may count something, and of few or small ones nobody can tell.
     """
-    known = values[np.isfinite(values)]
-    if not len(known) or known.min() < 0 or known.max() > 100:
+    finite = values[np.isfinite(values)]
+    if not len(finite) or finite.min() < 0 or finite.max() > 100:
         return False
     if meaning_of(metric.name).is_percent:
         return True
-    broken = bool((known != np.rint(known)).any())
-    return broken and known.min() > 1.5 and len(known) >= _FEWEST
+    broken = bool((finite != np.rint(finite)).any())
+    return broken and finite.min() > 1.5 and len(finite) >= _FEWEST
 
 
 def _which_unit(
     values: Any, metric: Metric, run: Any, in_percent: Any
 ) -> CurvewiseError:
     """Return the question for a rate with values above 1."""
-    known = np.isfinite(values)
-    runs, percent = np.unique(run[known]), np.unique(run[in_percent])
-    shown = f"{values[np.argmax(in_percent)]:g}"
-    beyond = (values[known] > 100).any() or (values[known] < 0).any()
+    finite = np.isfinite(values)
+    runs, percent = np.unique(run[finite]), np.unique(run[in_percent])
+    value = f"{values[np.argmax(in_percent)]:g}"
+    beyond = (values[finite] > 100).any() or (values[finite] < 0).any()
     who = "its name" if metric.source == "name" else "its meaning"
     if beyond:
         way = metric.direction or "higher"
         return CurvewiseError(
-            f"'{metric.name}' holds {values[known].max():g}, and lies between 0 and 1 by "
+            f"'{metric.name}' holds {values[finite].max():g}, and lies between 0 and 1 by "
             f"{who}. Declare what it is if it has another scale.",
             fixes=[{"metrics": {metric.name: f"{way}::"}}],
         )
     if len(percent) == len(runs):
         return CurvewiseError(
-            f"'{metric.name}' holds {shown}, and lies between 0 and 1 by {who}. Is it in "
+            f"'{metric.name}' holds {value}, and lies between 0 and 1 by {who}. Is it in "
             f"percent?",
             fixes=[{"unit": "percent"}, {"unit": "mixed"}],
         )
     return CurvewiseError(
         f"'{metric.name}' is above 1 in {len(percent)} of {len(runs)} runs, such as "
-        f"{shown}, and at most 1 in the others. Are percent and fractions mixed?",
+        f"{value}, and at most 1 in the others. Are percent and fractions mixed?",
         fixes=[{"unit": "mixed"}, {"unit": "percent"}],
     )
 
@@ -531,7 +531,7 @@ def _which_unit(
 
 
 def _details(
-    table: pa.Table, roles: Roles, first: Any, kept: Any, errors: Any, lengths: Any
+    table: pa.Table, roles: Roles, first: Any, has_step: Any, errors: Any, lengths: Any
 ) -> Details:
     """Return params, labels, errors, times and counts of each run."""
     n = len(first)
@@ -551,7 +551,7 @@ def _details(
         seconds = numbers(per_run, "seconds")
     if "attempts" in ours:
         attempts = np.nan_to_num(numbers(per_run, "attempts"), nan=1).astype(np.int64)
-    counts, classes = _counts(table, roles, kept, lengths)
+    counts, classes = _counts(table, roles, has_step, lengths)
     return Details(
         as_json(per_run, roles.params),
         as_json(per_run, roles.labels),
@@ -610,16 +610,16 @@ def _plain(column: pa.ChunkedArray) -> list[Any]:
 
 
 def _counts(
-    table: pa.Table, roles: Roles, kept: Any, lengths: Any
+    table: pa.Table, roles: Roles, has_step: Any, lengths: Any
 ) -> tuple[Ragged, Any]:
     n = len(lengths)
     if not roles.counts:
         return empty_rows(n, "int64"), np.zeros(n, np.int64)
     k = max(max(place) for place in roles.counts.values()) + 1
-    cells = np.zeros((int(kept.sum()), k, k))
+    cells = np.zeros((int(has_step.sum()), k, k))
     nothing = np.ones(len(cells), bool)
     for column, place in roles.counts.items():
-        cells[:, *place] = numbers(table, column)[kept]
+        cells[:, *place] = numbers(table, column)[has_step]
         nothing &= np.isnan(cells[:, *place])
     # A run without any counts among others that have them has none; it did not fail.
     owner = np.repeat(np.arange(n), lengths)

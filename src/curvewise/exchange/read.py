@@ -156,8 +156,8 @@ def _read(
 
 def _as_labels(table: pa.Table, name: str) -> pa.Table:
     """Return a table of runs that another tool exported, under our names of columns."""
-    found = tools.from_table(table, name, Asked(), None)
-    return found.table if isinstance(found, Runs) else table
+    results = tools.from_table(table, name, Asked(), None)
+    return results.table if isinstance(results, Runs) else table
 
 
 def _asked(stated: dict[str, Any], joining: Sequence[str]) -> Asked:
@@ -177,15 +177,17 @@ def _asked(stated: dict[str, Any], joining: Sequence[str]) -> Asked:
     )
 
 
-def _must_have_names(asked: Asked, found: Runs | Sheet, stated: dict[str, Any]) -> None:
+def _must_have_names(
+    asked: Asked, results: Runs | Sheet, stated: dict[str, Any]
+) -> None:
     """Leave a list of tasks to whoever reads columns: those of arrays are used up."""
     if asked.tasks is None:
         return
-    if isinstance(found, Sheet) and "task" in found.stated:
+    if isinstance(results, Sheet) and "task" in results.stated:
         stated["task"] = None
-    elif isinstance(found, Runs):
+    elif isinstance(results, Runs):
         raise CurvewiseError(
-            f"task is {list(asked.tasks)}, and {found.source} has labels. Name the one "
+            f"task is {list(asked.tasks)}, and {results.source} has labels. Name the one "
             f"with the tasks; a list is for tables with one column of scores for each."
         )
 
@@ -209,8 +211,8 @@ def _must_have_metrics(
             every = found_in(source, replace(asked, metrics=None), tool)
         except CurvewiseError:  # it asks what the metrics mean that were not named
             every = runs
-        known = every.scalars.names if isinstance(every, Runs) else ()
-        raise unknown("metric", missing[0], known)
+        names = every.scalars.names if isinstance(every, Runs) else ()
+        raise unknown("metric", missing[0], names)
 
 
 def _of_sheet(
@@ -257,11 +259,11 @@ def _of_sheet(
     return trials, assigned
 
 
-def _tell(found: Runs | Sheet) -> None:
-    left_out = [summary_of(found.left_out)] if found.left_out else []
-    for text in (*filter(None, found.remarks), *left_out):
-        said = Message(f"{found.source}: ", text)
-        warnings.warn(said, CurvewiseWarning, stacklevel=4)
+def _tell(results: Runs | Sheet) -> None:
+    left_out = [summary_of(results.left_out)] if results.left_out else []
+    for text in (*filter(None, results.remarks), *left_out):
+        message = Message(f"{results.source}: ", text)
+        warnings.warn(message, CurvewiseWarning, stacklevel=4)
 
 
 # --- shapes of tables --------------------------------------------------------------------
@@ -294,24 +296,24 @@ def found_in(source: object, asked: Asked, tool: str | None) -> Runs | Sheet:
     if tool is not None and tool not in tools.TOOLS:
         raise unknown("tool", tool, tools.TOOLS)
     if (paths := tools.several_paths(source)) is not None:
-        found = tools.from_path(paths, asked, tool)
+        results = tools.from_path(paths, asked, tool)
     elif isinstance(source, str | Path):
         path = existing(str(source).removeprefix(_SQLITE), folder=True)
-        found = tools.from_path(path, asked, tool)
+        results = tools.from_path(path, asked, tool)
         source = path
     else:
-        found = tools.from_object(source, asked, tool)
-    if found is None:
+        results = tools.from_object(source, asked, tool)
+    if results is None:
         table, name = load(source, asked.names)
         head = head_of(table)
         if tool is None and head is not None:
             if isinstance(source, Path) or not _is_pandas(source):
                 return Sheet(name, table)
             # pandas has one word for "not recorded" and "not a number": read as usual.
-            known = meant_in(head)
-            return Sheet(name, without_head(table, name), {"known": known})
-        found = tools.from_table(table, name, asked, tool)
-        if found is None and tool is not None:
+            metrics = meant_in(head)
+            return Sheet(name, without_head(table, name), {"known": metrics})
+        results = tools.from_table(table, name, asked, tool)
+        if results is None and tool is not None:
             raise CurvewiseError(
                 f"{name} does not look like results of {tool}. Leave out ",
                 Keyword("tool"),
@@ -319,8 +321,8 @@ def found_in(source: object, asked: Asked, tool: str | None) -> Runs | Sheet:
                 argument="tool",
                 value=tool,
             )
-        found = found or Sheet(name, table, {"known": _meanings_beside(source)})
-    return found
+        results = results or Sheet(name, table, {"known": _meanings_beside(source)})
+    return results
 
 
 def _is_pandas(source: object) -> bool:
@@ -334,7 +336,7 @@ def _meanings_beside(source: Any) -> dict[str, Metric]:
     """Return what the columns of a frame of ours mean, as noted beside the frame."""
     try:
         fields = json.loads(_notes_beside(source).get(NOTE, "{}"))
-        return {column_of_metric(n): Metric.of_fields(own) for n, own in fields.items()}
+        return {column_of_metric(n): Metric.of_fields(one) for n, one in fields.items()}
     except (TypeError, ValueError, AttributeError):
         return {}  # somebody else's note of the same name
 

@@ -131,8 +131,8 @@ def assign(
     single |= {"status": status or None}
     left = _unstated(table, single, (*trials, *chosen, *stated_params))
     n_stated = table.num_columns - len(left)
-    held = [c for c in dict.fromkeys(design) if c in left]
-    left = {c: None for c in left if c not in held}
+    reserve = [c for c in dict.fromkeys(design) if c in left]
+    left = {c: None for c in left if c not in reserve}
     if status is None:
         status = _taken(_status_column(table, left), left)
     status = status or None
@@ -141,7 +141,7 @@ def assign(
     counts = _count_columns(table, left)
     if trial is None:
         settings = [*stated_params, *filter(names.is_param, left)]
-        trials = _trial_columns(table, who, step, [*left, *held], design, settings)
+        trials = _trial_columns(table, who, step, [*left, *reserve], design, settings)
     for column in (*trials, *counts):
         left.pop(column, None)
     step = step or _taken(_step_column(table, [*who, *trials], left), left)
@@ -152,7 +152,7 @@ def assign(
     for column in trials:
         left.pop(column, None)
     curves = step is not None and rows_per_run(table, [*who, *trials]) > 1
-    others = [*left, *(c for c in held if c not in trials)]
+    others = [*left, *(c for c in reserve if c not in trials)]
     varying = columns_varying(table, [*who, *trials], others) if curves else []
     if curves and step is not None:
         refuse_mixed_runs(table, who, trials, step, [c for c in left if c in varying])
@@ -203,15 +203,15 @@ def _unstated(
 ) -> dict[str, None]:
     """Return the columns that the caller gave no role, as an ordered set."""
     left = dict.fromkeys(table.column_names)
-    named: set[str] = set()
+    with_role: set[str] = set()
     for column in (*filter(None, single.values()), *several):
         if column not in table.column_names:
             raise unknown("column", column, table.column_names)
-        if column in named:
+        if column in with_role:
             raise CurvewiseError(
                 f"Column '{column}' was given two roles. Name it once."
             )
-        named.add(column)
+        with_role.add(column)
         left.pop(column, None)
     return left
 
@@ -236,12 +236,12 @@ def _stated(column: str, meant: Any, unit: Unit | None) -> Metric | None:
         return meant
     if _column_of(meant):
         return None  # known once the tasks are; see `metric_columns`
-    said = stated(names.metric_name(column), meant)
-    said = said if said.by_task else replace(said, name=column, label=column)
+    metric = stated(names.metric_name(column), meant)
+    metric = metric if metric.by_task else replace(metric, name=column, label=column)
     # In percent and otherwise unknown: a rate.
-    is_free = said.range == (-math.inf, math.inf) and ":" not in str(meant)
+    is_free = metric.range == (-math.inf, math.inf) and ":" not in str(meant)
     in_percent = unit in ("percent", "mixed")
-    return replace(said, range=(0.0, 1.0)) if is_free and in_percent else said
+    return replace(metric, range=(0.0, 1.0)) if is_free and in_percent else metric
 
 
 def _column_of(meant: Any) -> str | None:
@@ -255,8 +255,8 @@ def metric_columns(metrics: Metrics | None) -> dict[str, str]:
     """Return the columns that say which way each metric is better, task by task."""
     if not isinstance(metrics, Mapping):
         return {}
-    told = {name: _column_of(meant) for name, meant in metrics.items()}
-    return {name: column for name, column in told.items() if column is not None}
+    columns = {name: _column_of(meant) for name, meant in metrics.items()}
+    return {name: column for name, column in columns.items() if column is not None}
 
 
 # --- who and when ------------------------------------------------------------------------
@@ -390,9 +390,9 @@ def _ask_about_names(table: pa.Table, left: Iterable[str]) -> None:
     for fix in proposals(runs, "all") if 4 <= len(runs) <= 10_000 else ():
         if not isinstance(fix["roles"], str) or "{algorithm}" not in fix["roles"]:
             continue
-        own = roles_of(runs, fix["roles"])[1]["algorithm"]
+        algorithms = roles_of(runs, fix["roles"])[1]["algorithm"]
         # Names made of words at random never come again; those of algorithms do.
-        if len(set(own)) > 1 and min(Counter(own).values()) > 1:
+        if len(set(algorithms)) > 1 and min(Counter(algorithms).values()) > 1:
             fixes.append(fix)
     if fixes:
         raise CurvewiseError(
@@ -451,11 +451,11 @@ def _telling(
     """Return the hyperparameters that tell apart what these keys do not; () if none do."""
     # A rate that a schedule changes is first seen later than the run began.
     for size in range(1, min(len(varying), 3) + 1 if steps else 1):
-        for own in combinations(varying, size):
-            is_one = rows_per_run(table, [*keys, *own, *steps]) == 1
-            code = group_codes(table, [*keys, *own])
+        for params in combinations(varying, size):
+            is_one = rows_per_run(table, [*keys, *params, *steps]) == 1
+            code = group_codes(table, [*keys, *params])
             if is_one and _begin_together(table, code, steps[0]):
-                return own
+                return params
     alone = not is_run and rows_per_run(table, [*keys, *varying]) == 1
     code = group_codes(table, keys)
     if alone and (not steps or _ended_apart(table, code, keys, steps, varying)):
@@ -569,13 +569,13 @@ def _guessed_metrics(
     ]
     usual = [c for c in numeric if c in known or names.is_score(c)]
     # What changes along a run was measured; what does not, may be anything.
-    found = [c for c in numeric if c in varying or c in usual]
-    if not found and not has_counts:
+    scores = [c for c in numeric if c in varying or c in usual]
+    if not scores and not has_counts:
         # The one column of numbers that may be a score is it; of several, who knows.
         rest = [c for c in numeric if not names.is_param(c) and is_quality(c)]
         rest = [c for c in rest if varies(table, c)] or rest
-        found = rest if len(rest) == 1 else []
-    if not found and not has_counts:
+        scores = rest if len(rest) == 1 else []
+    if not scores and not has_counts:
         have = (
             f"Numbers are in {listed(numeric)}." if numeric else "None holds numbers."
         )
@@ -584,7 +584,7 @@ def _guessed_metrics(
             f"Which columns are scores? None has a usual name. {have}",
             fixes=[{"metrics": [c]} for c in likely[:4]],
         )
-    return {c: known.get(c) or find(names.metric_name(c)) for c in found}
+    return {c: known.get(c) or find(names.metric_name(c)) for c in scores}
 
 
 def _refuse_text_scores(table: pa.Table, columns: Iterable[str]) -> None:
@@ -613,12 +613,12 @@ def _count_columns(
     table: pa.Table, columns: Iterable[str]
 ) -> dict[str, tuple[int, int]]:
     """Return columns of confusion counts and their place (true class, called class)."""
-    found = {}
+    counts = {}
     for column in columns:
         if match := re.fullmatch(r"count\.(\d{1,3})\.(\d{1,3})", column):
-            found[column] = (int(match[1]), int(match[2]))
+            counts[column] = (int(match[1]), int(match[2]))
     by_name = {c.casefold(): c for c in columns}
     places = {"tn": (0, 0), "fp": (0, 1), "fn": (1, 0), "tp": (1, 1)}
-    if not found and all(name in by_name for name in places):
-        found = {by_name[name]: place for name, place in places.items()}
-    return found if all(is_number(table, c) for c in found) else {}
+    if not counts and all(name in by_name for name in places):
+        counts = {by_name[name]: place for name, place in places.items()}
+    return counts if all(is_number(table, c) for c in counts) else {}

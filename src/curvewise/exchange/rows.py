@@ -31,8 +31,8 @@ def group_codes(table: pa.Table, columns: Sequence[str]) -> NDArray[np.int64]:
         code += encoded.indices.to_numpy(zero_copy_only=False)
         size *= max(len(encoded.dictionary), 1)
         if size > 4 * n + 1024:  # sparse: give those that occur new codes
-            found, code = np.unique(code, return_inverse=True)
-            code, size = code.astype(np.int64), len(found)
+            values, code = np.unique(code, return_inverse=True)
+            code, size = code.astype(np.int64), len(values)
     return code
 
 
@@ -145,9 +145,9 @@ def _names_runs(table: pa.Table, column: str) -> bool:
 
 def _two(table: pa.Table, keys: Sequence[str], column: str) -> str:
     code = group_codes(table, keys)
-    own = group_codes(table, [column])
-    order = np.lexsort((own, code))
-    differs = (np.diff(code[order]) == 0) & (np.diff(own[order]) != 0)
+    values = group_codes(table, [column])
+    order = np.lexsort((values, code))
+    differs = (np.diff(code[order]) == 0) & (np.diff(values[order]) != 0)
     place = int(np.argmax(differs))
     pair = [row_of(table, [column], int(order[place + i]))[column] for i in (0, 1)]
     return listed(pair)
@@ -202,9 +202,9 @@ def _together(
     if len(texts) == 1:  # conditions with a sweep each: the params tell the rest
         return [{"task": texts[0]}, {"trial": [*trials, *columns]}]
     kinds = [table.schema.field(c).type for c in columns]
-    said = all(pa.types.is_string(k) or pa.types.is_boolean(k) for k in kinds)
+    are_words = all(pa.types.is_string(k) or pa.types.is_boolean(k) for k in kinds)
     who = [algorithm] if algorithm is not None else []
-    arms = [{"algorithm": SIGN.join((*who, *columns))}] if said else []
+    arms = [{"algorithm": SIGN.join((*who, *columns))}] if are_words else []
     return [*arms, {"trial": [*trials, *columns]}]
 
 
@@ -225,21 +225,21 @@ def readings(
         return [as_trial | {"cluster": trials[0]}]  # several looks at one run
     if parts := _parts(table, column):
         return [{"where": {column: part}} for part in parts]
-    own: list[dict[str, Any]] = []
+    fixes: list[dict[str, Any]] = []
     kind = table.schema.field(column).type
     is_count = is_number(table, column) and not pa.types.is_boolean(kind)
     if names.words_of(column) & _NO_STEPS:
-        own = [{"algorithm": column}] if algorithm is None else []
+        fixes = [{"algorithm": column}] if algorithm is None else []
     elif names.is_param(column):
-        own = [{"algorithm": column}] if algorithm is None else []
+        fixes = [{"algorithm": column}] if algorithm is None else []
         if names.words_of(column) & names.PERHAPS_CONDITION:
-            own.append({"task": f"{task}{SIGN}{column}" if task else column})
+            fixes.append({"task": f"{task}{SIGN}{column}" if task else column})
     elif is_count and step is None and not names.every(names.TRIAL, [column]):
-        own = [{"step": column}]
+        fixes = [{"step": column}]
     elif not is_count and not names.every(names.TRIAL, [column]):
-        own = _as_names(table, task, algorithm, column)
+        fixes = _as_names(table, task, algorithm, column)
     of_runs = not is_count or not pa.types.is_floating(kind) or names.is_param(column)
-    return [*own, as_trial] if of_runs else own
+    return [*fixes, as_trial] if of_runs else fixes
 
 
 def _as_names(
@@ -247,16 +247,16 @@ def _as_names(
 ) -> list[dict[str, Any]]:
     """Return how a column may name algorithms or tasks, by itself or with the known one."""
     fixes: list[dict[str, Any]] = []
-    for role, known, usual in (
+    for role, other, usual in (
         ("algorithm", algorithm, names.ALGORITHM),
         ("task", task, names.TASK),
     ):
-        is_one = known is None or not varies(table, known)
+        is_one = other is None or not varies(table, other)
         is_usual = bool(names.every(usual, [column]))
-        if known is None or is_one:
+        if other is None or is_one:
             fixes.append({role: column})
         else:  # of both together there are several
-            fix = {role: f"{known}{SIGN}{column}"}
+            fix = {role: f"{other}{SIGN}{column}"}
             fixes = [fix, *fixes] if is_usual else [*fixes, fix]
     return fixes
 
@@ -398,13 +398,13 @@ def chosen_rows(table: pa.Table, where: Where, source: str) -> Bools:
     A value that no row holds is an error that names those there are.
     """
     keep = np.ones(table.num_rows, bool)
-    for name, asked in where.items():
+    for name, value in where.items():
         column = column_of(name, table.column_names)
         cells = table.column(column).combine_chunks()
         is_text = pa.types.is_string(cells.type)
         encoded = cells.dictionary_encode()
         there = [_key(c, is_text=is_text) for c in encoded.dictionary.to_pylist()]
-        wanted = asked if isinstance(asked, list | tuple | set | frozenset) else [asked]
+        wanted = value if isinstance(value, list | tuple | set | frozenset) else [value]
         values = {_key(one, is_text=is_text): one for one in wanted}
         missing = [one for key, one in values.items() if key not in there]
         if missing:
@@ -450,13 +450,13 @@ def column_of(name: str, columns: Iterable[str]) -> str:
     >>> column_of("model", ["run", "params.model"])
     'params.model'
     """
-    known = list(columns)
-    if name in known:
+    names = list(columns)
+    if name in names:
         return name
     folded = name.casefold()
-    ends = [c for c in known if c.casefold() == folded]
+    ends = [c for c in names if c.casefold() == folded]
     ends = ends or [
-        c for c in known if c.casefold().endswith((f".{folded}", f"/{folded}"))
+        c for c in names if c.casefold().endswith((f".{folded}", f"/{folded}"))
     ]
     if len(ends) == 1:
         return ends[0]
@@ -464,7 +464,7 @@ def column_of(name: str, columns: Iterable[str]) -> str:
         raise CurvewiseError(
             f"'{name}' may be {listed(ends)}. Write it in full.",
         )
-    raise unknown("column or label", name, known)
+    raise unknown("column or label", name, names)
 
 
 def _key(value: Any, *, is_text: bool) -> str:
@@ -488,9 +488,9 @@ def _key(value: Any, *, is_text: bool) -> str:
 _WHOLE = re.compile(r"\+?(-?(?:0|[1-9]\d*))(?:\.0+)?")
 
 
-def _no_value(name: str, asked: object, cells: pa.Array, source: str) -> CurvewiseError:
+def _no_value(name: str, entry: object, cells: pa.Array, source: str) -> CurvewiseError:
     there = [v for v in cells.unique().to_pylist() if v is not None]
-    problem = unknown(f"'{name}' of {source}:", asked, there)
+    problem = unknown(f"'{name}' of {source}:", entry, there)
     return CurvewiseError(
         problem.text, fixes=[{"where": {name: value}} for value in there[:3]]
     )
@@ -541,8 +541,10 @@ def joined(
     columns = {c: runs.column(c).take(rows) for c in (*keys, *extra)}
     for c in curves.column_names:
         if c not in keys:
-            own = curves.column(c)
-            columns[c] = pa.chunked_array([*own.chunks, *_told(runs, c, without, own)])
+            cells = curves.column(c)
+            columns[c] = pa.chunked_array(
+                [*cells.chunks, *_told(runs, c, without, cells)]
+            )
     return pa.table(columns), [*keys, *extra], keys
 
 
@@ -575,16 +577,16 @@ def _keys_of(table: pa.Table, keys: Sequence[str]) -> pa.Table:
 
 
 def _told(
-    runs: pa.Table, column: str, rows: NDArray[np.int64], own: pa.ChunkedArray
+    runs: pa.Table, column: str, rows: NDArray[np.int64], cells: pa.ChunkedArray
 ) -> list[pa.Array]:
     """Return what the table of runs says in a column that both have, else nothing."""
-    missing = [pa.nulls(len(rows), own.type)]
+    missing = [pa.nulls(len(rows), cells.type)]
     if column not in runs.column_names:
         return missing
     try:
-        told: list[pa.Array] = (
-            runs.column(column).take(pa.array(rows)).cast(own.type).chunks
+        chunks: list[pa.Array] = (
+            runs.column(column).take(pa.array(rows)).cast(cells.type).chunks
         )
     except pa.ArrowException:
         return missing
-    return told
+    return chunks

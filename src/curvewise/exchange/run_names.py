@@ -60,11 +60,11 @@ def roles_of(
             argument="roles",
             value=roles,
         )
-    known = {i: one for i, one in enumerate(roles_by_run) if one is not None}
+    by_place = {i: one for i, one in enumerate(roles_by_run) if one is not None}
     columns = columns_of(
-        [{str(n): _cell(v) for n, v in r.items()} for r in known.values()]
+        [{str(n): _cell(v) for n, v in r.items()} for r in by_place.values()]
     )
-    return list(known), {n: _whole(cells) for n, cells in columns.items()}
+    return list(by_place), {n: _whole(cells) for n, cells in columns.items()}
 
 
 def left_out_of(runs: Sequence[str], rows: Sequence[int]) -> tuple[LeftOut, ...]:
@@ -102,9 +102,9 @@ def rows_with_roles(table: pa.Table, roles: NamedRoles, name: str) -> pa.Table:
     encoded = cells.dictionary_encode()
     runs = encoded.dictionary.to_pylist()
     used, columns = roles_of(runs, roles)
-    for left in left_out_of(runs, used):
-        said = Message(f"{name}: Left out: ", left.text, ".")
-        warnings.warn(said, CurvewiseWarning, stacklevel=5)
+    for part in left_out_of(runs, used):
+        message = Message(f"{name}: Left out: ", part.text, ".")
+        warnings.warn(message, CurvewiseWarning, stacklevel=5)
     place = np.full(len(runs), -1)
     place[used] = np.arange(len(used))
     where = place[encoded.indices.to_numpy()]
@@ -470,10 +470,10 @@ def _part(texts: list[str]) -> _Part:
         word, joint = words.pop()
         return _Part(f"{word}{joint}{{{word}}}", [""] * len(texts), "", False)
     for pattern, rest in ((_SUFFIX, 1), (_PREFIX, 5)):
-        found = [pattern.fullmatch(text) for text in texts]
-        if not all(found):
+        tries = [pattern.fullmatch(text) for text in texts]
+        if not all(tries):
             continue
-        matches = [m for m in found if m]
+        matches = [m for m in tries if m]
         if rest == 1:
             forms = {(m[2] or "", m[3] or "", m[4] or "", m[6]) for m in matches}
             glue, word, joint, end = next(iter(forms))
@@ -497,15 +497,15 @@ def _may_be_seeds(matches: Sequence[re.Match[str]]) -> bool:
 
     Seeds of one name count from 0 or 1; several names have the same ones.
     """
-    own: dict[str, set[int]] = {}
+    seeds: dict[str, set[int]] = {}
     for m in matches:
         if _TIME.fullmatch(m[5]) or (m[2] == "." and _WHOLE.search(m[1] or "")):
             return False
-        own.setdefault(m[1] or "", set()).add(int(m[5]))
-    sets = list(own.values())
+        seeds.setdefault(m[1] or "", set()).add(int(m[5]))
+    sets = list(seeds.values())
     if len(matches) > 1 and len(set.union(*sets)) == 1:
         return False  # a number that all share may be anything
-    if len(sets) > 1 or not sets[0] or "" in own:
+    if len(sets) > 1 or not sets[0] or "" in seeds:
         return True
     return min(sets[0]) in (0, 1) and max(sets[0]) <= len(sets[0])
 
@@ -526,13 +526,13 @@ def _patterns(runs: Sequence[str]) -> Iterator[str]:
     seeded = [i for i in seeded if i not in timed] or seeded
     worded = [i for i in seeded if _is_worded(parts[i])]
     choices = ([seeded[-1]], seeded) if seeded else ([],)
-    for kept in (worded, *choices) if len(worded) > 1 else choices:
+    for choice in (worded, *choices) if len(worded) > 1 else choices:
         forms = []
         for i, part in enumerate(parts):
-            if part.has_seed and i not in kept:
+            if part.has_seed and i not in choice:
                 texts = [run.split("/")[i] for run in runs]
                 forms.append(_Part("", texts, "", False))
-            elif part.has_seed and i != kept[0] and len(kept) > 1:
+            elif part.has_seed and i != choice[0] and len(choice) > 1:
                 forms.append(_again(part))
             else:
                 forms.append(part)
@@ -611,8 +611,8 @@ def _orders(
         return [["algorithm"]]
     if n == 3 and len(text) == 3:  # one of them is a variant of the algorithm
         halves = list(zip(*(parts[i].texts for i in text), strict=True))
-        known = [sum(bool(_TASKS.search(h[k])) for h in halves) for k in range(3)]
-        task = known.index(max(known)) if any(known) else 1
+        counts = [sum(bool(_TASKS.search(h[k])) for h in halves) for k in range(3)]
+        task = counts.index(max(counts)) if any(counts) else 1
         roles = ["algorithm"] * 3
         roles[task] = "task"
         return [roles]
@@ -657,12 +657,12 @@ def _written(
     text: Sequence[int],
     roles: Sequence[str],
 ) -> str:
-    left = iter(roles)
+    rest = iter(roles)
     levels = []
     for i, (part, form) in enumerate(zip(parts, choice, strict=True)):
         if i in text:
             field = "".join(
-                sign or f"{{{next(left)}}}" if k % 2 == 0 else sign
+                sign or f"{{{next(rest)}}}" if k % 2 == 0 else sign
                 for k, sign in enumerate(form)
             )
         else:

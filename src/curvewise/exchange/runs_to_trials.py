@@ -172,8 +172,8 @@ def _named(runs: Runs, roles: NamedRoles) -> Runs:
     names = runs.table.column("run").to_pylist()
     rows, columns = roles_of(names, roles)
     if len(rows) < len(names):
-        left = (*runs.left_out, *left_out_of(names, rows))
-        runs = replace(_chosen(runs, np.array(rows, np.int64)), left_out=left)
+        left_out = (*runs.left_out, *left_out_of(names, rows))
+        runs = replace(_chosen(runs, np.array(rows, np.int64)), left_out=left_out)
     return replace(runs, table=with_columns(runs.table, columns))
 
 
@@ -407,10 +407,10 @@ def assign_runs(
 def _metrics(
     runs: Runs, metrics: Metrics | None, unit: Unit | None
 ) -> dict[str, Metric | None]:
-    known = {}
+    meanings = {}
     for name, what in runs.meant.items():
         metric = what if isinstance(what, Metric) else Metric.of_text(name, what)
-        known[name] = replace(metric, source="source")
+        meanings[name] = replace(metric, source="source")
     logged = runs.scalars.names
     if metrics is None:
         if not logged:
@@ -420,7 +420,7 @@ def _metrics(
                 argument="source",
                 value=runs.source,
             )
-        return {name: known.get(name) or find(name) for name in logged}
+        return {name: meanings.get(name) or find(name) for name in logged}
     wanted: dict[str, Metric | None] = {}
     for column, meant in stated_metrics(metrics, unit).items():
         name = column if column in logged else names.metric_name(column)
@@ -428,7 +428,7 @@ def _metrics(
             raise unknown("metric", column, logged)
         # What a tool says of its metrics goes before what a name alone says.
         is_stated = isinstance(metrics, Mapping) and meant is not None
-        wanted[name] = meant if is_stated else known.get(name) or meant
+        wanted[name] = meant if is_stated else meanings.get(name) or meant
     if not wanted:
         raise CurvewiseError(
             "metrics is empty. Name at least one metric.",
@@ -441,8 +441,10 @@ def _metrics(
 # --- who ---------------------------------------------------------------------------------
 
 
-def _usual(words: Iterable[str], columns: Sequence[str], own: str | None) -> str | None:
-    return next(iter(_every(words, columns)), own)
+def _usual(
+    words: Iterable[str], columns: Sequence[str], fallback: str | None
+) -> str | None:
+    return next(iter(_every(words, columns)), fallback)
 
 
 def _every(words: Iterable[str], columns: Sequence[str]) -> list[str]:
@@ -465,9 +467,9 @@ def _trial_columns(
     seeds = [c for c in _every(names.TRIAL[1:6], columns) if _varies(table, c)]
     if seeds:
         raise _runs_alike(runs, who, seeds[:1])
-    own = runs.usual.get("trial")
-    if own is not None and rows_per_run(table, [*who, own]) == 1:
-        return (own,)
+    column = runs.usual.get("trial")
+    if column is not None and rows_per_run(table, [*who, column]) == 1:
+        return (column,)
     return ()
 
 
@@ -587,10 +589,10 @@ def _runs_alike(
 
 def _labels_in(runs: Runs, most: int = 12) -> str:
     """Return what labels there are, how many values each has, and some of them."""
-    table, shown = runs.table, []
+    table, parts = runs.table, []
     for column in (c for c in table.column_names if c not in _OURS - {"run"}):
         cells = [v for v in table.column(column).unique().to_pylist() if v is not None]
         some = listed([shortened(v, 40) for v in cells], most=3) or "none"
-        shown.append(f"{shortened(column)} ({count(len(cells), 'value')}: {some})")
-    more = f"; and {len(shown) - most} more" if len(shown) > most else ""
-    return f"Found: {'; '.join(shown[:most])}{more}."
+        parts.append(f"{shortened(column)} ({count(len(cells), 'value')}: {some})")
+    more = f"; and {len(parts) - most} more" if len(parts) > most else ""
+    return f"Found: {'; '.join(parts[:most])}{more}."

@@ -211,10 +211,10 @@ def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = typed.type
     if pa.types.is_string(kind) or pa.types.is_null(kind):
         return whole.cast(pa.string())
-    known = [text for text in texts.to_pylist() if text not in _MISSING]
+    words = [text for text in texts.to_pylist() if text not in _MISSING]
     if pa.types.is_floating(kind) and pc.any(pc.is_inf(typed)).as_py():
         return whole.cast(pa.string())  # 89e1234 is a commit
-    if len(typed.drop_null().unique()) < len({text.strip() for text in known}):
+    if len(typed.drop_null().unique()) < len({text.strip() for text in words}):
         return whole.cast(pa.string())
     return typed.take(whole.indices)
 
@@ -244,8 +244,8 @@ def _csv_of_ours(path: Path, first: str, parse: Any) -> pa.Table | None:
         column_types={COLUMN: pa.string()},
     )
     with pa.input_stream(path) as stream:
-        said = csv.read_csv(stream, parse_options=parse, convert_options=only)
-    if (head := head_of(said)) is None:
+        table = csv.read_csv(stream, parse_options=parse, convert_options=only)
+    if (head := head_of(table)) is None:
         return None
     convert = csv.ConvertOptions(
         column_types=column_types(head),
@@ -339,9 +339,9 @@ def _no_records(path: Path) -> CurvewiseError:
     )
 
 
-def _not_utf8(name: str, found: str = "another encoding") -> CurvewiseError:
+def _not_utf8(name: str, encoding: str = "another encoding") -> CurvewiseError:
     return CurvewiseError(
-        f"{name} is text in {found}, not in UTF-8. Save it as UTF-8, or read it with ",
+        f"{name} is text in {encoding}, not in UTF-8. Save it as UTF-8, or read it with ",
         Phrase("pandas.read_csv(..., encoding=...)"),
         " and pass the frame.",
         argument="source",
@@ -408,10 +408,10 @@ def _from_frame(source: Any) -> pa.Table:
             raise _unreadable(problem) from problem
         table = _of_odd_cells(source, problem)
     # pandas keeps its index as a column of this name. Words in it say something.
-    own = [c for c in table.column_names if c.startswith("__index_level_")]
-    kept = [c for c in table.column_names if c not in own or _has_words(table, c)]
-    called = ["index" if c in own and "index" not in kept else c for c in kept]
-    return table.select(kept).rename_columns(called)
+    levels = [c for c in table.column_names if c.startswith("__index_level_")]
+    columns = [c for c in table.column_names if c not in levels or _has_words(table, c)]
+    called = ["index" if c in levels and "index" not in columns else c for c in columns]
+    return table.select(columns).rename_columns(called)
 
 
 def _of_odd_cells(frame: Any, problem: Exception) -> pa.Table:
@@ -545,8 +545,8 @@ def metrics_in(head: Mapping[str, Any]) -> dict[str, Metric]:
     """Return the metrics of a table of ours."""
     beside = head.get("meanings", {})  # older tables have none
     return {
-        name: Metric.of_fields(told, beside.get(name))
-        for name, told in head["metrics"].items()
+        name: Metric.of_fields(fields, beside.get(name))
+        for name, fields in head["metrics"].items()
     }
 
 

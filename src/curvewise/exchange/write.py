@@ -115,8 +115,8 @@ def long_table(trials: Trials) -> Any:
         if name in gaps:
             columns[name] = pc.if_else(gaps[name], None, column)
         elif name in ("step", "seconds") or name.startswith("count."):
-            known = pc.if_else(pc.is_nan(column), None, column)
-            columns[name] = known.cast(pa.int64()) if "." in name else known
+            cells = pc.if_else(pc.is_nan(column), None, column)
+            columns[name] = cells.cast(pa.int64()) if "." in name else cells
     return pa.table(columns, metadata=table.schema.metadata)
 
 
@@ -238,8 +238,8 @@ def changed(table: pa.Table, head: Mapping[str, Any]) -> str:
     missing: then the trials do without.
     """
     columns = table.column_names
-    known = column_types(head)
-    new = [c for c in columns if c not in known and not c.startswith("count.")]
+    types = column_types(head)
+    new = [c for c in columns if c not in types and not c.startswith("count.")]
     gone = [c for c in _NEEDED if c not in columns]
     parts = [f"new are {listed(new)}"] * bool(new)
     parts += [f"gone are {listed(gone)}"] * bool(gone)
@@ -260,11 +260,11 @@ def read_exact(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
     """Return the trials that a table of ours was written from."""
     try:
         # A table with the types that it was written with: files of texts have none.
-        known = column_types(head)
+        types = column_types(head)
         columns = {name: table.column(name) for name in table.column_names}
         return _read(
             pa.table(
-                {name: c.cast(known.get(name, c.type)) for name, c in columns.items()}
+                {name: c.cast(types.get(name, c.type)) for name, c in columns.items()}
             ),
             head,
             origin,
@@ -288,9 +288,9 @@ def _read(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
     table = table.take(pa.array(order))
     task, algorithm, number, step = (c[order] for c in (task, algorithm, number, step))
     new = run_begins(task, algorithm, number)
-    first, kept = np.flatnonzero(new), ~np.isnan(step)
-    lengths = np.bincount((np.cumsum(new) - 1)[kept], minlength=len(first))
-    curves, runs = table.filter(pa.array(kept)), table.take(pa.array(first))
+    first, has_step = np.flatnonzero(new), ~np.isnan(step)
+    lengths = np.bincount((np.cumsum(new) - 1)[has_step], minlength=len(first))
+    curves, runs = table.filter(pa.array(has_step)), table.take(pa.array(first))
     values, recorded = {}, {}
     for name in head["metrics"]:
         column = column_of_metric(name)
@@ -309,7 +309,7 @@ def _read(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
         number[first],
         np.array([STATUSES.index(word) for word in words], np.int8),
         starts(lengths),
-        step[kept],
+        step[has_step],
         values,
         recorded,
     )

@@ -52,7 +52,7 @@ class Shaped:
     @property
     def role_columns(self) -> set[str]:
         """The columns that the caller gave a role other than that of a score."""
-        given: set[str] = set()
+        columns: set[str] = set()
         for role in (
             "task",
             "algorithm",
@@ -63,10 +63,10 @@ class Shaped:
             "cluster",
         ):
             value = self.stated.get(role)
-            given |= {value} if isinstance(value, str) else set(value or ())
+            columns |= {value} if isinstance(value, str) else set(value or ())
         if isinstance(status := self.stated.get("status"), str):
-            given |= {status, status.partition("=")[0]}
-        return given
+            columns |= {status, status.partition("=")[0]}
+        return columns
 
     @property
     def score_columns(self) -> list[str] | None:
@@ -79,8 +79,8 @@ class Shaped:
     @property
     def free_columns(self) -> list[str]:
         """The columns that the caller said nothing about."""
-        given = self.role_columns | {*(self.score_columns or ())}
-        return [c for c in self.table.column_names if c not in given]
+        stated = self.role_columns | {*(self.score_columns or ())}
+        return [c for c in self.table.column_names if c not in stated]
 
     def who(self, columns: Iterable[str] | None = None) -> list[Any]:
         """Return the columns of tasks and of algorithms: stated, or by a usual name."""
@@ -198,10 +198,10 @@ def columns_of_runs(table: pa.Table, columns: Iterable[str]) -> list[str]:
     for column in numeric_columns(table, columns):
         if match := _RUN_COLUMN.fullmatch(column):
             by_stem.setdefault(match["stem"].casefold(), []).append(column)
-    for stem, found in by_stem.items():
-        counted = [str(i) for i in range(len(found) + 1)]
-        if len(found) > 1 and (stem or found in (counted[:-1], counted[1:])):
-            return found
+    for stem, group in by_stem.items():
+        counted = [str(i) for i in range(len(group) + 1)]
+        if len(group) > 1 and (stem or group in (counted[:-1], counted[1:])):
+            return group
     return []
 
 
@@ -247,16 +247,16 @@ def numbers(shaped: Shaped, name: str) -> Shaped | None:
         some = [t for part in ends for t in part.to_pylist() if t]
         if 3 * sum(t.lstrip(" +-")[:1].isdigit() for t in some) < len(some):
             continue
-        known = [t for t in cells.unique().to_pylist() if t]
+        values = [t for t in cells.unique().to_pylist() if t]
         texts = pc.if_else(pc.equal(cells, ""), None, cells)
-        words = [t for t in known if t.casefold() in _WORDS_FOR_NOTHING]
-        words += [t for t in known if names.status_of(t) not in (None, "ok")]
-        numbers = [t for t in known if t not in words]
+        words = [t for t in values if t.casefold() in _WORDS_FOR_NOTHING]
+        words += [t for t in values if names.status_of(t) not in (None, "ok")]
+        numbers = [t for t in values if t not in words]
         new = None
         if _is_step(shaped, column) and numbers:
-            new = _counted(cells, column, name, known)
+            new = _counted(cells, column, name, values)
         if new is not None:
-            remarks.append(f"'{column}' counts in words such as '{known[0]}'.")
+            remarks.append(f"'{column}' counts in words such as '{values[0]}'.")
         elif numbers and all(re.match(_PERCENT, t) for t in numbers):
             new, what = _as_floats(texts, words, percent=True), "percent"
             remarks.append(f"'{column}' was written in percent: now fractions of 1.")
@@ -297,22 +297,22 @@ _MOST_NAMED = 200
 
 
 def _counted(
-    cells: pa.ChunkedArray, column: str, name: str, known: Sequence[str]
+    cells: pa.ChunkedArray, column: str, name: str, texts: Sequence[str]
 ) -> pa.ChunkedArray | None:
     """Return steps or sizes written as 10k, 1_000 or 1/8; ask where some are words."""
-    told = {text: count_of(text) for text in known}
-    counts = {text: n for text, n in told.items() if n is not None}
-    if 2 * len(counts) < len(known):
+    sizes = {text: count_of(text) for text in texts}
+    counts = {text: n for text, n in sizes.items() if n is not None}
+    if 2 * len(counts) < len(texts):
         return None
-    if len(counts) < len(known):
-        odd = [text for text in known if text not in counts]
+    if len(counts) < len(texts):
+        odd = [text for text in texts if text not in counts]
         raise CurvewiseError(
             f"Column '{column}' of {name} counts, and holds {listed(odd, most=3)}. Leave "
             f"these rows out, or write numbers.",
             fixes=[{"where": {column: [*counts]}}] if len(counts) < _MOST_NAMED else [],
         )
     encoded = cells.combine_chunks().dictionary_encode()
-    values = pa.array([told.get(text) for text in encoded.dictionary.to_pylist()])
+    values = pa.array([sizes.get(text) for text in encoded.dictionary.to_pylist()])
     return pa.chunked_array([values.cast(pa.float64()).take(encoded.indices)])
 
 
@@ -398,8 +398,8 @@ def joint(shaped: Shaped, name: str) -> Shaped | None:
         every = np.stack(cells, axis=1)
         missing = np.isnan(every).any(axis=1)
         place = np.full(len(every), np.nan)
-        found = np.unique(every[~missing], axis=0, return_inverse=True)[1]
-        place[~missing] = found.reshape(-1)
+        ranks = np.unique(every[~missing], axis=0, return_inverse=True)[1]
+        place[~missing] = ranks.reshape(-1)
         table = table.append_column(stated, pa.array(place, mask=missing)).drop_columns(
             parts
         )
@@ -411,5 +411,5 @@ def parts_of(table: pa.Table, column: object) -> list[str]:
     if not isinstance(column, str) or column in table.column_names:
         return []
     parts = [part.strip() for part in column.split(SIGN)]
-    known = len(parts) > 1 and all(part in table.column_names for part in parts)
-    return parts if known else []
+    is_joint = len(parts) > 1 and all(part in table.column_names for part in parts)
+    return parts if is_joint else []

@@ -108,11 +108,11 @@ def _table_of(
     groups: Groups,
     table: pa.Table,
     keys: Sequence[str],
-    told: Mapping[str, NDArray[Any]],
+    columns: Mapping[str, NDArray[Any]],
 ) -> pa.Table:
     """Return what tells groups of rows apart, with new columns."""
     rows = groups.table(table, keys)
-    return pa.table({**dict(zip(keys, rows.columns, strict=True)), **told})
+    return pa.table({**dict(zip(keys, rows.columns, strict=True)), **columns})
 
 
 def _is_class(table: pa.Table, column: str) -> bool:
@@ -335,8 +335,8 @@ def _shared_id(table: pa.Table, free: Sequence[str]) -> str | None:
 def _usual_keys(shaped: Shaped, columns: Sequence[str]) -> list[str]:
     """Return the columns that are about runs by their names, or were said to be."""
     usual = (*names.ALGORITHM, *names.TASK, *names.TRIAL, *names.STEP)
-    known = {*names.every(usual, columns), *shaped.role_columns}
-    return [c for c in columns if c in known or names.is_param(c)]
+    keys = {*names.every(usual, columns), *shaped.role_columns}
+    return [c for c in columns if c in keys or names.is_param(c)]
 
 
 def _item_among(shaped: Shaped, keys: Sequence[str]) -> str | None:

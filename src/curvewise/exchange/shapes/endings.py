@@ -30,12 +30,12 @@ def endings(shaped: Shaped, name: str) -> Shaped | None:
     table, stated = shaped.table, dict(shaped.stated)
     status = stated.get("status")
     if isinstance(status, str) and status not in table.column_names:
-        named, sign, bad = status.partition("=")
+        flag, sign, bad = status.partition("=")
         if status == "none":
             return replace(shaped, stated=stated | {"status": []})
-        if not sign or named not in table.column_names:
+        if not sign or flag not in table.column_names:
             return None  # an unknown column is refused where roles are assigned
-        return _by_word(shaped, named, bad)
+        return _by_word(shaped, flag, bad)
     if status is not None:
         return None
     column = _in_words(shaped, name)
@@ -93,11 +93,11 @@ def _in_words(shaped: Shaped, name: str) -> str | None:
 def _by_word(shaped: Shaped, column: str, bad: str) -> Shaped:
     """Return a table in which a word of a column is a failure, beside those we know."""
     texts, codes = _texts(shaped.table, column)
-    told = [""] * len(texts)
+    word_of = [""] * len(texts)
     if names.every((*names.STATUS, *names.PERHAPS_STATUS), [column]):
-        known = [names.status_of(text) for text in texts]
-        told = [word if word not in (None, "ok") else "" for word in known]
-    words = np.array(told, object)[codes]
+        statuses = [names.status_of(text) for text in texts]
+        word_of = [word if word not in (None, "ok") else "" for word in statuses]
+    words = np.array(word_of, object)[codes]
     is_bad = np.array([text.casefold() == bad.casefold() for text in texts])[codes]
     well = (*names.ENDED_WELL, *names.PERHAPS_ENDED_WELL)
     sign = _Sign(column, is_bad, at_end=bool(_strictly(well, [column])))
@@ -303,18 +303,18 @@ def _ended(
     runs = _runs(shaped)
     is_bad = np.zeros(table.num_rows, bool)
     for sign in signs:
-        own = sign.is_bad
+        bad = sign.is_bad
         if runs is not None:
-            own = own & runs.is_last if sign.at_end else own
-            own = (np.bincount(runs.of_row, own) > 0)[runs.of_row]
-        is_bad |= own
+            bad = bad & runs.is_last if sign.at_end else bad
+            bad = (np.bincount(runs.of_row, bad) > 0)[runs.of_row]
+        is_bad |= bad
     flags = [sign.column for sign in signs]
     table = _without_flags(shaped, flags).table
     well = [word for word in set(words) if names.status_of(word) in (None, "ok")]
     is_bad &= np.isin(words, well)
     if column is not None and not is_bad.any():
         return replace(shaped, table=table, stated=stated | {"status": column})
-    told = np.where(is_bad, "failed", np.where(words == "", "ok", words))
+    statuses = np.where(is_bad, "failed", np.where(words == "", "ok", words))
     spoken = {c: f"label.{c}" for c in flags if c in table.column_names}
     spoken = {c: new for c, new in spoken.items() if new not in table.column_names}
     # What has been said is a label, and no score: "failed" would be good when low.
@@ -324,10 +324,10 @@ def _ended(
         name += "_"
     remark = (
         f"{listed([*flags, *filter(None, [column])])} says how runs ended: failed in "
-        f"{int(is_bad.sum())} of {len(told)} rows."
+        f"{int(is_bad.sum())} of {len(statuses)} rows."
     )
     return shaped.told(
         remark,
-        table=table.append_column(name, pa.array(told, pa.string())),
+        table=table.append_column(name, pa.array(statuses, pa.string())),
         stated=stated | {"status": name},
     )

@@ -43,7 +43,7 @@ _SURELY_METRIC = (
 def melted(shaped: Shaped, name: str) -> Shaped | None:
     """One row per run, step and metric becomes one row per run and step."""
     table, stated = shaped.table, shaped.stated
-    given = shaped.role_columns
+    role_columns = shaped.role_columns
     name_and_value = _name_and_value(shaped)
     if name_and_value is None:
         return None
@@ -59,7 +59,7 @@ def melted(shaped: Shaped, name: str) -> Shaped | None:
     ]
     if others and len(groups.first) == table.num_rows:
         return None  # every run has one metric and other scores: it is a label
-    if value in (shaped.score_columns or ()) or column in given:
+    if value in (shaped.score_columns or ()) or column in role_columns:
         if len(kinds) < 2:
             return None
         raise CurvewiseError(
@@ -87,15 +87,15 @@ def melted(shaped: Shaped, name: str) -> Shaped | None:
             f"the metric of each row: fill it in."
         )
     kind_of = encoded.indices.to_numpy()
-    found = [str(kind) for kind in encoded.dictionary.to_pylist()]
-    cell = groups.of_row * len(found) + kind_of
+    metrics = [str(kind) for kind in encoded.dictionary.to_pylist()]
+    cell = groups.of_row * len(metrics) + kind_of
     if len(np.unique(cell)) < len(cell):
         row = int(np.argmax(np.bincount(cell)[cell] > 1))
         raise indistinct(table, [*keys, column], row, name)
     plain = groups.table(table, keys)
     scores = floats(table, value)
     empty = table.column(value).is_null().to_numpy()
-    for i, kind in enumerate(found):
+    for i, kind in enumerate(metrics):
         wide = np.full(len(groups.first), np.nan)
         known = np.zeros(len(groups.first), bool)
         rows = (kind_of == i) & ~empty
@@ -106,7 +106,7 @@ def melted(shaped: Shaped, name: str) -> Shaped | None:
         stated.get("metrics") is None
     ):  # whatever their names: the table says what they are
         stated = stated | {"metrics": [*plain.column_names[len(keys) :], *others]}
-    remark = _as_metrics(column, value, found)
+    remark = _as_metrics(column, value, metrics)
     return shaped.told(remark, table=plain, stated=stated)
 
 
@@ -115,15 +115,15 @@ def _name_and_value(shaped: Shaped) -> tuple[str, str] | None:
 
     Unusual ones are taken where the words are metrics that we know.
     """
-    table, given = shaped.table, shaped.role_columns
+    table, role_columns = shaped.table, shaped.role_columns
     texts = text_columns(table, table.column_names)
-    free = [c for c in texts if c not in given]
+    free = [c for c in texts if c not in role_columns]
     column = names.first(names.METRIC, free)
     trial = shaped.stated.get("trial")
     if column is None and not isinstance(trial, str | None):
         column = names.first(_SURELY_METRIC, [c for c in texts if c in trial])
     values = names.every(names.VALUE, numeric_columns(table, table.column_names))
-    values = [c for c in values if c not in given]
+    values = [c for c in values if c not in role_columns]
     if column is None or not values:
         column = column or _of_known_metrics(table, free)
         if column is not None and _names_metrics(table, column):
@@ -140,8 +140,8 @@ def _of_known_metrics(table: pa.Table, texts: Sequence[str]) -> str | None:
 def _names_metrics(table: pa.Table, column: str) -> bool:
     """Return whether two words of a column are known metrics, and half of them all."""
     kinds = distinct_values(table, column)
-    known = [kind for kind in kinds if find(str(kind))]
-    return len(known) >= 2 and 2 * len(known) >= len(kinds)
+    metrics = [kind for kind in kinds if find(str(kind))]
+    return len(metrics) >= 2 and 2 * len(metrics) >= len(kinds)
 
 
 def _only_value(shaped: Shaped) -> list[str]:
@@ -170,8 +170,8 @@ def wide(shaped: Shaped, name: str) -> Shaped | None:
             return _unpivoted(shaped, role, list(columns))
     trial, step = shaped.stated.get("trial"), shaped.stated.get("step")
     if trial is None and (runs := _surely_runs(shaped)):
-        told = f"{listed(runs, most=3)} are runs, each with its scores in a column."
-        return _unpivoted(shaped.told(told), "trial", runs)
+        remark = f"{listed(runs, most=3)} are runs, each with its scores in a column."
+        return _unpivoted(shaped.told(remark), "trial", runs)
     if trial and not isinstance(trial, str) and _are_runs(shaped.table, list(trial)):
         return _unpivoted(shaped, "trial", list(trial))
     if step and not isinstance(step, str):
@@ -210,8 +210,8 @@ def _unpivoted(shaped: Shaped, role: str, columns: list[str]) -> Shaped:
     parts = []
     for column in columns:
         part = table.select(rest)
-        told: Any = _step_in(column) if role == "step" else called[column]
-        part = part.append_column(role, pa.array([told] * table.num_rows))
+        label: Any = _step_in(column) if role == "step" else called[column]
+        part = part.append_column(role, pa.array([label] * table.num_rows))
         values = table.column(column).cast(pa.float64(), safe=False)
         parts.append(part.append_column(score, values))
     stated[role] = role
@@ -227,9 +227,9 @@ def _shared_noun(columns: Sequence[str]) -> tuple[str, list[str]]:
     ('acc', ['ppo', 'sac'])
     """
     parts = [re.split(r"[\W_]+", column) for column in columns]
-    for cut, kept in ((slice(0, 1), slice(1, None)), (slice(-1, None), slice(0, -1))):
-        shared = {tuple(own[cut]) for own in parts}
-        rest = ["_".join(own[kept]) for own in parts]
+    for cut, keep in ((slice(0, 1), slice(1, None)), (slice(-1, None), slice(0, -1))):
+        shared = {tuple(words[cut]) for words in parts}
+        rest = ["_".join(words[keep]) for words in parts]
         noun = "_".join(next(iter(shared)))
         if len(shared) == 1 and find(noun) and all(rest) and len({*rest}) == len(rest):
             return noun, rest
@@ -264,17 +264,17 @@ def _ask_about_steps(shaped: Shaped, name: str) -> None:
         stem = "" if match is None else match["stem"].strip(" _.@=-")
         if match and (not stem or names.every(names.STEP, [stem])):
             by_stem.setdefault(stem, []).append(column)
-    for found in by_stem.values():
-        steps = [_step_in(c) for c in found]
+    for group in by_stem.values():
+        steps = [_step_in(c) for c in group]
         if (
-            len(found) > 2
+            len(group) > 2
             and steps == sorted(set(steps))
-            and not columns_of_runs(table, found)
+            and not columns_of_runs(table, group)
         ):
             raise CurvewiseError(
-                f"Are {listed(found, most=4)} of {name} the steps or sizes of curves, each "
+                f"Are {listed(group, most=4)} of {name} the steps or sizes of curves, each "
                 f"with its scores in a column of its own, or metrics?",
-                fixes=[{"step": found}, {"metrics": found}],
+                fixes=[{"step": group}, {"metrics": group}],
             )
 
 
@@ -341,10 +341,10 @@ def _alike(table: pa.Table, columns: Sequence[str]) -> list[str]:
 def _overlaps(table: pa.Table, column: str, others: Sequence[str]) -> bool:
     """Return whether the values of a column lie where those of other columns lie."""
     values, *rest = (floats(table, c) for c in (column, *others))
-    values, known = (v[~np.isnan(v)] for v in (values, np.concatenate(rest)))
-    if not len(values) or not len(known):
+    values, beside = (v[~np.isnan(v)] for v in (values, np.concatenate(rest)))
+    if not len(values) or not len(beside):
         return False
-    return bool(values.min() <= known.max() and known.min() <= values.max())
+    return bool(values.min() <= beside.max() and beside.min() <= values.max())
 
 
 def _are_runs(table: pa.Table, columns: list[str]) -> bool:
@@ -358,25 +358,25 @@ def _surely_runs(shaped: Shaped) -> list[str]:
     table = shaped.table
     if shaped.score_columns is not None or shaped.stated.get("known"):
         return []
-    found = columns_of_runs(table, shaped.free_columns)
-    is_named = all(re.match(r"(?i)seed|fold|rep|cv", column) for column in found)
-    return found if is_named else []
+    runs = columns_of_runs(table, shaped.free_columns)
+    is_named = all(re.match(r"(?i)seed|fold|rep|cv", column) for column in runs)
+    return runs if is_named else []
 
 
 def _ask_about_runs(shaped: Shaped, name: str) -> None:
     """Raise for columns such as seed_0 and seed_1: a run each, or a metric."""
     table, scores = shaped.table, shaped.score_columns
-    found = columns_of_runs(table, shaped.free_columns)
+    runs = columns_of_runs(table, shaped.free_columns)
     if (
-        not found
+        not runs
         or shaped.stated.get("known")
         or set(scores or ()) & {*table.column_names}
     ):
         return
     raise CurvewiseError(
-        f"Are {listed(found, most=4)} of {name} runs, each with its scores in a column of "
+        f"Are {listed(runs, most=4)} of {name} runs, each with its scores in a column of "
         f"its own, or metrics?",
-        fixes=[{"trial": found}, {"metrics": found}],
+        fixes=[{"trial": runs}, {"metrics": runs}],
     )
 
 
@@ -440,8 +440,8 @@ _BOTH_ENDS = (("lower", "upper"), ("low", "high"), ("lo", "hi"), ("p05", "p95"))
 
 
 def _both(ends: Sequence[str], columns: Sequence[str]) -> list[str]:
-    found = [c for c in columns if c.casefold() in ends]
-    return found if len(found) == len(ends) else []
+    both = [c for c in columns if c.casefold() in ends]
+    return both if len(both) == len(ends) else []
 
 
 def _is_spread(table: pa.Table, column: str) -> bool:
@@ -547,21 +547,21 @@ def _sum_up(table: pa.Table, column: str, sums: Sequence[str]) -> bool:
             continue
         values = floats(table, score)
         for row in np.flatnonzero(is_sum).tolist():
-            own = values[(code == code[row]) & ~is_sum]
-            own = own[~np.isnan(own)]
-            if len(own) < 2 or np.isnan(values[row]):
+            beside = values[(code == code[row]) & ~is_sum]
+            beside = beside[~np.isnan(beside)]
+            if len(beside) < 2 or np.isnan(values[row]):
                 continue
-            told = (
-                own.mean(),
-                np.median(own),
-                own.sum(),
-                own.max(),
-                own.min(),
-                own.std(),
+            totals = (
+                beside.mean(),
+                np.median(beside),
+                beside.sum(),
+                beside.max(),
+                beside.min(),
+                beside.std(),
             )
-            near = 0.006 * max(1.0, np.abs(own).max())
+            near = 0.006 * max(1.0, np.abs(beside).max())
             compared += 1
-            agreed += any(abs(values[row] - one) < near for one in told)
+            agreed += any(abs(values[row] - one) < near for one in totals)
             if compared > 200:
                 break
     return 2 * agreed >= compared
