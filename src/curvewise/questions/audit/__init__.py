@@ -100,19 +100,19 @@ class Audit(Answer):
 
     def of(self, analysis: str, kind: Kind | None = None) -> tuple[Check, ...]:
         """Return the checks of one analysis, of both kinds or of one."""
-        own = tuple(
+        checks = tuple(
             check
             for check in self.checks
             if check.analysis == analysis and kind in (None, check.kind)
         )
-        if not own:
+        if not checks:
             raise CurvewiseError(
                 f"There is no check of '{analysis}'. There are those of "
                 f"{listed(self.analyses)}, on shuffled and on simulated trials.",
                 argument="analysis",
                 value=analysis,
             )
-        return own
+        return checks
 
     def rows(self) -> list[dict[str, Cell]]:
         """Return one row per check.
@@ -135,10 +135,10 @@ class Audit(Answer):
         where = f"in {count(self.repetitions, 'repetition')} on trials like these"
         if not self.broken:
             warned = len([c for c in self.checks if c.verdict == "as warned"])
-            kept = f"{n - warned} of {n}" if warned else f"all {n}"
+            how_many = f"{n - warned} of {n}" if warned else f"all {n}"
             but = f", and warn of the other {warned} themselves" if warned else ""
             return (
-                f"The analyses kept {kept} promises {where}{but}; a rate of "
+                f"The analyses kept {how_many} promises {where}{but}; a rate of "
                 f"{percent(_RARE)} is known to within {_known(self.repetitions)} "
                 f"points."
             )
@@ -256,15 +256,15 @@ def _line(i: int, check: Check) -> dict[str, Cell]:
 
 def _broken(check: Check) -> str:
     promised, observed, low, high = check.shown
-    seen = f"{_rate(observed)} ({_rate(low)} to {_rate(high)})"
+    rate = f"{_rate(observed)} ({_rate(low)} to {_rate(high)})"
     whose = f"'{check.what}' ({check.analysis})"
     if check.kind == "shuffled":
         return (
-            f"{whose} was claimed in {seen} of the shuffles, where at most "
+            f"{whose} was claimed in {rate} of the shuffles, where at most "
             f"{percent(promised)} was promised"
         )
     return (
-        f"{whose} held in {seen} of the cases, where {percent(promised)} was promised"
+        f"{whose} held in {rate} of the cases, where {percent(promised)} was promised"
     )
 
 
@@ -381,7 +381,7 @@ def audit(
         "failed": plain_setting(failed),
         "confidence": confidence,
     }
-    told = (
+    notes = (
         *_dealing_notes(dealing),
         *_subject_notes([s.name for s in subjects], problems),
     )
@@ -390,7 +390,7 @@ def audit(
         repetitions,
         confidence,
         tuple(checks),
-        told,
+        notes,
         Provenance.of(
             trials, "audit", settings, seed, cautions=cluster_cautions(trials)
         ),
@@ -419,10 +419,10 @@ def _dealing_notes(dealing: Dealing) -> list[str]:
         )
     few = {t: n for t, n in dealing.different.items() if min(n) < _FEW_DEALS}
     if few:
-        told = joined([_deals(t, *n) for t, n in list(few.items())[:_MOST_TOLD]])
+        deals = joined([_deals(t, *n) for t, n in list(few.items())[:_MOST_TOLD]])
         more = f" and as few on {len(few) - _MOST_TOLD} more" * (len(few) > _MOST_TOLD)
         out.append(
-            f"So few trials can be dealt in few different ways, {told}{more}: rates on "
+            f"So few trials can be dealt in few different ways, {deals}{more}: rates on "
             f"shuffled names are of these deals, and repetitions see the same ones "
             f"again."
         )
@@ -495,7 +495,7 @@ def refuse_hours(trials: Trials, metric: str, repetitions: int) -> None:
 def _seconds(trials: Trials, metric: str) -> float:
     """Return how long one repetition takes, about: two answers of each analysis."""
     core, pairs = trials.core, _pairs(trials)
-    cells = sum(len(own) for own in _algorithms(trials))
+    cells = sum(len(names) for names in _algorithms(trials))
     each = _PER_VALUE * len(core.steps) + _PER_PAIR * pairs + _PER_CELL * cells
     if not trials.metric(metric).is_bounded:
         each += _PER_TRIAL_BOOTSTRAPPED * len(trials)
@@ -511,7 +511,7 @@ def _algorithms(trials: Trials) -> list[np.ndarray]:
 
 
 def _pairs(trials: Trials) -> int:
-    return sum(comb(len(own), 2) for own in _algorithms(trials))
+    return sum(comb(len(names), 2) for names in _algorithms(trials))
 
 
 def _in_words(seconds: float) -> str:
@@ -536,7 +536,7 @@ def subjects_of(
     trials: Trials, settings: Settings
 ) -> tuple[list[Subject], dict[str, CurvewiseError]]:
     """Return the analyses that these trials can carry, and why others refuse them."""
-    found, problems = [], {}
+    subjects, problems = [], {}
     for question in with_part("audit"):
         try:
             with quietly(), ungated():
@@ -545,8 +545,8 @@ def subjects_of(
             problems[question.name] = problem
             continue
         if subject is not None:
-            found.append(subject)
-    return found, problems
+            subjects.append(subject)
+    return subjects, problems
 
 
 def audited(
@@ -563,19 +563,19 @@ def audited(
     out = []
     with quietly(), ungated():
         for subject in dealt:
-            found = subject.claims(subject.found)
-            tally = begun(subject.name, "shuffled", found)
+            usual = subject.claims(subject.found)
+            tally = begun(subject.name, "shuffled", usual)
             for one in next(sources).spawn(repetitions):
-                seen = _claims(subject, dealing, np.random.default_rng(one))
-                tally = _counted(tally, found, seen, is_wrong=False)
+                counts = _claims(subject, dealing, np.random.default_rng(one))
+                tally = _counted(tally, usual, counts, is_wrong=False)
                 next(rounds)
             out += tally
         for subject in subjects:
-            found = subject.misses(subject.found)
-            tally = begun(subject.name, "simulated", found)
+            usual = subject.misses(subject.found)
+            tally = begun(subject.name, "simulated", usual)
             for one in next(sources).spawn(repetitions):
-                seen = _misses(subject, np.random.default_rng(one))
-                tally = _counted(tally, found, seen, is_wrong=True)
+                counts = _misses(subject, np.random.default_rng(one))
+                tally = _counted(tally, usual, counts, is_wrong=True)
                 next(rounds)
             out += tally
     return out
@@ -595,18 +595,18 @@ def _claims(
 def _misses(subject: Subject, rng: np.random.Generator) -> list[Seen] | None:
     """Return what an analysis misses of a draw; None where it refuses to answer."""
     try:
-        drawn = subject.draw(rng)
-        return subject.misses(subject.ask_drawn(drawn, int(rng.integers(2**31))))
+        draw = subject.draw(rng)
+        return subject.misses(subject.ask_drawn(draw, int(rng.integers(2**31))))
     except CurvewiseError:
         return None
 
 
 def _counted(
-    tally: list[Check], usual: list[Seen], seen: list[Seen] | None, *, is_wrong: bool
+    tally: list[Check], usual: list[Seen], counts: list[Seen] | None, *, is_wrong: bool
 ) -> list[Check]:
-    if seen is None:
+    if counts is None:
         return refused(tally, usual, is_wrong=is_wrong)
-    return counted(tally, seen)
+    return counted(tally, counts)
 
 
 def _rounds(total: int, progress: Progress | None) -> Iterator[None]:

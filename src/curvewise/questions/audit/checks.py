@@ -199,15 +199,15 @@ def counted(checks: Sequence[Check], seen: Sequence[Seen]) -> list[Check]:
     return [_more(check, by_name.get(check.what)) for check in checks]
 
 
-def _more(check: Check, seen: Seen | None) -> Check:
-    if seen is None:  # an answer that did not speak of it
+def _more(check: Check, one: Seen | None) -> Check:
+    if one is None:  # an answer that did not speak of it
         return replace(check, refused=check.refused + 1)
     return replace(
         check,
-        wrong=check.wrong + seen.wrong,
-        asked=check.asked + seen.asked,
-        apart=check.apart + seen.apart,
-        silent=check.silent + seen.silent,
+        wrong=check.wrong + one.wrong,
+        asked=check.asked + one.asked,
+        apart=check.apart + one.apart,
+        silent=check.silent + one.silent,
     )
 
 

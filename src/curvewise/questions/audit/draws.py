@@ -89,13 +89,13 @@ class Dealing:
             return self._deal_clusters(self.clusters, rng)
         piles = self.by_number if within_numbers else self.by_task
         first = np.argsort(piles, kind="stable")
-        given = np.empty(len(core), np.int64)
-        given[first] = np.lexsort((rng.random(len(core)), piles))
+        order = np.empty(len(core), np.int64)
+        order[first] = np.lexsort((rng.random(len(core)), piles))
         return Trials.from_columns(
             self.trials.tasks,
             self.trials.algorithms,
             self.trials.metrics,
-            replace(core, algorithm=core.algorithm[given], number=core.number[given]),
+            replace(core, algorithm=core.algorithm[order], number=core.number[order]),
             self.trials.details,
             origin=self.trials.origin,
             design=_INDEPENDENT,
@@ -106,11 +106,11 @@ class Dealing:
         core = self.trials.core
         first = np.unique(clusters, return_index=True)[1]
         piles = self.by_task[first]
-        given = np.empty(len(first), np.int64)
-        given[np.argsort(piles, kind="stable")] = np.lexsort(
+        order = np.empty(len(first), np.int64)
+        order[np.argsort(piles, kind="stable")] = np.lexsort(
             (rng.random(len(first)), piles)
         )
-        names = core.algorithm[first][given][clusters]
+        names = core.algorithm[first][order][clusters]
         return Trials.from_columns(
             self.trials.tasks,
             self.trials.algorithms,
@@ -145,11 +145,11 @@ def dealing_of(trials: Trials) -> Dealing:
         units = rows[np.unique(unit[rows], return_index=True)[1]]
         sizes = np.unique(core.algorithm[units], return_counts=True)[1]
         steps = _single_steps(trials, rows)
-        own = np.zeros(len(rows), np.int64)
+        groups = np.zeros(len(rows), np.int64)
         if steps is not None:
-            own = np.unique(steps, return_inverse=True)[1]
+            groups = np.unique(steps, return_inverse=True)[1]
             by_size.append(task)
-        by_task[rows] = by_number[rows] = own + code * len(core)
+        by_task[rows] = by_number[rows] = groups + code * len(core)
         if numbered and _are_paired(core.number[rows], len(sizes)):
             same = np.unique(core.number[rows], return_inverse=True)[1]
             by_number[rows] = same + code * len(core)
@@ -373,10 +373,10 @@ def populations_of(
     """
     out: dict[str, dict[str, Population]] = {}
     by_task = samples(trials, settings.metric, settings.at, settings.failed)
-    for task, own in by_task.items():
+    for task, by_algorithm in by_task.items():
         piles: dict[bytes, int] = {}
         out[task] = {}
-        for i, (name, one) in enumerate(own.items()):
+        for i, (name, one) in enumerate(by_algorithm.items()):
             alone = bytes([i % 256, i // 256])
             key = one.numbers.tobytes() if one.is_numbered else alone
             pile = piles.setdefault(key, len(piles))
@@ -420,9 +420,9 @@ def drawn_scores(
 ) -> Trials:
     """Return as many trials as there were, drawn; trials of one number stay together."""
     cells = []
-    for task, own in populations.items():
+    for task, by_algorithm in populations.items():
         rows: dict[int, Ints] = {}
-        for name, population in own.items():
+        for name, population in by_algorithm.items():
             n, each = population.atoms.shape
             if population.pile not in rows:
                 rows[population.pile] = np.asarray(rng.integers(n, size=n))

@@ -274,8 +274,8 @@ class Confusion(TaskAnswer):
 
     def verdicts(self, task: str) -> list[str]:
         """Return in words how far each algorithm came, and what more data would buy."""
-        own = self.of(task)
-        return [text.verdict(own, fit, self.asked) for fit in own.fits]
+        curves = self.of(task)
+        return [text.verdict(curves, fit, self.asked) for fit in curves.fits]
 
     def concerns(self, task: str) -> list[str]:
         """Return what may be wrong with the curves of a task."""
@@ -292,10 +292,12 @@ class Confusion(TaskAnswer):
         return self.found
 
     def _about(self, task: str) -> Iterator[Piece]:
-        own = self.of(task)
+        curves = self.of(task)
         yield Table(self.table(task), f"{self._title()}, {titled(task)}")
-        if own.classes > 2:
-            yield Table(self.class_table(task), text.class_heading(own), is_titled=True)
+        if curves.classes > 2:
+            yield Table(
+                self.class_table(task), text.class_heading(curves), is_titled=True
+            )
         yield from self.verdicts(task)
         yield from marked(self.concerns(task))
 
@@ -403,8 +405,8 @@ def confusion(
     )
     cautions = gate(trials, "confusion", anyway=anyway)
     by_task = counted_by_task(trials, failed)
-    enough = [t for t, own in by_task.items() if has_curves(own)]
-    found = tuple(
+    enough = [t for t, one in by_task.items() if has_curves(one)]
+    curves = tuple(
         count_task(task, by_task[task], size, asked) for task in enough or by_task
     )
     settings: dict[str, Cell] = {
@@ -426,8 +428,8 @@ def confusion(
     settings |= {name: value for name, value in more.items() if value is not None}
     return Confusion(
         asked=asked,
-        names=_class_names(classes, max(one.classes for one in found)),
-        found=found,
+        names=_class_names(classes, max(one.classes for one in curves)),
+        found=curves,
         left_out=tuple(task for task in by_task if task not in enough),
         provenance=Provenance.of(trials, "confusion", settings, cautions=cautions),
     )
@@ -441,8 +443,8 @@ def _metrics(metric: str | Sequence[str] | None) -> tuple[str, ...]:
     if metric is None:
         return FOUR
     # Each once, in the order that they were asked for.
-    asked: Iterable[Any] = metric if _is_row(metric) else [metric]
-    chosen = tuple(dict.fromkeys(asked))
+    names: Iterable[Any] = metric if _is_row(metric) else [metric]
+    chosen = tuple(dict.fromkeys(names))
     offered = [name for name in METRICS if name != "cost"]
     for name in chosen:
         if name not in offered:
@@ -462,10 +464,10 @@ def _place(positive: int | str | None, classes: Sequence[str] | None) -> int | N
         return positive
     names = [str(name) for name in classes or ()]
     if positive not in names:
-        known = f", {', '.join(names)}," if names else ""
+        listing = f", {', '.join(names)}," if names else ""
         raise CurvewiseError(
             f"positive is {positive!r}. Pass the number of a class, or one of its "
-            f"names{known} with ",
+            f"names{listing} with ",
             {"classes": [...]},
             ".",
             argument="positive",

@@ -39,13 +39,13 @@ def examples_of(trials: Trials, rows: Ints, sizes: Floats) -> Examples | None:
     ids = np.unique(np.concatenate([details.example_sets[c] for c in np.unique(codes)]))
     right, asked = np.zeros((2, len(sizes), len(ids)))
     for row, code in zip(rows, codes, strict=True):
-        own = details.example_sets[code]
+        examples = details.example_sets[code]
         steps = core.steps[core.offsets[row] : core.offsets[row + 1]]
-        at = np.ix_(np.searchsorted(sizes, steps), np.searchsorted(ids, own))
-        correct = unpacked(details.correct[row], len(steps), len(own))
+        at = np.ix_(np.searchsorted(sizes, steps), np.searchsorted(ids, examples))
+        correct = unpacked(details.correct[row], len(steps), len(examples))
         was_asked = np.ones_like(correct)
         if len(details.asked[row]):
-            was_asked = unpacked(details.asked[row], len(steps), len(own))
+            was_asked = unpacked(details.asked[row], len(steps), len(examples))
         right[at] += correct & was_asked
         asked[at] += was_asked
     return Examples(None, right, asked)
@@ -91,7 +91,7 @@ class Counted:
     @property
     def runs(self) -> list[int]:
         """How many runs there are at each size."""
-        return [len(own) for own in self.counts]
+        return [len(matrices) for matrices in self.counts]
 
     @property
     def classes(self) -> int:
@@ -126,11 +126,11 @@ def counted_by_task(trials: Trials, failed: Failed) -> dict[str, list[Counted]]:
         )
     return {
         task: [
-            _counted(own.where(algorithm=name), failed == "worst")
-            for name in own.algorithms
+            _counted(one_task.where(algorithm=name), failed == "worst")
+            for name in one_task.algorithms
         ]
         for task in trials.tasks
-        for own in (trials.where(task=task),)
+        for one_task in (trials.where(task=task),)
     }
 
 
@@ -166,8 +166,8 @@ def _counted(trials: Trials, is_worst: bool) -> Counted:
         met = core.take(np.flatnonzero(broken & (details.classes > 0))).steps
         reached = np.bincount(np.searchsorted(sizes, met), minlength=len(sizes))
         by_size = [
-            _filled(own, int(broken.sum() - there))
-            for own, there in zip(by_size, reached, strict=True)
+            _filled(counts, int(broken.sum() - there))
+            for counts, there in zip(by_size, reached, strict=True)
         ]
     trained_on = _trained_on(part, order, first, sizes)
     examples = None if broken.any() else examples_of(trials, rows, sizes)
@@ -203,8 +203,8 @@ def _trained_on(part: Core, order: Ints, first: Ints, sizes: Floats) -> Floats:
     if "trained_on" not in part.values:
         return sizes
     recorded = part.values["trained_on"]
-    seen = np.where(np.isfinite(recorded), recorded, part.steps)[order]
-    return np.array([own.mean() for own in np.split(seen, first[1:])])
+    amounts = np.where(np.isfinite(recorded), recorded, part.steps)[order]
+    return np.array([runs.mean() for runs in np.split(amounts, first[1:])])
 
 
 def _by_training(
@@ -216,31 +216,31 @@ def _by_training(
 ) -> tuple[Floats, Floats, list[Floats], Examples | None]:
     """Return everything in the order of what models saw, which is that of the curve."""
     order = np.argsort(trained_on, kind="stable")
-    seen = trained_on[order]
-    if not (np.diff(seen) > 0).all():
-        i = int(np.argmin(np.diff(seen)))
+    n = trained_on[order]
+    if not (np.diff(n) > 0).all():
+        i = int(np.argmin(np.diff(n)))
         raise CurvewiseError(
             f"Sizes {step(sizes[order[i]])} and {step(sizes[order[i + 1]])} of "
-            f"'{algorithm}' were trained on the same number of examples, {step(seen[i])}, "
+            f"'{algorithm}' were trained on the same number of examples, {step(n[i])}, "
             f"by 'trained_on'. Correct it, or leave one of the sizes out."
         )
     if examples is not None:
         examples = replace(
             examples, right=examples.right[order], asked=examples.asked[order]
         )
-    return sizes[order], seen, [by_size[i] for i in order], examples
+    return sizes[order], n, [by_size[i] for i in order], examples
 
 
-def _filled(own: Floats, lacking: int) -> Floats:
+def _filled(matrices: Floats, lacking: int) -> Floats:
     """Return the matrices of a size with `lacking` more, in which nothing is right.
 
     Every example of a class is called the next one.
     """
     if lacking <= 0:
-        return own
-    totals = np.round(own.sum((0, 2)) / len(own))
+        return matrices
+    totals = np.round(matrices.sum((0, 2)) / len(matrices))
     wrong = np.roll(np.diag(totals), 1, axis=1)
-    return np.concatenate([own, np.repeat(wrong[None], lacking, axis=0)])
+    return np.concatenate([matrices, np.repeat(wrong[None], lacking, axis=0)])
 
 
 def _raise_failed(trials: Trials, broken: Bools) -> None:
@@ -297,10 +297,10 @@ class CountAsked:
 
     def settings(self, name: str, positive: int | None = None) -> dict[str, Any]:
         """Return the settings of a metric, or those of it for one class."""
-        own = dict(self.metrics.get(name, {}))
+        settings = dict(self.metrics.get(name, {}))
         if positive is None:
-            return own
-        return {key: own[key] for key in own if key != "average"} | {
+            return settings
+        return {key: settings[key] for key in settings if key != "average"} | {
             "positive": positive
         }
 
@@ -333,13 +333,13 @@ class CountAsked:
         )
         return {
             name: Interval(
-                lower=float(own.lower[0]),
-                upper=float(own.upper[0]),
+                lower=float(band.lower[0]),
+                upper=float(band.upper[0]),
                 estimand=f"{name} of class {k}",
                 guarantee=f"{100 * self.confidence:.4g} % by itself",
-                value=float(own.value[0]),
+                value=float(band.value[0]),
             )
-            for name, own in bands.items()
+            for name, band in bands.items()
         }
 
 
@@ -420,63 +420,63 @@ def settings_of(
     """Return each metric with the settings that it takes."""
     out: dict[str, dict[str, Any]] = {}
     for name in names:
-        own: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         if name in AVERAGED and average is not None:
-            own["average"] = average
+            settings["average"] = average
         if name in AVERAGED and positive is not None:
-            own["positive"] = positive
+            settings["positive"] = positive
         if name == "f_beta":
-            own["beta"] = beta
-        out[name] = own
+            settings["beta"] = beta
+        out[name] = settings
     return out
 
 
 def has_curves(counted: Sequence[Counted]) -> bool:
     """Return whether anybody was trained on enough sizes."""
-    return any(len(own.sizes) >= FEWEST for own in counted)
+    return any(len(one.sizes) >= FEWEST for one in counted)
 
 
 def count_task(
     task: str, counted: Sequence[Counted], size: float | None, asked: CountAsked
 ) -> CountTask:
     """Return the fitted curves of a task."""
-    enough = [own for own in counted if len(own.sizes) >= FEWEST]
+    enough = [one for one in counted if len(one.sizes) >= FEWEST]
     if not enough:
         raise CurvewiseError(
             f"Task '{task}' has counts at 1 size, and a curve needs {FEWEST}. Train on "
             f"parts of the data, too: a half and a quarter. curvewise.stats.counts has "
             f"intervals for one size."
         )
-    common = min(own.largest for own in enough) if size is None else float(size)
+    common = min(one.largest for one in enough) if size is None else float(size)
     return CountTask(
         task,
         common,
-        tuple(_fitted(own, common, asked) for own in enough),
-        tuple(own.algorithm for own in counted if len(own.sizes) < FEWEST),
+        tuple(_fitted(one, common, asked) for one in enough),
+        tuple(one.algorithm for one in counted if len(one.sizes) < FEWEST),
     )
 
 
-def _fitted(own: Counted, size: float, asked: CountAsked) -> CountFit:
+def _fitted(counted: Counted, size: float, asked: CountAsked) -> CountFit:
     try:
         curve = fit_confusion_curve(
-            own.sizes,
-            own.counts,
-            own.trained_on,
+            counted.sizes,
+            counted.counts,
+            counted.trained_on,
             method=asked.method,
-            examples=own.examples,
+            examples=counted.examples,
         )
     except CurvewiseError as problem:
         raise CurvewiseError(
-            f"'{own.algorithm}' on '{own.task}': ",
+            f"'{counted.algorithm}' on '{counted.task}': ",
             problem.message,
             argument=problem.argument,
         ) from problem
-    n = np.array([size, *(times * own.largest for times in TIMES[1:])])
+    n = np.array([size, *(times * counted.largest for times in TIMES[1:])])
     bands = {name: asked.band(curve, name, n) for name in asked.metrics}
     rates_seen = {
         name: observed(curve, name, how) for name, how in asked.metrics.items()
     }
-    return CountFit(own, curve, bands, rates_seen, float(curve.lack_of_fit()))
+    return CountFit(counted, curve, bands, rates_seen, float(curve.lack_of_fit()))
 
 
 def observed(curve: ConfusionCurve, name: str, settings: MetricSettings) -> Floats:
@@ -485,17 +485,17 @@ def observed(curve: ConfusionCurve, name: str, settings: MetricSettings) -> Floa
     By convention 0/0 is the worst score, but where a class did not occur in the test sets
     nobody has seen how well it is found.
     """
-    seen = curve.observed(name, **settings)
+    values = curve.observed(name, **settings)
     is_there = curve.counts.sum(-1) > 0  # (size, class)
     if name == "balanced_accuracy" or (name in AVERAGED and _is_macro(curve, settings)):
-        return np.where(is_there.all(1), seen, np.nan)
+        return np.where(is_there.all(1), values, np.nan)
     if name in AVERAGED and "average" not in settings:
         k = settings.get("positive", 1)
         others = np.delete(is_there, k, axis=1).any(1)
         return np.where(
-            others if name == "specificity" else is_there[:, k], seen, np.nan
+            others if name == "specificity" else is_there[:, k], values, np.nan
         )
-    return seen
+    return values
 
 
 def _is_macro(curve: ConfusionCurve, settings: MetricSettings) -> bool:

@@ -78,11 +78,11 @@ def size_rows(
 ) -> list[dict[str, Cell]]:
     """Return what was observed at each size, and the fit."""
     out: list[dict[str, Cell]] = []
-    own = fit.counted
+    counted = fit.counted
     for name in asked.metrics:
-        band = asked.band(fit.curve, name, own.trained_on)
-        seen = fit.observed[name]
-        columns = (own.sizes, own.trained_on, own.runs, seen)
+        band = asked.band(fit.curve, name, counted.trained_on)
+        observed = fit.observed[name]
+        columns = (counted.sizes, counted.trained_on, counted.runs, observed)
         ends = (band.value, band.lower, band.upper)
         for n, saw, runs, value, *fitted in zip(*columns, *ends, strict=True):
             out.append(
@@ -115,9 +115,9 @@ def class_rows(
             "share": float(fit.shares[k]),
             "size": task.size,
         }
-        for name, own in intervals.items():
-            row |= {name: own.value, f"{name}_lower": own.lower}
-            row[f"{name}_upper"] = own.upper
+        for name, interval in intervals.items():
+            row |= {name: interval.value, f"{name}_lower": interval.lower}
+            row[f"{name}_upper"] = interval.upper
         out.append(row)
     return out
 
@@ -131,7 +131,10 @@ def class_table(
             "algorithm": fit.algorithm,
             "class": names[k],
             "share": percent(round(float(fit.shares[k]), 3)),
-            **{label(name): interval_cell(own) for name, own in intervals.items()},
+            **{
+                label(name): interval_cell(interval)
+                for name, interval in intervals.items()
+            },
         }
         for fit, k, intervals in _of_classes(task, asked, hardest(task))
     ]
@@ -160,20 +163,20 @@ def fit_table(task: CountTask) -> list[dict[str, Cell]]:
     """Return the curves of one task, as they are printed."""
     out: list[dict[str, Cell]] = []
     for fit in task.fits:
-        own = fit.counted
+        counted = fit.counted
         for name, band in fit.told.items():
             row: dict[str, Cell] = {
                 "algorithm": fit.algorithm,
                 "metric": label(name),
-                f"seen at {step(float(own.trained_on[0]))}": _seen(
+                f"seen at {step(float(counted.trained_on[0]))}": _seen(
                     float(fit.observed[name][0])
                 ),
                 f"at {step(task.size)}": interval_cell(point_of(band)),
             }
             for i, times in enumerate(TIMES[1:], start=1):
                 row[f"with {times:g} times the data"] = interval_cell(point_of(band, i))
-            if own.failed:
-                row["failed"] = own.failed
+            if counted.failed:
+                row["failed"] = counted.failed
             out.append(row)
     return out
 
@@ -229,11 +232,11 @@ def verdict(task: CountTask, fit: CountFit, asked: CountAsked) -> str:
     name = leading(asked)
     band = fit.told[name]
     now, twice = point_of(band), point_of(band, 1)
-    own = fit.counted
-    last = float(fit.curve.metric(name, own.largest, **asked.metrics[name]))
+    largest = fit.counted.largest
+    last = float(fit.curve.metric(name, largest, **asked.metrics[name]))
     return (
         f"{fit.algorithm}: {label(name)} {with_ends(now)} at {step(task.size)} examples"
-        f"{_first(fit, name)}. Twice the data that it had, {step(2 * own.largest)}, would "
+        f"{_first(fit, name)}. Twice the data that it had, {step(2 * largest)}, would "
         f"bring {with_ends(twice)}: {_gain(name, last, twice)}.{_balance(fit, asked)}"
     )
 
@@ -245,10 +248,10 @@ def leading(asked: CountAsked) -> str:
 
 def _first(fit: CountFit, name: str) -> str:
     """Return what was seen at the smallest size at which it could be."""
-    seen = np.flatnonzero(np.isfinite(fit.observed[name]))
-    if not len(seen):
+    places = np.flatnonzero(np.isfinite(fit.observed[name]))
+    if not len(places):
         return ""
-    value, n = fit.observed[name][seen[0]], fit.counted.trained_on[seen[0]]
+    value, n = fit.observed[name][places[0]], fit.counted.trained_on[places[0]]
     return f", {number_cell(float(value))} at {step(float(n))}"
 
 
@@ -302,11 +305,11 @@ def _balance(fit: CountFit, asked: CountAsked) -> str:
 
 def concern_lines(task: CountTask, sizes: Floats | None = None) -> list[str]:
     """Return what may be wrong with the curves of a task, or at sizes asked, each once."""
-    asked = np.array([task.size]) if sizes is None else sizes
+    at = np.array([task.size]) if sizes is None else sizes
     by_concern: dict[str, list[str]] = {}
     for fit in task.fits:
-        texts = [concern(own, fit.curve.method) for own in fit.curve.concerns_at(asked)]
-        for text in (*texts, *_below(fit, float(asked.min()))):
+        texts = [concern(one, fit.curve.method) for one in fit.curve.concerns_at(at)]
+        for text in (*texts, *_below(fit, float(at.min()))):
             by_concern.setdefault(text, []).append(fit.algorithm)
     return [
         f"{some(names, most=MOST_NAMED)}: {text}" for text, names in by_concern.items()
@@ -426,12 +429,14 @@ def notes_of(
 def _sizes(tasks: tuple[CountTask, ...]) -> list[str]:
     notes = []
     fits = [fit for task in tasks for fit in task.fits]
-    held = [f.counted for f in fits if (f.counted.trained_on < f.counted.sizes).any()]
-    if held:
-        own = held[0]
+    validated = [
+        f.counted for f in fits if (f.counted.trained_on < f.counted.sizes).any()
+    ]
+    if validated:
+        first = validated[0]
         notes.append(
-            f"Sizes are of what models were trained on, {step(own.largest)} where there "
-            f"were {step(float(own.sizes[-1]))}: the others validated."
+            f"Sizes are of what models were trained on, {step(first.largest)} where there "
+            f"were {step(float(first.sizes[-1]))}: the others validated."
         )
     if any(len({f.counted.largest for f in task.fits}) > 1 for task in tasks):
         notes.append("times the data: of the largest size of each algorithm.")

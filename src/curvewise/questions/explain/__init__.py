@@ -94,21 +94,21 @@ class Explanation(Answer):
             "in part": "can tell in part",
             "no": "cannot tell",
         }
-        told = []
+        parts = []
         for can, verb in verbs.items():
-            if own := [one.clause for one in self.those(can)]:
+            if clauses := [one.clause for one in self.those(can)]:
                 last = "or" if can == "no" else "and"
-                told.append(f"{verb} {joined(own, last)}")
-        return f"{self.subject} {f'; {self._they} '.join(told)}."
+                parts.append(f"{verb} {joined(clauses, last)}")
+        return f"{self.subject} {f'; {self._they} '.join(parts)}."
 
     def lacking(self) -> str:
         """Return in one sentence what the trials cannot tell, or in part only."""
-        told = []
-        if own := [one.clause for one in self.those("no")]:
-            told.append(f"cannot tell {joined(own, 'or')}")
-        if own := [one.clause for one in self.those("in part")]:
-            told.append(f"can tell in part only {joined(own)}")
-        return f"{self.subject} {f'; {self._they} '.join(told)}." if told else ""
+        parts = []
+        if clauses := [one.clause for one in self.those("no")]:
+            parts.append(f"cannot tell {joined(clauses, 'or')}")
+        if clauses := [one.clause for one in self.those("in part")]:
+            parts.append(f"can tell in part only {joined(clauses)}")
+        return f"{self.subject} {f'; {self._they} '.join(parts)}." if parts else ""
 
     @property
     def _they(self) -> str:
@@ -130,8 +130,8 @@ class Explanation(Answer):
 
     def to_json(self) -> str:
         """Return the questions, the design and provenance as JSON."""
-        told = {"design": self.design, **json.loads(Answer.to_json(self))}
-        return json.dumps(told, indent=2, ensure_ascii=False)
+        content = {"design": self.design, **json.loads(Answer.to_json(self))}
+        return json.dumps(content, indent=2, ensure_ascii=False)
 
     def __str__(self) -> str:
         head = textwrap.fill(self.headline(), _WIDTH)

@@ -154,7 +154,7 @@ class Slices(Answer):
         return [self._row(s) for s in self.slices]
 
     def _row(self, one: Slice) -> dict[str, Cell]:
-        (told,) = [
+        (row,) = [
             r for r in self.performance.rows() if r["algorithm"] == one.chosen.name
         ]
         return {
@@ -164,7 +164,7 @@ class Slices(Answer):
             "number": one.chosen.number,
             "score": one.chosen.score,
             "slice": one.chosen.name,
-            **{n: v for n, v in told.items() if n not in ("task", "algorithm")},
+            **{n: v for n, v in row.items() if n not in ("task", "algorithm")},
             "sd": one.sd,
             "params": json.dumps(one.chosen.params),
         }
@@ -282,20 +282,20 @@ def slices(
         Whether to answer in spite of what `curvewise.check` objects to.
     """
     name = metric_of(trials, metric)
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "alpha": alpha, "at": at, "failed": failed, "confidence": confidence, "band": band
     }  # fmt: skip
-    own = trials.where(task=task, algorithm=algorithm)
-    before = performance(own, name, **asked, anyway=anyway)
+    runs = trials.where(task=task, algorithm=algorithm)
+    before = performance(runs, name, **options, anyway=anyway)
     with ungated():  # reruns are ours
-        after = performance(reruns, name, **asked)
+        after = performance(reruns, name, **options)
     curves = _mean_curves(reruns, name, grid, failed)
     pairs = list(itertools.combinations(reversed(chosen), 2))
     each = shared_confidence(confidence, max(len(pairs), 1))
-    told = dict(settings or {}) | {
-        n: v for n, v in before.provenance.settings.items() if n in ("metric", *asked)
+    record = dict(settings or {}) | {
+        n: v for n, v in before.provenance.settings.items() if n in ("metric", *options)
     }
-    told["reruns"] = reruns.digest()[:12]
+    record["reruns"] = reruns.digest()[:12]
     return Slices(
         before.metric,
         before.one(algorithm, task),
@@ -307,7 +307,7 @@ def slices(
         after,
         reruns,
         Provenance.of(
-            own, "quantile_slices", told, rerun_seed, cautions=before.cautions
+            runs, "quantile_slices", record, rerun_seed, cautions=before.cautions
         ),
     )
 
@@ -350,14 +350,14 @@ def choose(
     name = metric_of(trials, metric)
     task = _only(trials.tasks, task, "task")
     algorithm = _only(trials.algorithms, algorithm, "algorithm")
-    own = trials.where(task=task, algorithm=algorithm)
-    sample = samples(own, name, at, failed, averaged=False)[task][algorithm]
-    asked = _checked(percentiles)
+    runs = trials.where(task=task, algorithm=algorithm)
+    sample = samples(runs, name, at, failed, averaged=False)[task][algorithm]
+    ranks = _checked(percentiles)
     order = np.argsort(trials.metric(name).sign * sample.scores, kind="stable")
-    places = order[np.maximum(rank(len(order), asked / 100), 1) - 1]
+    places = order[np.maximum(rank(len(order), ranks / 100), 1) - 1]
     twice = [
         (p, q)
-        for (p, i), (q, j) in itertools.pairwise(zip(asked, places, strict=True))
+        for (p, i), (q, j) in itertools.pairwise(zip(ranks, places, strict=True))
         if i == j
     ]
     if twice:
@@ -366,42 +366,42 @@ def choose(
             f"Percentiles {p:g} and {q:g} of {len(order)} trials are the same trial. Pass "
             f"percentiles that are further apart, or run more trials."
         )
-    rows = np.searchsorted(own.core.number, sample.numbers[places])
+    rows = np.searchsorted(runs.core.number, sample.numbers[places])
     return tuple(
         Chosen(
             float(p),
             f"{algorithm} p{p:g}",
             int(sample.numbers[place]),
             float(sample.scores[place]),
-            own[int(row)].params,
+            runs[int(row)].params,
         )
-        for p, place, row in zip(asked, places, rows, strict=True)
+        for p, place, row in zip(ranks, places, rows, strict=True)
     )
 
 
 def _checked(percentiles: Sequence[float]) -> Floats:
     try:
-        asked = np.unique(np.asarray(percentiles, dtype=np.float64))
+        ranks = np.unique(np.asarray(percentiles, dtype=np.float64))
     except (TypeError, ValueError):
-        asked = np.empty(0)
-    if asked.ndim != 1 or len(asked) == 0 or not ((asked >= 0) & (asked <= 100)).all():
+        ranks = np.empty(0)
+    if ranks.ndim != 1 or len(ranks) == 0 or not ((ranks >= 0) & (ranks <= 100)).all():
         raise CurvewiseError(
             f"percentiles is {percentiles!r}. Pass numbers from 0 to 100, such as "
             f"(1, 50, 95, 99).",
             argument="percentiles",
             value=percentiles,
         )
-    return asked
+    return ranks
 
 
-def _only(names: Sequence[str], asked: str | None, kind: str) -> str:
-    if asked is None:
+def _only(names: Sequence[str], choice: str | None, kind: str) -> str:
+    if choice is None:
         if len(names) != 1:
             raise CurvewiseError(
                 f"Which {kind}? These trials have {listed(names) or 'none'}.",
                 fixes=[{kind: ...}],
             )
         return names[0]
-    if asked not in names:
-        raise unknown(kind, asked, names)
-    return asked
+    if choice not in names:
+        raise unknown(kind, choice, names)
+    return choice

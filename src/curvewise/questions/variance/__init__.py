@@ -77,14 +77,14 @@ class VarianceShares(TaskTable):
         )
 
     def _records(self) -> Sequence[tuple[Decomposition, Share]]:
-        return [(own, share) for own in self.decompositions for share in own.shares]
+        return [(one, share) for one in self.decompositions for share in one.shares]
 
     def table(self, task: str) -> list[dict[str, Cell]]:
         """Return the rows of one task with headings for people, and totals."""
         out: list[dict[str, Cell]] = []
-        for own in self.of(task):
-            out += table_of(self._columns(), [(own, share) for share in own.shares])
-            out.append({"algorithm": own.algorithm, "source": "total", "sd": own.sd})
+        for one in self.of(task):
+            out += table_of(self._columns(), [(one, share) for share in one.shares])
+            out.append({"algorithm": one.algorithm, "source": "total", "sd": one.sd})
         return out
 
     def notes(self) -> list[str]:
@@ -215,13 +215,13 @@ def variance_shares(
     )
     meant = inquiry.metric
     rng = np.random.default_rng(whole(seed, "seed", 0))
-    found = []
-    for task, own in samples(
+    decompositions = []
+    for task, by_algorithm in samples(
         trials, meant.name, at, failed, crossed=True, averaged=False
     ).items():
-        for algorithm, sample in own.items():
+        for algorithm, sample in by_algorithm.items():
             cell = crossing(trials, task, algorithm, sample, factors)
-            found.append(decomposition(cell, interactions, confidence, rng))
+            decompositions.append(decomposition(cell, interactions, confidence, rng))
     settings: dict[str, Cell] = {
         "metric": meant.name,
         "factors": None if factors is None else ", ".join(factors),
@@ -234,6 +234,6 @@ def variance_shares(
         meant,
         confidence,
         failed_score(meant, failed),
-        tuple(found),
+        tuple(decompositions),
         inquiry.provenance("variance_shares", settings, seed),
     )

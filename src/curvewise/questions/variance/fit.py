@@ -74,21 +74,21 @@ def _labels(trials: Trials, numbers: Ints) -> list[dict[str, Any]]:
     rows = np.searchsorted(trials.core.number, numbers).tolist()
     details = trials.details()
     labels, params = to_texts(details.labels), to_texts(details.params)
-    told = [json.loads(labels[row]) if labels[row] else {} for row in rows]
-    return [{"params": params[r], **one} for r, one in zip(rows, told, strict=True)]
+    parsed = [json.loads(labels[row]) if labels[row] else {} for row in rows]
+    return [{"params": params[r], **one} for r, one in zip(rows, parsed, strict=True)]
 
 
 def _factors(
-    labels: list[dict[str, Any]], asked: Sequence[str] | None, whose: str
+    labels: list[dict[str, Any]], factors: Sequence[str] | None, whose: str
 ) -> tuple[str, ...]:
     names = dict.fromkeys(name for one in labels for name in one)
     levels = {name: len({_key(one.get(name)) for one in labels}) for name in names}
     several = [name for name in levels if levels[name] > 1]
-    if asked is None:
+    if factors is None:
         crossed = [name for name in ROLES if 1 < levels.get(name, 1) < len(labels)]
         chosen = tuple(crossed if len(crossed) > 1 else several)
     else:
-        chosen = tuple(asked)
+        chosen = tuple(factors)
         for name in chosen:
             if name not in levels:
                 raise unknown("label", name, levels)
@@ -141,8 +141,8 @@ def _refuse_holes(
 ) -> None:
     def first(which: Any) -> str:
         place = np.argwhere(which)[0].tolist()
-        named = zip(factors, levels, place, strict=True)
-        return ", ".join(f"{name}={own[i]}" for name, own, i in named)
+        axes = zip(factors, levels, place, strict=True)
+        return ", ".join(f"{name}={values[i]}" for name, values, i in axes)
 
     if (met > 1).any():
         raise CurvewiseError(
@@ -241,33 +241,33 @@ def decomposition(
     rng: np.random.Generator,
 ) -> Decomposition:
     """Return the shares of the variance of a crossed design."""
-    found = components(cell.scores, cell.factors)
-    groups = [[source] for source in found.sources]
+    parts = components(cell.scores, cell.factors)
+    groups = [[source] for source in parts.sources]
     if interactions == "together":
         alone = len(cell.factors)
-        groups = [*groups[:alone], list(found.sources[alone:])]
+        groups = [*groups[:alone], list(parts.sources[alone:])]
     with quietly():
         intervals = share_intervals(
             cell.scores, cell.factors, groups, confidence=confidence, rng=rng
         )
     shares = tuple(
-        _share(cell, found, group, interval)
+        _share(cell, parts, group, interval)
         for group, interval in zip(groups, intervals, strict=True)
     )
     return Decomposition(
         task=cell.task,
         algorithm=cell.algorithm,
         shares=shares,
-        components=found,
+        components=parts,
         failed=cell.failed,
     )
 
 
 def _share(
-    cell: Crossing, found: Components, group: list[Source], interval: Interval
+    cell: Crossing, parts: Components, group: list[Source], interval: Interval
 ) -> Share:
-    places = [found.sources.index(source) for source in group]
-    variance = float(found.variances[places].sum())
+    places = [parts.sources.index(source) for source in group]
+    variance = float(parts.variances[places].sum())
     if len(group[0]) == 1:
         axis = cell.factors.index(group[0][0])
         return Share(_word(group[0]), cell.scores.shape[axis], variance, interval)

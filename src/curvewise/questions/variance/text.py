@@ -34,40 +34,42 @@ def is_largest(own: Decomposition) -> bool:
 
 def headline(answer: "VarianceShares") -> str:
     """Return in one sentence what makes scores vary most, and how sure that is."""
-    found = answer.decompositions
+    splits = answer.decompositions
     sure = confidently(answer.confidence, sure=False)
-    if len(found) <= _MOST:
-        parts = [_clause(answer, own) for own in found]
+    if len(splits) <= _MOST:
+        parts = [_clause(answer, one) for one in splits]
         return capital(f"{'; '.join(parts)}, {sure} for each share.")
-    told = Counter(d.largest.source for d in found if is_largest(d) and d.largest)
-    vary = sum(d.largest is not None for d in found)
-    n = sum(told.values())
-    whose = joined([f"the {source} {times}" for source, times in told.most_common()])
+    sources = Counter(d.largest.source for d in splits if is_largest(d) and d.largest)
+    vary = sum(d.largest is not None for d in splits)
+    n = sum(sources.values())
+    whose = joined([f"the {source} {times}" for source, times in sources.most_common()])
     clear = f"one source is probably the largest in {n} ({whose})" if n else ""
     rest = f"which is largest cannot be told yet in {vary - n}" if vary - n else ""
     none = (
-        f"scores do not vary at all in {len(found) - vary}" if vary < len(found) else ""
+        f"scores do not vary at all in {len(splits) - vary}"
+        if vary < len(splits)
+        else ""
     )
-    said = joined([part for part in (clear, rest, none) if part])
-    pairs = count(len(found), "pair")
-    return f"Of {pairs} of algorithm and task, {said}, {sure} for each share."
+    clauses = joined([part for part in (clear, rest, none) if part])
+    pairs = count(len(splits), "pair")
+    return f"Of {pairs} of algorithm and task, {clauses}, {sure} for each share."
 
 
-def _clause(answer: "VarianceShares", own: Decomposition) -> str:
+def _clause(answer: "VarianceShares", one: Decomposition) -> str:
     names = short_names(d.algorithm for d in answer.decompositions)
     tasks = short_names(answer.tasks)
-    who = names[own.algorithm]
+    who = names[one.algorithm]
     if answer.tasks != (ONLY,):
-        who += f" on {tasks[own.task]}"
-    first, label = own.largest, answer.metric.label
+        who += f" on {tasks[one.task]}"
+    first, label = one.largest, answer.metric.label
     if first is None:
         return f"for {who}, {label} does not vary at all"
-    if is_most(own):
+    if is_most(one):
         return f"for {who}, most of the variation of {label} comes from {_share(first)}"
-    if is_largest(own):
+    if is_largest(one):
         return f"for {who}, the variation of {label} comes most from {_share(first)}"
     others = sorted(
-        (s for s in own.shares if s is not first), key=lambda s: -s.interval.value
+        (s for s in one.shares if s is not first), key=lambda s: -s.interval.value
     )
     return (
         f"for {who}, the variation of {label} comes from {_share(first)} and "
@@ -76,32 +78,34 @@ def _clause(answer: "VarianceShares", own: Decomposition) -> str:
 
 
 def _share(share: Share) -> str:
-    own = share.interval
-    value, low, high = (f"{100 * x:.0f}" for x in (own.value, own.lower, own.upper))
+    interval = share.interval
+    value, low, high = (
+        f"{100 * x:.0f}" for x in (interval.value, interval.lower, interval.upper)
+    )
     return f"the {share.source} ({value} % of it, between {low} and {high} %)"
 
 
 def would_change(answer: "VarianceShares") -> str:
     """Return what would change it: more draws of what was drawn least often."""
     fewest: dict[str, int] = {}
-    for own in answer.decompositions:
-        for share in own.shares:
+    for one in answer.decompositions:
+        for share in one.shares:
             if share.levels is not None:
                 least = fewest.get(share.source, share.levels)
                 fewest[share.source] = min(least, share.levels)
     order = sorted(fewest, key=lambda source: fewest[source])
-    drawn = joined([f"{fewest[source]} of the {source}" for source in order])
-    unsure = [own for own in answer.decompositions if not is_largest(own)]
+    draws = joined([f"{fewest[source]} of the {source}" for source in order])
+    unsure = [one for one in answer.decompositions if not is_largest(one)]
     whose = short_names(d.algorithm for d in answer.decompositions)
     parts = [
-        f"More draws would, most of all where there are fewest ({drawn}): what is rare "
+        f"More draws would, most of all where there are fewest ({draws}): what is rare "
         f"is not in few of them."
     ]
     if unsure:
         names = [f"{whose[d.algorithm]} on {d.task}" for d in unsure]
         parts.append(f"Which share is largest is open for {some(names)}.")
     parts.append("Other ranges of hyperparameters would give other shares.")
-    if failed := sum(own.failed for own in answer.decompositions):
+    if failed := sum(one.failed for one in answer.decompositions):
         parts.append(failures(failed, answer.failed_score, "the shares"))
     return " ".join(parts)
 
