@@ -213,14 +213,16 @@ def all_pairs(
     # judged at several.
     procedure = Procedure(draws, draws, exact, level, noise=noise)
     tested = {
-        own: both_p(tests_of(design.of(own), procedure, child))
-        for own, child in zip(sets, rng.spawn(len(sets)), strict=True)
+        members: both_p(tests_of(design.of(members), procedure, child))
+        for members, child in zip(sets, rng.spawn(len(sets)), strict=True)
     }
     adjusted = [
-        _adjusted({own: both.p[i] for own, both in tested.items()}, pairs, m, method)
+        _adjusted(
+            {members: both.p[i] for members, both in tested.items()}, pairs, m, method
+        )
         for i in range(len(EFFECTS))
     ]
-    least = {own: both.smallest_p for own, both in tested.items()}
+    least = {members: both.smallest_p for members, both in tested.items()}
     floors = _adjusted(least, pairs, m, method)
     times = len(pairs) if method == "holm" else m // 2
     names, sizes = design.names, design.sizes
@@ -266,17 +268,17 @@ def pair_of(one: str, other: str, found: RandomizedAnova) -> Pair:
             f"all_pairs(...).",
             argument="found",
         )
-    own = both_p(found.tests)
+    both = both_p(found.tests)
     sizes = (found.sizes[0], found.sizes[1])
     return Pair(
         one=one,
         other=other,
         sizes=sizes,
-        shuffle_p=own.shuffle_p,
-        flip_p=own.flip_p,
-        adjusted=own.p,
-        smallest_p=own.smallest_p,
-        smallest_adjusted_p=own.smallest_p,
+        shuffle_p=both.shuffle_p,
+        flip_p=both.flip_p,
+        adjusted=both.p,
+        smallest_p=both.smallest_p,
+        smallest_adjusted_p=both.smallest_p,
         lines_to_reject=found.lines_to_reject(),
         level=found.level,
     )
@@ -289,12 +291,12 @@ def _adjusted(
         return holm([p[pair] for pair in pairs])
     adjusted = dict.fromkeys(pairs, 0.0)
     for blocks in partitions(tuple(range(m))):
-        together = [own for own in blocks if len(own) > 1]
+        together = [block for block in blocks if len(block) > 1]
         if not together:
             continue
-        whole = min(1.0, len(together) * min(p[own] for own in together))
-        for own in together:
-            for pair in combinations(own, 2):
+        whole = min(1.0, len(together) * min(p[block] for block in together))
+        for block in together:
+            for pair in combinations(block, 2):
                 adjusted[pair] = max(adjusted[pair], whole)
     return np.array([adjusted[pair] for pair in pairs])
 
@@ -438,8 +440,8 @@ def contrast(
     design = checked_lines(lines, least_lines=2)
     c = _checked_weights(weights, design.names)
     used = tuple(np.flatnonzero(c).tolist())
-    own = design.of(used)
-    inner, unit = apart(own).in_unit()
+    part = design.of(used)
+    inner, unit = apart(part).in_unit()
     # In units of the largest weight: tests do not depend on it.
     largest = float(np.abs(c).max())
     share = c[list(used)] / largest
@@ -447,9 +449,9 @@ def contrast(
     shuffled: tuple[float, float] | None = None
     flipped: tuple[float, float] | None = None
     if len(used) == 2:
-        pair = both_p(tests_of(own, Procedure(draws, draws, None, level), rng))
+        pair = both_p(tests_of(part, Procedure(draws, draws, None, level), rng))
         shuffled, flipped = pair.shuffle_p, pair.flip_p
-    elif min(own.sizes) >= FEWEST_TO_FLIP:
+    elif min(part.sizes) >= FEWEST_TO_FLIP:
         flipped = (
             _flipped(heights, share, draws, rng),
             _flipped(inner.centred(), share, draws, rng),

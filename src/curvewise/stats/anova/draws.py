@@ -36,7 +36,7 @@ def split(values: Floats, sizes: Sequence[int]) -> Split:
     """Return the split of a stack of data sets, shape (data set, line, step)."""
     apart = [_apart(one, sizes) for one in values]
     means, shapes = (np.stack(part) for part in list(zip(*apart, strict=True))[:2])
-    grain = np.array([own for _, _, own in apart])
+    grain = np.array([each for _, _, each in apart])
     # What is as small as the rounding of its making is none.
     means[np.abs(means).max(axis=1) <= _rounded(grain)] = 0
     shapes[np.abs(shapes).max(axis=(1, 2)) <= _rounded(grain)] = 0
@@ -97,9 +97,9 @@ def plain(lines: Split, labels: Labels, *, joint: bool) -> tuple[Floats, Floats]
         every = of_means + of_shapes
         error = np.maximum(every - alg - whole, NONE * every) / (k * (n - m))
         return _ratio(alg / (m - 1), error), _ratio(whole / ((m - 1) * (k - 1)), error)
-    own = np.maximum(of_means - alg, NONE * of_means) / (n - m)
+    noise = np.maximum(of_means - alg, NONE * of_means) / (n - m)
     other = np.maximum(of_shapes - whole, NONE * of_shapes) / (n - m)
-    return _ratio(alg / (m - 1), own), _ratio(whole / (m - 1), other)
+    return _ratio(alg / (m - 1), noise), _ratio(whole / (m - 1), other)
 
 
 def studentised(lines: Split, labels: Labels) -> tuple[Floats, Floats]:
@@ -147,9 +147,9 @@ def flipped(lines: Split, signs: Floats) -> tuple[Floats, Floats]:
     end = 0
     for i, size in enumerate(lines.sizes):
         begin, end = end, end + size
-        own, ours = x[:, begin:end], shapes[:, :, begin:end]
-        means[i] = own @ turned[begin:end] / size
-        variances[i] = ((own**2).sum(axis=1)[:, None] - size * means[i] ** 2) / (
+        heights, ours = x[:, begin:end], shapes[:, :, begin:end]
+        means[i] = heights @ turned[begin:end] / size
+        variances[i] = ((heights**2).sum(axis=1)[:, None] - size * means[i] ** 2) / (
             size - 1
         )
         sums = ours.reshape(-1, size) @ turned[begin:end]
@@ -496,8 +496,8 @@ def as_large(f: Floats) -> Floats:
     >>> as_large(np.array([4.0, np.inf])).round(6).tolist()
     [4.0, 1000000000000.0]
     """
-    known = np.where(np.isinf(f), 0.0, f)
-    low = np.where(np.isinf(f), 1 / _DIGITS, known / (1 + _TIE + _DIGITS * known))
+    finite = np.where(np.isinf(f), 0.0, f)
+    low = np.where(np.isinf(f), 1 / _DIGITS, finite / (1 + _TIE + _DIGITS * finite))
     return low - _DIGITS
 
 

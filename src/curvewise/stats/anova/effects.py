@@ -132,10 +132,10 @@ def effect_sizes(
     """
     checked_confidence(confidence)
     design = checked_lines({"one": one, "other": other}, least_steps=1, least_lines=2)
-    own, unit = apart(design).line_means().in_unit()
-    x, y = (group[:, 0] for group in own.design.groups)
+    lines, unit = apart(design).line_means().in_unit()
+    x, y = (group[:, 0] for group in lines.design.groups)
     sizes, spread = (len(x), len(y)), (float(x.var(ddof=1)), float(y.var(ddof=1)))
-    gap = float(own.means[0, 0] - own.means[1, 0])
+    gap = float(lines.means[0, 0] - lines.means[1, 0])
     # Lines are ranked from one origin: what ties must be made of the same sums.
     ranked = (group[:, 0] for group in line_means(relative(design)[0]).groups)
     return EffectSizes(
@@ -184,13 +184,13 @@ def _standardised(
         value = math.copysign(math.inf, gap) if gap else math.nan
         why = cannot_tell(_NO_SPREAD)
         return Interval(-math.inf, math.inf, estimand, why, value)
-    own = _freedom(s, t, sizes)
+    df = _freedom(s, t, sizes)
     u, v = s / sizes[0], t / sizes[1]
     se = math.sqrt((u + v) / unit)
-    freedom = min(own, _freedom(u, v, sizes))
+    freedom = min(df, _freedom(u, v, sizes))
     d = gap / math.sqrt(unit)
     low, high = noncentralities_of_t(d / se, freedom, confidence)
-    value = d * _hedges(own)
+    value = d * _hedges(df)
     guarantee = asymptotic(
         confidence, "noncentral t", f"{APART}, and normal: less where tails are heavy"
     )
@@ -307,20 +307,20 @@ def _share(lines: Apart, what: str, confidence: float) -> tuple[Interval, float]
     means, rest = lines.means, lines.residuals
     between = float(((means - means.mean(axis=0)) ** 2).sum())
     products = (rest @ rest.T) ** 2
-    own = np.array([(rest[s] ** 2).sum() for s in design.slices]) / (sizes - 1)
-    noise = float(own.sum())
+    variances = np.array([(rest[s] ** 2).sum() for s in design.slices]) / (sizes - 1)
+    noise = float(variances.sum())
     if noise == 0:
         why = cannot_tell("lines of an algorithm do not differ at all")
         value = math.nan if between == 0 else 1.0
         return Interval(0.0, 1.0, estimand, why, value), value
-    chance = (1 - 1 / m) * float((own / sizes).sum())
+    chance = (1 - 1 / m) * float((variances / sizes).sum())
     # Traces of products of covariances, from products of lines.
     squares = np.array(
         [[products[s, r].sum() for r in design.slices] for s in design.slices]
     ) / np.outer(sizes * (sizes - 1), sizes * (sizes - 1))
     weights = (np.eye(m) - 1 / m) ** 2
     first = chance**2 / float((weights * squares).sum())
-    second = float((own / sizes).sum()) ** 2 / float(
+    second = float((variances / sizes).sum()) ** 2 / float(
         (np.diag(squares) / (sizes - 1)).sum()
     )
     low, high = (
@@ -358,11 +358,11 @@ def noncentralities_of_t(t: float, df: float, confidence: float) -> tuple[float,
     """
     from scipy.special import chdtri, ndtr
 
-    asked = math.copysign(min(abs(t), 400.0), t)  # beyond, all is proportional to t
-    scores = np.linspace(-8.5, 8.5, 201 + int(10 * abs(asked)))
+    capped = math.copysign(min(abs(t), 400.0), t)  # beyond, all is proportional to t
+    scores = np.linspace(-8.5, 8.5, 201 + int(10 * abs(capped)))
     weights = np.exp(-(scores**2) / 2)
     weights /= weights.sum()
-    middle = asked * np.sqrt(chdtri(df, ndtr(-scores)) / df)
+    middle = capped * np.sqrt(chdtri(df, ndtr(-scores)) / df)
 
     def limit(share: float) -> float:
         low, high = float(middle.min()) - 12, float(middle.max()) + 12
@@ -372,7 +372,7 @@ def noncentralities_of_t(t: float, df: float, confidence: float) -> tuple[float,
                 break
             above = float(weights @ ndtr(middle - half)) > share
             low, high = (half, high) if above else (low, half)
-        return (low + high) / 2 * (t / asked if asked else 1.0)
+        return (low + high) / 2 * (t / capped if capped else 1.0)
 
     return limit((1 + confidence) / 2), limit((1 - confidence) / 2)
 
@@ -386,19 +386,19 @@ def noncentralities_of_f(
     """
     from scipy.special import ncfdtr
 
-    asked = min(f, 1e5)  # beyond, the noncentrality is proportional to F
+    capped = min(f, 1e5)  # beyond, the noncentrality is proportional to F
 
     def limit(share: float) -> float:
         low, high = 0.0, 4.0
-        if ncfdtr(first, second, 0.0, asked) <= share:
+        if ncfdtr(first, second, 0.0, capped) <= share:
             return 0.0
-        while ncfdtr(first, second, first * high, asked) > share:
+        while ncfdtr(first, second, first * high, capped) > share:
             low, high = high, 4 * high
         for _ in range(60):
             half = (low + high) / 2
-            above = ncfdtr(first, second, first * half, asked) > share
+            above = ncfdtr(first, second, first * half, capped) > share
             low, high = (half, high) if above else (low, half)
-        return (low + high) / 2 * (f / asked if asked else 1.0)
+        return (low + high) / 2 * (f / capped if capped else 1.0)
 
     return limit((1 + confidence) / 2), limit((1 - confidence) / 2)
 

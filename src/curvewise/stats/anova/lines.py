@@ -85,7 +85,7 @@ def checked_lines(
 ) -> Design:
     """Return lines as a design; refuse what no test of curves can be asked about."""
     names, arrays = _named(lines)
-    tables = [checked_table(*own) for own in zip(names, arrays, strict=True)]
+    tables = [checked_table(*pair) for pair in zip(names, arrays, strict=True)]
     if len(tables) < 2:
         raise CurvewiseError(
             f"Lines of {len(tables)} algorithm came. Pass those of two or more, as a "
@@ -405,9 +405,9 @@ def _correlation(deviations: Floats) -> Floats:
     largest = np.abs(deviations).max(axis=0)
     varies = largest > 0
     # Of about 1, so that squares neither overflow nor vanish; 0/0 where none varies.
-    own = deviations / np.where(varies, largest, np.nan)
-    own /= np.sqrt((own**2).sum(axis=0))
-    correlation: Floats = np.clip(own.T @ own, -1.0, 1.0)
+    scaled = deviations / np.where(varies, largest, np.nan)
+    scaled /= np.sqrt((scaled**2).sum(axis=0))
+    correlation: Floats = np.clip(scaled.T @ scaled, -1.0, 1.0)
     at = np.flatnonzero(varies)
     correlation[at, at] = 1.0
     return correlation
@@ -499,8 +499,8 @@ def noise_ratio(lines: LinesLike) -> float:
     3.9
     """
     design = checked_lines(lines, least_steps=1, least_lines=2)
-    own, _ = apart(design).line_means().in_unit()
-    spreads = np.array([group.std(ddof=1) for group in own.design.groups])
+    means, _ = apart(design).line_means().in_unit()
+    spreads = np.array([group.std(ddof=1) for group in means.design.groups])
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(spreads.max() / spreads.min())
 
@@ -537,15 +537,15 @@ class Apart:
     @property
     def means(self) -> Floats:
         """The mean line of each algorithm, all less the same line."""
-        own: Floats = np.stack([g.mean(axis=0) for g in self.design.groups])
-        return self.middles + own
+        means: Floats = np.stack([g.mean(axis=0) for g in self.design.groups])
+        return self.middles + means
 
     @property
     def largest(self) -> Floats:
         """How far lines are apart at each step, about; shape (step,)."""
-        own: Floats = np.abs(self.design.values).max(axis=0)
+        within: Floats = np.abs(self.design.values).max(axis=0)
         between: Floats = np.abs(self.middles).max(axis=0)
-        return np.maximum(own, between)
+        return np.maximum(within, between)
 
     def in_unit(self) -> tuple["Apart", float]:
         """Return the same in a unit, a power of two, that keeps squares finite."""
@@ -603,15 +603,15 @@ def step_units(largest: Floats) -> Floats:
 def _settled(
     design: Design, middles: Floats, line_slack: Floats, slack: Floats
 ) -> Apart:
-    rest, own, off = np.empty_like(design.values), [], []
+    rest, centres, off = np.empty_like(design.values), [], []
     for s in design.slices:
         away, doubt, at = _from_middle(design.values[s], line_slack[s])
         # All or none: without its small deviations, noise would be another noise.
         rest[s] = np.where((np.abs(away) > doubt).any(axis=0), away, 0.0)
-        own.append(_at(design.values[s], at))
+        centres.append(_at(design.values[s], at))
         off.append(_at(line_slack[s], at))
     slack = slack + np.concatenate(off)
-    middles, doubt, _ = _from_middle(middles + np.concatenate(own), slack)
+    middles, doubt, _ = _from_middle(middles + np.concatenate(centres), slack)
     # Beside noise, rounding decides nothing.
     varies = rest.any(axis=0)
     middles = np.where(varies | (np.abs(middles) > doubt), middles, 0.0)

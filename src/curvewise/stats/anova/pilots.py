@@ -46,8 +46,8 @@ class Population:
         # Larger noise is a smaller effect: no statistic depends on the unit.
         unit = np.sqrt(self.noise_sizes(sets, rng))[:, None, None]
         parts = [
-            middle / unit + own[rng.integers(0, len(own), (sets, size))]
-            for middle, own, size in zip(self.middles, self.noise, sizes, strict=True)
+            middle / unit + noise[rng.integers(0, len(noise), (sets, size))]
+            for middle, noise, size in zip(self.middles, self.noise, sizes, strict=True)
         ]
         values = np.concatenate(parts, axis=1)
         values -= values.mean(axis=1, keepdims=True)
@@ -65,10 +65,10 @@ def population(
     values = np.concatenate([apart, *deviations])
     values = values / unit_of(values)
     means = values.mean(axis=1, keepdims=True)
-    own = [_not_rounding(np.sqrt(steps) * means)]
+    columns = [_not_rounding(np.sqrt(steps) * means)]
     if shapes:
-        own.append(compact(_not_rounding(values - means)))
-    coordinates = np.hstack(own)
+        columns.append(compact(_not_rounding(values - means)))
+    coordinates = np.hstack(columns)
     apart, rest = coordinates[:m], coordinates[m:]
     if pooled:
         rest = rest * np.sqrt(len(rest) / (len(rest) - m))
@@ -203,15 +203,15 @@ def noise_freedom(source: Population, effect: str) -> float:
     squares of lines scatter more than those of normal ones do.
     """
     columns = {"algorithm": slice(0, 1), "interaction": slice(1, None)}
-    total, normal, shown = 0.0, 0.0, 0.0
+    total, normal, observed = 0.0, 0.0, 0.0
     unit = unit_of(*source.noise)
     for e in source.noise:
-        own = e[:, columns.get(effect, slice(None))] / unit
-        gram = own.T @ own / len(e)
+        scaled = e[:, columns.get(effect, slice(None))] / unit
+        gram = scaled.T @ scaled / len(e)
         total += float(np.trace(gram))
         normal += 2 * float((gram**2).sum()) / (len(e) - 1)
-        shown += float((own**2).sum(axis=1).var(ddof=1)) / len(e)
-    return 2 * total**2 / max(normal, shown) if total else math.inf
+        observed += float((scaled**2).sum(axis=1).var(ddof=1)) / len(e)
+    return 2 * total**2 / max(normal, observed) if total else math.inf
 
 
 def _welch_weights(source: Population) -> Floats:
@@ -265,15 +265,15 @@ class _Pilots:
     def welch(self) -> Share:
         """Return how often Welch's F is as large as observed, with effects times c."""
         mu, n = self.source.middles[:, :1], self.sizes[:, None]
-        own = np.array([(e[:, 0] ** 2).mean() for e in self.source.noise])[:, None]
+        noise = np.array([(e[:, 0] ** 2).mean() for e in self.source.noise])[:, None]
         means = np.stack(self.means)[:, :, 0]
         squares = (np.stack(self.squares) - n * means**2) / (n - 1)
-        variances = floored(squares, own.mean())
-        shown, _ = welch_f(mu, floored(own, own.mean()), self.sizes)
+        variances = floored(squares, noise.mean())
+        observed, _ = welch_f(mu, floored(noise, noise.mean()), self.sizes)
 
         def share(c: float) -> float:
             f, _ = welch_f(c * mu + means, variances, self.sizes)
-            return float((f >= shown * _NEARLY).mean())
+            return float((f >= observed * _NEARLY).mean())
 
         return share
 
@@ -283,7 +283,7 @@ class _Pilots:
         means = np.stack(self.means)[:, :, 1:]
         mu = _from_middle(self.source.middles[:, None, 1:], ones)
         z = _from_middle(means, ones)
-        own, cross = (z**2).sum(axis=(0, 2)), (z * mu).sum(axis=(0, 2))
+        chance, cross = (z**2).sum(axis=(0, 2)), (z * mu).sum(axis=(0, 2))
         square = float((mu**2).sum())
         traces = (np.stack(self.norms) - n * (means**2).sum(axis=2)) / (n - 1)
         noise = (traces / n).sum(axis=0)
@@ -291,7 +291,7 @@ class _Pilots:
         whole = float((sums / self.sizes**2).sum())
 
         def share(c: float) -> float:
-            value = own + 2 * c * cross + c**2 * square
+            value = chance + 2 * c * cross + c**2 * square
             return float((value * whole >= square * noise * _NEARLY).mean())
 
         return share

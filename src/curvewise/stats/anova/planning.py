@@ -471,9 +471,9 @@ def _for_stated(
 ) -> _Plan:
     """Return how many lines a stated effect takes: of the pilot only noise is judged."""
     aim, scale = question.aim, (1.0, 1.0)
-    own = question.source(middles, pooled=False)
+    unpooled = question.source(middles, pooled=False)
     certain = question.source(middles, pooled=question.pooled)
-    freedom = noise_freedom(own, question.effect)
+    freedom = noise_freedom(unpooled, question.effect)
     source = replace(certain, freedom=freedom)
     many = ManyLines(source, aim.levels, rng)
     needed, curve, offset = many.lines(aim.power, scale), None, 1.0
@@ -491,9 +491,9 @@ def _for_observed(
 ) -> _Plan:
     """Return how many lines the effect takes that a pilot shows, less what is chance."""
     aim, tail = question.aim, question.tail
-    own = question.source(middles, pooled=False)
+    unpooled = question.source(middles, pooled=False)
     source = question.source(middles, pooled=question.pooled)
-    scales = effect_scales(own, (1 - tail, 0.5, tail), rng).tolist()
+    scales = effect_scales(unpooled, (1 - tail, 0.5, tail), rng).tolist()
     many = ManyLines(source, aim.levels, rng)
     needed = [many.lines(aim.power, scale) for scale in scales]
     # Where the pilot shows no more than chance, only the largest effect has a number.

@@ -220,8 +220,8 @@ class Pool:
         if self.disjoint:
             chosen = _drawn(draws, self.lines, (size, size), rng)
         else:
-            own = [_drawn(draws, self.lines, (size,), rng) for _ in range(2)]
-            chosen = np.concatenate(own, axis=1)
+            samples = [_drawn(draws, self.lines, (size,), rng) for _ in range(2)]
+            chosen = np.concatenate(samples, axis=1)
         chosen[:, size:] += self.lines
         return chosen
 
@@ -246,14 +246,14 @@ def _point(
         return np.concatenate(parts, axis=1)
 
     chance = np.sort(statistics(draws[0], pool.mixed), axis=1)
-    shown = statistics(draws[1], pool.apart)
+    apart = statistics(draws[1], pool.apart)
     at = round((1 - level) * draws[0])  # a rank, counted from 1
     critical = chance[:, at - 1 - _AROUND : at + _AROUND].mean(axis=1)
-    power = (shown > critical[:, None]).mean(axis=1)
+    power = (apart > critical[:, None]).mean(axis=1)
     # Power where the critical value is off by a standard error of its rank, either way.
     off = math.ceil(math.sqrt(draws[0] * level * (1 - level)))
     ends = chance[:, [max(at - 1 - off, 0), min(at - 1 + off, draws[0] - 1)]]
-    between = (shown[:, None] > ends[:, :, None]).mean(axis=2)
+    between = (apart[:, None] > ends[:, :, None]).mean(axis=2)
     # One more of either kind: that none of 100 failed does not say that none ever does.
     share = (power * draws[1] + 1) / (draws[1] + 2)
     variance = share * (1 - share) / draws[1] + (between[:, 0] - between[:, 1]) ** 2 / 4
@@ -427,7 +427,7 @@ def power_curve(
             error=error,
             simulated=False,
         )
-    own = source.scaled(scale)
+    scaled = source.scaled(scale)
     m = len(source.noise)
     power_at: dict[int, tuple[float, int]] = {}
     waiting = list(_around(guess, aim.least) if tried is None else tried)
@@ -438,7 +438,7 @@ def power_curve(
         is_near = tried is not None or _NEAR[0] * guess <= n <= _NEAR[1] * guess
         times = aim.simulations if is_near else max(aim.simulations // 3, 100)
         now = replace(aim, simulations=times)
-        power_at[n] = simulated_power(own, (n,) * m, now, rng)[0], times
+        power_at[n] = simulated_power(scaled, (n,) * m, now, rng)[0], times
         if not waiting and tried is None:
             waiting = _beyond(power_at, aim)
     sizes = np.array(sorted(power_at))
@@ -587,10 +587,10 @@ def detections(
     if guarded and min(lines.sizes) >= FEWEST_TO_FLIP:
         tests.insert(0, _flipped)
     for test in tests:
-        left = np.flatnonzero(detected.any(axis=0))
-        if len(left):
-            p = _p(_some(lines, left), test, wanted, rng)
-            detected[:, left] &= p <= wanted * (1 + 1e-12)
+        places = np.flatnonzero(detected.any(axis=0))
+        if len(places):
+            p = _p(_some(lines, places), test, wanted, rng)
+            detected[:, places] &= p <= wanted * (1 + 1e-12)
     return detected
 
 
@@ -625,10 +625,10 @@ def _draws(aim: Floats) -> tuple[int, int]:
 
 
 def _flipped(lines: Split, draws: int, rng: np.random.Generator) -> _Counted:
-    shown = observed_for_flips(lines)
+    observed = observed_for_flips(lines)
     n = sum(lines.sizes)
-    drawn = flipped(lines, random_signs(draws, n, rng))
-    beyond = _as_large(shown, drawn, rounding_of_flips(lines, *shown))
+    chance = flipped(lines, random_signs(draws, n, rng))
+    beyond = _as_large(observed, chance, rounding_of_flips(lines, *observed))
     return beyond, draws, 1 / (1 + 2 ** (n - 1)), False
 
 
@@ -657,15 +657,15 @@ def _shuffled(guarded: bool) -> _Test:
 
 
 def _as_large(
-    shown: tuple[Floats, Floats],
-    drawn: tuple[Floats, Floats],
+    observed: tuple[Floats, Floats],
+    chance: tuple[Floats, Floats],
     ties: tuple[Floats, Floats],
 ) -> Floats:
     """Return how many draws are as large as what is shown, shape (effect, experiment)."""
-    edges = [least(one, tie)[:, None] for one, tie in zip(shown, ties, strict=True)]
+    edges = [least(one, tie)[:, None] for one, tie in zip(observed, ties, strict=True)]
     counts = [
         np.count_nonzero(values >= edge, axis=1)
-        for values, edge in zip(drawn, edges, strict=True)
+        for values, edge in zip(chance, edges, strict=True)
     ]
     return np.array(counts, dtype=np.float64)
 

@@ -314,13 +314,13 @@ class BothP:
 
 def both_p(tests: Mapping[str, EffectTest]) -> BothP:
     """Return the p values of tests of which each effect was shuffled."""
-    own = [tests[effect] for effect in EFFECTS]
-    shuffles = [test.shuffles.p for test in own if test.shuffles is not None]
-    flips = [test.flips.p for test in own if test.flips is not None]
+    both = [tests[effect] for effect in EFFECTS]
+    shuffles = [test.shuffles.p for test in both if test.shuffles is not None]
+    flips = [test.flips.p for test in both if test.flips is not None]
     return BothP(
         (shuffles[0], shuffles[1]),
         (flips[0], flips[1]) if flips else None,
-        max(test.smallest_p for test in own),
+        max(test.smallest_p for test in both),
     )
 
 

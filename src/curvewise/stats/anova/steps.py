@@ -95,21 +95,21 @@ def _lines_at(lines: LinesLike, steps: Any, windows: Any) -> _AtSteps:
             value=few,
         )
     k = design.values.shape[1]
-    at, own = _checked_steps(steps, k), apart(design)
+    at, parts = _checked_steps(steps, k), apart(design)
     if windows is None:
         first = last = middle = at
     else:
         edges = checked_edges(k, windows)
-        own = own.averaged(lambda values: averaged(values, edges))
+        parts = parts.averaged(lambda values: averaged(values, edges))
         first, last = at[edges[:-1]], at[edges[1:] - 1]
         middle = averaged(at[None], edges)[0]
     # Each step has a unit of its own: every statistic is of one step at a time, and one
     # unit for all would drown small scores in the rounding of large ones.
-    unit = step_units(own.largest)
-    own = own.over(unit)
-    rest = design.with_values(own.residuals)
+    unit = step_units(parts.largest)
+    parts = parts.over(unit)
+    rest = design.with_values(parts.residuals)
     return _AtSteps(
-        design=rest, steps=middle, first=first, last=last, unit=unit, means=own.means
+        design=rest, steps=middle, first=first, last=last, unit=unit, means=parts.means
     )
 
 
@@ -453,9 +453,9 @@ def _stepped_down(
     ordered = replace(at, design=at.design.with_values(at.design.values[:, upward]))
     reached = np.zeros(len(f), dtype=np.int64)
     least = as_large(f)[upward, None]
-    for drawn in _flipped_f(ordered, flips, rng):
-        np.maximum.accumulate(drawn, axis=0, out=drawn)
-        reached += np.count_nonzero(drawn >= least, axis=1)
+    for chance in _flipped_f(ordered, flips, rng):
+        np.maximum.accumulate(chance, axis=0, out=chance)
+        reached += np.count_nonzero(chance >= least, axis=1)
     p = np.empty_like(f)
     p[order] = np.maximum.accumulate((1 + reached[::-1]) / (1 + flips))
     return p
@@ -471,8 +471,8 @@ def _hanging(at: _AtSteps) -> NDArray[np.bool_]:
     return np.stack(out)
 
 
-def _checked_level(asked: Any, flips: int) -> float:
-    level = checked_level(asked)
+def _checked_level(value: Any, flips: int) -> float:
+    level = checked_level(value)
     if not is_within(1 / (1 + flips), level):
         raise CurvewiseError(
             f"{flips} flips never give a p of {level:g}. Pass ",
@@ -649,11 +649,11 @@ def mean_band(
             argument="lines",
         )
     at = _checked_steps(steps, table.shape[1])
-    own = apart(Design(("lines",), table, (len(table),)))
-    unit = step_units(own.largest)
+    parts = apart(Design(("lines",), table, (len(table),)))
+    unit = step_units(parts.largest)
     # Whichever line is taken away, that is exact where all have one score.
     value = table[0] + (table - table[0]).mean(axis=0)
-    rest = own.residuals / unit
+    rest = parts.residuals / unit
     n, squares = len(rest), (rest**2).sum(axis=0)
     whole = squares / (n - 1)
     largest = []

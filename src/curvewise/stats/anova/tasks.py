@@ -208,7 +208,7 @@ def over_tasks(
         every = _every_deal(means)
         # Judged once more, by themselves, the lines as they came could differ from the
         # first of all deals in the last digits.
-        z = np.array([own[0] for own in every])
+        z = np.array([deviates[0] for deviates in every])
         by_deals = _shares(z, ties, _combined(every), 0)
     else:
         z = _observed(means)
@@ -248,9 +248,9 @@ def over_tasks(
 def _checked_tasks(tasks: Any) -> dict[str, Design]:
     """Return the lines of each task, both algorithms in the same order everywhere."""
     if isinstance(tasks, Mapping):
-        named = {str(name): lines for name, lines in tasks.items()}
+        by_name = {str(name): lines for name, lines in tasks.items()}
     elif isinstance(tasks, Sequence) and not isinstance(tasks, str):
-        named = {str(i + 1): lines for i, lines in enumerate(tasks)}
+        by_name = {str(i + 1): lines for i, lines in enumerate(tasks)}
     else:
         raise CurvewiseError(
             f"tasks are {type(tasks).__name__}. Pass a mapping from the name of each task "
@@ -258,15 +258,15 @@ def _checked_tasks(tasks: Any) -> dict[str, Design]:
             argument="tasks",
             value=tasks,
         )
-    if not named:
+    if not by_name:
         raise CurvewiseError(
             "There are no tasks. Pass the lines of one or more.",
             argument="tasks",
             value=tasks,
         )
     designs: dict[str, Design] = {}
-    known: tuple[str, ...] = ()
-    for task, lines in named.items():
+    names: tuple[str, ...] = ()
+    for task, lines in by_name.items():
         try:
             design = checked_lines(lines, least_steps=1, least_lines=2)
         except CurvewiseError as error:
@@ -280,11 +280,11 @@ def _checked_tasks(tasks: Any) -> dict[str, Design]:
                 argument="tasks",
                 value=task,
             )
-        known = known or design.names
+        names = names or design.names
         for name in design.names:
-            if name not in known:
-                raise unknown("algorithm", name, known)
-        same = design.names == known
+            if name not in names:
+                raise unknown("algorithm", name, names)
+        same = design.names == names
         designs[task] = design if same else design.of((1, 0))
     return designs
 
@@ -328,8 +328,10 @@ def _deviates(means: Floats, variances: Floats, sizes: Sequence[int]) -> Floats:
 
 def _observed(designs: Sequence[Design]) -> Floats:
     """Return the deviates of the lines as they came, shape (task,)."""
-    own = [_dealt(design, labels_as_they_lie(design.sizes))[0] for design in designs]
-    return np.array(own)
+    deviates = [
+        _dealt(design, labels_as_they_lie(design.sizes))[0] for design in designs
+    ]
+    return np.array(deviates)
 
 
 def _dealt(design: Design, labels: Labels) -> Floats:
@@ -348,21 +350,21 @@ def _dealt(design: Design, labels: Labels) -> Floats:
 
 def _every_deal(designs: Sequence[Design]) -> list[Floats]:
     """Return deviates of all deals of each task, that of the lines as they came first."""
-    own = []
+    deviates = []
     for design in designs:
         z = np.concatenate([_dealt(design, some) for some in all_deals(design.sizes)])
         # Of two deals that are mirror images, one is given where sizes are equal.
-        own.append(np.concatenate((z, -z)) if len(set(design.sizes)) == 1 else z)
-    return own
+        deviates.append(np.concatenate((z, -z)) if len(set(design.sizes)) == 1 else z)
+    return deviates
 
 
-def _combined(own: Sequence[Floats]) -> Iterator[Floats]:
+def _combined(deviates: Sequence[Floats]) -> Iterator[Floats]:
     """Yield every deal of one task with every deal of all others, shape (deal, task)."""
-    counts = tuple(len(z) for z in own)
+    counts = tuple(len(z) for z in deviates)
     done = 0
-    for now in batches(math.prod(counts), 4 * len(own)):
+    for now in batches(math.prod(counts), 4 * len(deviates)):
         places = np.unravel_index(np.arange(done, done + now), counts)
-        yield np.stack([z[i] for z, i in zip(own, places, strict=True)], axis=1)
+        yield np.stack([z[i] for z, i in zip(deviates, places, strict=True)], axis=1)
         done += now
 
 
@@ -384,10 +386,10 @@ def _some_flips(
     designs: Sequence[Design], draws: int, rng: np.random.Generator
 ) -> Iterator[Floats]:
     """Yield z of each task under flips within it, batches of (draw, task)."""
-    own = [Residuals(design) for design in designs]
+    residuals = [Residuals(design) for design in designs]
     for now in batches(draws, _width(designs)):
         z = []
-        for design, residual in zip(designs, own, strict=True):
+        for design, residual in zip(designs, residuals, strict=True):
             signs = random_signs(now, residual.lines, rng)
             means, spread = residual.flipped(signs)
             z.append(_deviates(means[..., 0], spread[..., 0], design.sizes))
@@ -395,7 +397,7 @@ def _some_flips(
 
 
 def _shares(
-    observed: Floats, rounding: Floats, drawn: Iterator[Floats], counted: int
+    observed: Floats, rounding: Floats, chance: Iterator[Floats], counted: int
 ) -> tuple[float, float, float]:
     """Return how often draws are as extreme: in sum, in squares, in both directions.
 
@@ -413,14 +415,14 @@ def _shares(
     whole = somewhere = counted
     turned = np.full((2, len(observed)), counted, dtype=np.int64)
     draws = counted
-    for z in drawn:
+    for z in chance:
         draws += len(z)
         whole += int((np.abs(z.sum(axis=1)) >= total).sum())
         somewhere += int(((z**2).sum(axis=1) >= squares).sum())
         for i, (part, limit) in enumerate(zip(_PARTS, (up, down), strict=True)):
-            own = part(z, 0) ** 2
+            each = part(z, 0) ** 2
             # Without one task, whichever: see `over_tasks`.
-            rest = own.sum(axis=1, keepdims=True) - own
+            rest = each.sum(axis=1, keepdims=True) - each
             turned[i] += (rest >= limit).sum(axis=0)
     reversal = 1.0 if min(up, down) <= 0 else float(turned.max()) / draws
     return whole / draws, somewhere / draws, reversal
