@@ -124,21 +124,21 @@ def bootstrap_interval(
     level = checked_confidence(confidence)
     # With fewer, no resample is beyond the ends.
     draws = checked_chance(resamples, rng, math.ceil(round(2 / (1 - level), 9)) - 1)
-    asked = _resolved(statistic)
-    _warn_of_little(z, asked)
-    value, influence = float(asked.of(z[None])[0]), asked.influence(z)
-    if len(z) > MANY and isinstance(asked, _Weighted):
+    functional = _resolved(statistic)
+    _warn_of_little(z, functional)
+    value, influence = float(functional.of(z[None])[0]), functional.influence(z)
+    if len(z) > MANY and isinstance(functional, _Weighted):
         how, error = "BCa in closed form", 0.0
         lower, upper = _expansion(value, influence, level)
     else:
         how = f"BCa bootstrap, {draws} resamples"
-        replicates = np.sort(_replicates(z, asked, draws, rng))
+        replicates = np.sort(_replicates(z, functional, draws, rng))
         lower, upper, error = _bca(replicates, value, _skew(influence), level)
     guarantee = (
         f"about {100 * level:g}% as the number of trials grows, for independent trials of "
         f"finite variance ({how})"
     )
-    return Interval(lower, upper, asked.estimand, guarantee, value, error)
+    return Interval(lower, upper, functional.estimand, guarantee, value, error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,8 @@ class _Weighted:
         weights = np.diff(self.below(np.arange(n + 1) / n))
         if self.share < 1:  # a mean of all does not ask who is above whom
             samples = np.sort(samples, axis=-1)
-        found: Floats = samples @ weights
-        return found
+        values: Floats = samples @ weights
+        return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class _Own:
 
     def of(self, samples: Floats) -> Floats:
         try:
-            found = np.asarray(self.function(samples, axis=-1), dtype=np.float64)
+            values = np.asarray(self.function(samples, axis=-1), dtype=np.float64)
         except (TypeError, ValueError) as wrong:
             raise CurvewiseError(
                 "The statistic fails with ",
@@ -191,19 +191,19 @@ class _Own:
                 f": {wrong}. Pass a function of scores and axis, such as numpy's.",
                 argument="statistic",
             ) from wrong
-        if found.shape != samples.shape[:1]:
+        if values.shape != samples.shape[:1]:
             raise CurvewiseError(
-                f"The statistic made shape {found.shape} of {samples.shape}. Pass a "
+                f"The statistic made shape {values.shape} of {samples.shape}. Pass a "
                 f"function that reduces the axis it is given.",
                 argument="statistic",
             )
-        if not np.isfinite(found).all():
+        if not np.isfinite(values).all():
             raise CurvewiseError(
-                f"The statistic is not finite for {(~np.isfinite(found)).sum()} of "
-                f"{len(found)} samples. Pass one that always is.",
+                f"The statistic is not finite for {(~np.isfinite(values)).sum()} of "
+                f"{len(values)} samples. Pass one that always is.",
                 argument="statistic",
             )
-        return found
+        return values
 
 
 def _resolved(statistic: Any) -> _Weighted | _Own:
@@ -265,8 +265,8 @@ def _replicates(
 ) -> Floats:
     out = np.empty(resamples)
     for rows in _batches(resamples, len(z)):
-        drawn = rng.integers(len(z), size=(len(rows), len(z)))
-        out[rows] = statistic.of(z[drawn])
+        places = rng.integers(len(z), size=(len(rows), len(z)))
+        out[rows] = statistic.of(z[places])
     return out
 
 

@@ -270,8 +270,8 @@ def _completed(
     held: NDArray[np.bool_], label: int, left: dict[int, tuple[int, ...]], dtype: type
 ) -> Iterator[Labels]:
     """Yield deals in which the lines held have a label and the others those left."""
-    lines, free = len(held), sum(size * len(own) for size, own in left.items())
-    labels = [one for own in left.values() for one in own]
+    lines, free = len(held), sum(size * len(group) for size, group in left.items())
+    labels = [one for group in left.values() for one in group]
     if len(labels) == 1:
         # Arithmetic on bytes is faster than a choice between them.
         out: Labels = held.astype(dtype)
@@ -332,15 +332,15 @@ def random_labels(sizes: Sequence[int], draws: int, rng: np.random.Generator) ->
     n = sum(sizes)
     if len(sizes) == 2:
         # Line after line: it is taken with the chance that those still wanted leave it.
-        taken = np.empty((n, draws), dtype=np.uint8)
+        labels = np.empty((n, draws), dtype=np.uint8)
         wanted = np.full(draws, sizes[1], dtype=np.float32)
         for i in range(n):
             u = rng.random(draws, dtype=np.float32)
             u *= n - i
             now = u < wanted
-            taken[i] = now
+            labels[i] = now
             wanted -= now
-        return taken.T
+        return labels.T
     # Labels ride in the low bits of random keys, and sorting the keys shuffles them.
     keys = rng.integers(0, 1 << 48, (draws, n), dtype=np.uint64)
     keys <<= np.uint64(16)

@@ -106,8 +106,8 @@ def interpolated(n: int, confidence: float) -> float:
     by_size = lagrange(np.log(table.SIZES), math.log(n))
     scale = confidence_scale([*table.CONFIDENCES, confidence])
     by_confidence = lagrange(scale[:-1], scale[-1])
-    known = np.log(np.log(table.CONFIDENCES) / np.log1p(-np.array(table.LEVELS)))
-    m = math.exp(by_size @ known @ by_confidence)
+    nodes = np.log(np.log(table.CONFIDENCES) / np.log1p(-np.array(table.LEVELS)))
+    m = math.exp(by_size @ nodes @ by_confidence)
     return (1 - table.SHAVED) * -math.expm1(math.log(confidence) / m)
 
 

@@ -200,9 +200,9 @@ def share_intervals(
     ends = np.array([(1 - level) / 2, (1 + level) / 2])
     out = []
     for group, pick in zip(groups, picks, strict=True):
-        drawn = np.sort(values[:, pick].sum(axis=1))
+        shares = np.sort(values[:, pick].sum(axis=1))
         estimate = float(estimates.shares[pick].sum())
-        lower, upper = _kept(drawn, ends)
+        lower, upper = _kept(shares, ends)
         out.append(
             Interval(
                 # Where sources were cut at 0, the estimate may lie beyond all draws.
@@ -212,7 +212,7 @@ def share_intervals(
                 f"{100 * level:g}%, approximate, for levels drawn independently "
                 f"(generalized, with jackknifed degrees of freedom)",
                 estimate,
-                _error(drawn, ends),
+                _error(shares, ends),
             )
         )
     return tuple(out)
@@ -285,7 +285,7 @@ def _named(group: Sequence[Source]) -> str:
 
 
 def _degrees(axes: Sequence[tuple[int, ...]], shape: tuple[int, ...]) -> Floats:
-    return np.array([math.prod(shape[i] - 1 for i in own) for own in axes], np.float64)
+    return np.array([math.prod(shape[i] - 1 for i in at) for at in axes], np.float64)
 
 
 def mean_squares(y: Floats, axes: Sequence[tuple[int, ...]]) -> Floats:
@@ -294,12 +294,12 @@ def mean_squares(y: Floats, axes: Sequence[tuple[int, ...]]) -> Floats:
     every = tuple(range(1, y.ndim))
     effects = y - y.mean(axis=every, keepdims=True)  # a large mean would drown the rest
     out = np.empty((len(y), len(axes)))
-    for place, own in enumerate(axes):
+    for place, source in enumerate(axes):
         # The means of a source's cells, less all effects of fewer factors: what is left
         # when the mean along each of its own axes has been taken away.
-        others = tuple(i + 1 for i in range(len(shape)) if i not in own)
+        others = tuple(i + 1 for i in range(len(shape)) if i not in source)
         effect = effects.mean(axis=others, keepdims=True)
-        for i in own:
+        for i in source:
             effect = effect - effect.mean(axis=i + 1, keepdims=True)
         cells = math.prod(shape[i - 1] for i in others)
         out[:, place] = cells * (effect**2).sum(axis=every)
@@ -313,11 +313,11 @@ def unbiased_variances(
 ) -> Floats:
     """Return unbiased variances from mean squares, along the last axis."""
     solve = np.zeros((len(axes), len(axes)))
-    for i, own in enumerate(axes):
-        cells = math.prod(n for j, n in enumerate(shape) if j not in own)
+    for i, source in enumerate(axes):
+        cells = math.prod(n for j, n in enumerate(shape) if j not in source)
         for k, larger in enumerate(axes):
-            if set(own) <= set(larger):
-                solve[i, k] = (-1) ** (len(larger) - len(own)) / cells
+            if set(source) <= set(larger):
+                solve[i, k] = (-1) ** (len(larger) - len(source)) / cells
     variances: Floats = squares @ solve.T
     return variances
 
@@ -369,17 +369,17 @@ def _squares_without_a_level(
     return np.concatenate(parts)
 
 
-def _kept(drawn: Floats, ends: Floats) -> tuple[float, float]:
-    places = np.clip(np.round(ends * (len(drawn) - 1)).astype(int), 0, len(drawn) - 1)
-    return float(drawn[places[0]]), float(drawn[places[1]])
+def _kept(shares: Floats, ends: Floats) -> tuple[float, float]:
+    places = np.clip(np.round(ends * (len(shares) - 1)).astype(int), 0, len(shares) - 1)
+    return float(shares[places[0]]), float(shares[places[1]])
 
 
-def _error(drawn: Floats, ends: Floats) -> float:
+def _error(shares: Floats, ends: Floats) -> float:
     """Return the larger standard error of two quantiles of draws."""
     # Four standard errors of its rank apart, so that few draws do not decide.
-    reach = 2 * np.sqrt(ends * (1 - ends) / len(drawn))
+    reach = 2 * np.sqrt(ends * (1 - ends) / len(shares))
     below, above = (np.clip(ends + side * reach, 0, 1) for side in (-1, 1))
     low, high = (
-        drawn[np.round(p * (len(drawn) - 1)).astype(int)] for p in (below, above)
+        shares[np.round(p * (len(shares) - 1)).astype(int)] for p in (below, above)
     )
     return float(((high - low) / 4).max())

@@ -189,14 +189,14 @@ def has_few(functional: Functional, n: int, *, confidence: float = 0.95) -> bool
 
 
 def _what(functional: Functional, paired: bool) -> What:
-    known: dict[Statistic, What] = {
+    names: dict[Statistic, What] = {
         "mean": "difference of mean",
         "cvar": "difference of cvar",
         "quantile": "difference of quantile",
     }
     if paired and functional.of == "quantile":
         return "difference of quantile in pairs"
-    return known[functional.of]
+    return names[functional.of]
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,10 +481,10 @@ def _errors(
     samples: Sequence[Floats], parts: Sequence[Floats], sizes: Floats
 ) -> tuple[Floats, Floats]:
     """Return the same for samples that are independent of each other."""
-    own = np.array([standard_error(x) if len(x) > 1 else 0.0 for x in parts])
+    each = np.array([standard_error(x) if len(x) > 1 else 0.0 for x in parts])
     still = np.array([is_constant(*two) for two in zip(parts, samples, strict=True)])
     i, j = np.triu_indices(len(samples), 1)
-    one, other, n, m = own[i], own[j], sizes[i], sizes[j]
+    one, other, n, m = each[i], each[j], sizes[i], sizes[j]
     largest = np.where(still[i] & still[j], 0.0, np.maximum(one, other))
     with np.errstate(divide="ignore", invalid="ignore"):
         u, v = (one / largest) ** 2, (other / largest) ** 2

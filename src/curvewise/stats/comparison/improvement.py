@@ -185,14 +185,14 @@ def _paired_limits(
     """Yield the estimate and the limits of each pair of samples."""
     scores = np.stack(samples)
     n = scores.shape[1]
-    known: dict[tuple[int, int], tuple[float, float]] = {}
+    limits: dict[tuple[int, int], tuple[float, float]] = {}
     for i in range(len(scores) - 1):
         wins = (scores[i] > scores[i + 1 :]).sum(axis=1).tolist()
         ties = (scores[i] == scores[i + 1 :]).sum(axis=1).tolist()
         for both in zip(wins, ties, strict=True):
-            if both not in known:
-                known[both] = signs(*both, n, confidence)
-            yield (both[0] + both[1] / 2) / n, known[both]
+            if both not in limits:
+                limits[both] = signs(*both, n, confidence)
+            yield (both[0] + both[1] / 2) / n, limits[both]
 
 
 def _limits(
@@ -286,10 +286,10 @@ def _stratified(
     pairs: int,
     confidence: float,
 ) -> tuple[float, float]:
-    parts = np.array([part for own in placed for part in _variances(own, confidence)])
-    own, df = parts[:, 0] / len(placed) ** 2, parts[:, 1]
-    freedom = own.sum() ** 2 / (own**2 / df).sum()
-    reach = t_quantile(confidence, float(freedom)) * math.sqrt(own.sum())
+    parts = np.array([part for task in placed for part in _variances(task, confidence)])
+    variances, df = parts[:, 0] / len(placed) ** 2, parts[:, 1]
+    freedom = variances.sum() ** 2 / (variances**2 / df).sum()
+    reach = t_quantile(confidence, float(freedom)) * math.sqrt(variances.sum())
     return in_shape_of_score(value, reach, pairs, confidence)
 
 

@@ -207,9 +207,9 @@ def _events(pool: Pool, thresholds: Floats, method: Method) -> int:
     most: one fixed threshold for each v that has a limit. With the same number of runs on
     each task there are as many v as runs, and a limit that hangs on v alone.
     """
-    asked, runs = len(np.unique(thresholds)), int(pool.runs.sum())
+    points, runs = len(np.unique(thresholds)), int(pool.runs.sum())
     is_even = pool.runs.min() == pool.runs.max()
-    return min(asked, runs) if is_even or method == "asymptotic" else asked
+    return min(points, runs) if is_even or method == "asymptotic" else points
 
 
 def _warn(pool: Pool, what: What) -> None:
@@ -230,8 +230,8 @@ def _shares(pool: Pool, thresholds: Floats) -> tuple[Floats, Floats]:
     """Return the profile, and that of each task by itself, shape (task, point)."""
     shares = np.array(
         [
-            1 - np.searchsorted(own, thresholds, side="right") / len(own)
-            for own in (pool.scores[pool.task == t] for t in range(len(pool.runs)))
+            1 - np.searchsorted(scores, thresholds, side="right") / len(scores)
+            for scores in (pool.scores[pool.task == t] for t in range(len(pool.runs)))
         ]
     )
     return shares.mean(axis=0), shares

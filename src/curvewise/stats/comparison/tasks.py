@@ -314,9 +314,9 @@ class Pool:
         batch = max(1, _BATCH // size)
         for done in range(0, resamples, batch):
             rows = min(batch, resamples - done)
-            drawn = places[first + (rng.random((rows, size)) * runs).astype(np.int64)]
-            drawn += size * np.arange(rows)[:, None]
-            counts = np.bincount(drawn.ravel(), minlength=rows * size)
+            picks = places[first + (rng.random((rows, size)) * runs).astype(np.int64)]
+            picks += size * np.arange(rows)[:, None]
+            counts = np.bincount(picks.ravel(), minlength=rows * size)
             yield counts.reshape(rows, size) * weights
 
 
@@ -337,14 +337,14 @@ def by_task(scores: Scores) -> list[Floats]:
             argument="scores",
             value=scores,
         )
-    named = scores if isinstance(scores, Mapping) else dict(enumerate(scores))
-    if not named:
+    arrays = scores if isinstance(scores, Mapping) else dict(enumerate(scores))
+    if not arrays:
         raise CurvewiseError(
             "There are no tasks. Pass one array of scores per task.",
             argument="scores",
             value=scores,
         )
-    return [_runs(task, z) for task, z in named.items()]
+    return [_runs(task, z) for task, z in arrays.items()]
 
 
 def _runs(task: str | int, scores: ArrayLike) -> Floats:

@@ -621,8 +621,8 @@ def _guaranteed_span(
 
 
 def _sum(weights: Floats, scores: Floats) -> float:
-    held = weights > 0  # what has no weight may be infinite
-    return float(weights[held] @ scores[held])
+    has_weight = weights > 0  # what has no weight may be infinite
+    return float(weights[has_weight] @ scores[has_weight])
 
 
 def _enough(width: Callable[[int], float], n: int, half_width: float) -> int:
