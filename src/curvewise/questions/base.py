@@ -57,8 +57,8 @@ class Column:
         value = self.of(record)
         if self.show is not None:
             return self.show(value)
-        shown: Cell = interval_cell(value) if isinstance(value, Interval) else value
-        return shown
+        cell: Cell = interval_cell(value) if isinstance(value, Interval) else value
+        return cell
 
 
 Columns: TypeAlias = Sequence[Column]
@@ -67,11 +67,11 @@ _TASK = Column("task")
 
 def rows_of(columns: Columns, records: Iterable[Any]) -> list[dict[str, Cell]]:
     """Return records for programs."""
-    named = [column for column in columns if column.name]
+    with_name = [column for column in columns if column.name]
     rows: list[dict[str, Cell]] = []
     for record in records:
         row: dict[str, Cell] = {}
-        for column in named:
+        for column in with_name:
             row |= column.cells(record)
         rows.append(row)
     return rows
@@ -137,10 +137,10 @@ def of_task(found: Sequence[_Found], task: str | None) -> tuple[_Found, ...]:
     """Return what was found on a task, which may be left out where there is one."""
     tasks = tuple(dict.fromkeys(one.task for one in found))
     task = one_task(tasks, task)
-    own = tuple(one for one in found if one.task == task)
-    if not own:
+    records = tuple(one for one in found if one.task == task)
+    if not records:
         raise unknown("task", task, tasks)
-    return own
+    return records
 
 
 def of_algorithm(fits: Sequence[_Fit], algorithm: str) -> _Fit:

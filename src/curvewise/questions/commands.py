@@ -339,8 +339,8 @@ def option_names(ctx: click.Context | None) -> dict[str, str] | None:
     ]
     by_option = {one.opts[-1].strip("-").replace("-", "_"): one for one in options}
     by_keyword = {one.name: one for one in options if one.name}
-    named = by_keyword | by_option
-    return _WORDS | {name: one.opts[-1] for name, one in named.items()}
+    by_name = by_keyword | by_option
+    return _WORDS | {name: one.opts[-1] for name, one in by_name.items()}
 
 
 def in_shell(text: str, ctx: click.Context | None = None) -> str:
@@ -380,12 +380,12 @@ def warnings_as_lines(toml_keys: Container[str] | None = None) -> Iterator[None]
         def show(message: Any, category: type[Warning], *rest: Any) -> None:
             if issubclass(category, CurvewiseWarning):
                 text = message.message
-                said = (
+                line = (
                     text.as_options(names)
                     if toml_keys is None
                     else text.as_toml(toml_keys)
                 )
-                sys.stderr.write(f"curvewise: {said}\n")
+                sys.stderr.write(f"curvewise: {line}\n")
             else:
                 usual(message, category, *rest)
 

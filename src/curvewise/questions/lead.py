@@ -120,12 +120,12 @@ class Lead:
         >>> lead.not_from({name: name for name in "bcd"})
         'cannot be told apart yet from b, only from c and probably from d'
         """
-        told = f"cannot be told apart yet from {some([names[n] for n in self.open])}"
-        known = (("from", self.sure), ("probably from", self.probable))
+        clause = f"cannot be told apart yet from {some([names[n] for n in self.open])}"
+        groups = (("from", self.sure), ("probably from", self.probable))
         parts = [
-            f"{word} {some([names[n] for n in own])}" for word, own in known if own
+            f"{word} {some([names[n] for n in who])}" for word, who in groups if who
         ]
-        return f"{told}, only {joined(parts)}" if parts else told
+        return f"{clause}, only {joined(parts)}" if parts else clause
 
 
 def lead_on(

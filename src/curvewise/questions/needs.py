@@ -375,13 +375,13 @@ ONE_TRIAL = "One trial does not show how scores vary."
 
 def known_to_within(n: int, unit: str) -> str:
     """Return how well so many runs know a distribution, in a sentence."""
-    told = (
+    clause = (
         f"With {count(n, unit)} of each, the share of {unit}s at or below any score is "
         f"known to within {half_width(n):.2g} (95 % confidence)"
     )
     if half_width(n) <= CLOSE:
-        return f"{told}."
-    return f"{told}; {trials_for_band(CLOSE):,} of each make it {CLOSE:g}."
+        return f"{clause}."
+    return f"{clause}; {trials_for_band(CLOSE):,} of each make it {CLOSE:g}."
 
 
 def usual_at(trials: Trials) -> At:
@@ -393,7 +393,7 @@ def usual_at(trials: Trials) -> At:
     by_task = [np.unique(core.steps[codes == code]) for code in np.unique(codes)]
     if all(len(steps) == 1 for steps in by_task):
         return "last"
-    common = set(by_task[0].tolist()).intersection(*(own.tolist() for own in by_task))
+    common = set(by_task[0].tolist()).intersection(*(each.tolist() for each in by_task))
     return max(common) if common else "last"
 
 

@@ -194,11 +194,11 @@ def clusters_of(trials: Trials, design: Design) -> dict[str, Clusters]:
 def _of_task(
     trials: Trials, task: str, metric: str, at: At, failed: Failed, averaged: bool
 ) -> dict[str, Sample]:
-    own = trials.where(task=task) if len(trials.tasks) > 1 else trials
-    scores, broken = doors.scores(own, metric, at, failed)
-    numbers = doors.numbers(own, at)
+    one_task = trials.where(task=task) if len(trials.tasks) > 1 else trials
+    scores, broken = doors.scores(one_task, metric, at, failed)
+    numbers = doors.numbers(one_task, at)
     is_numbered = are_numbered(trials)
-    found = {
+    by_name = {
         name: Sample(
             values, numbers[name], int(broken[name].sum()), is_numbered, broken[name]
         )
@@ -206,16 +206,16 @@ def _of_task(
         if len(values)
     }
     if not averaged or trials.design.unit != "cluster":
-        return found
-    if sum(map(len, numbers.values())) < len(own):  # those of one size
+        return by_name
+    if sum(map(len, numbers.values())) < len(one_task):  # those of one size
         chosen = [
-            (own.core.algorithm == own.algorithms.index(name))
-            & np.isin(own.core.number, known)
-            for name, known in numbers.items()
+            (one_task.core.algorithm == one_task.algorithms.index(name))
+            & np.isin(one_task.core.number, allowed)
+            for name, allowed in numbers.items()
         ]
-        own = own.take(np.flatnonzero(np.logical_or.reduce(chosen)))
-    clusters = clusters_of(own, trials.design)
-    return {name: _mean_of(one, clusters[name]) for name, one in found.items()}
+        one_task = one_task.take(np.flatnonzero(np.logical_or.reduce(chosen)))
+    clusters = clusters_of(one_task, trials.design)
+    return {name: _mean_of(one, clusters[name]) for name, one in by_name.items()}
 
 
 def _mean_of(sample: Sample, clusters: Clusters) -> Sample:

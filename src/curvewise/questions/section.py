@@ -177,8 +177,8 @@ def task_heading(task: str) -> str:
     """
     if task == ONLY:
         return ""
-    told = titled(task)
-    return told if told == task else capital(told)
+    heading = titled(task)
+    return heading if heading == task else capital(heading)
 
 
 def at_words(at: At) -> str:
@@ -245,13 +245,13 @@ def attempted(
     where nothing is to be said.
     """
     try:
-        made = section()
+        out = section()
     except Blocked as problem:
         why = f"Withheld. {problem.as_options()}"
     except CurvewiseError as problem:
         why = refusal(problem)
     else:
-        return [] if made is None else [replace(made, anchor=anchor, question=question)]
+        return [] if out is None else [replace(out, anchor=anchor, question=question)]
     return [Section(anchor, question, asked, why, in_summary=False)] if why else []
 
 
@@ -266,7 +266,7 @@ def by_metric(
     """Return one attempt per metric; of several answers the first is in the summary."""
     out: list[Section] = []
     for metric in metrics:
-        made = attempted(
+        sections = attempted(
             f"{name}-{len(out)}",
             f"{question} ({metric.label})",
             asked,
@@ -274,7 +274,7 @@ def by_metric(
             partial(refusal, metric.name),
         )
         is_later = any(other.in_summary for other in out)
-        out += [replace(one, in_summary=False) if is_later else one for one in made]
+        out += [replace(one, in_summary=False) if is_later else one for one in sections]
     return out
 
 

@@ -18,9 +18,9 @@ def digits_for(*numbers: float) -> int:
     >>> digits_for(0.933, 0.97), digits_for(0.87031, 0.87034)
     (3, 5)
     """
-    known = {x for x in numbers if math.isfinite(x)}
+    finite = {x for x in numbers if math.isfinite(x)}
     for digits in range(3, _MOST_DIGITS):
-        if len({shown(x, digits) for x in known}) == len(known):
+        if len({shown(x, digits) for x in finite}) == len(finite):
             return digits
     return _MOST_DIGITS
 
@@ -209,10 +209,10 @@ def some_pairs(pairs: Sequence[str]) -> str:
     >>> some_pairs([f"a and {x}" for x in "bcdef"])
     'a and b, a and c, and 3 more pairs'
     """
-    shown = list(pairs)
-    if len(shown) > _MOST:
-        shown = [*shown[: _MOST - 1], f"{len(shown) - _MOST + 1} more pairs"]
-    *first, last = shown
+    parts = list(pairs)
+    if len(parts) > _MOST:
+        parts = [*parts[: _MOST - 1], f"{len(parts) - _MOST + 1} more pairs"]
+    *first, last = parts
     return f"{', '.join(first)}, and {last}" if first else last
 
 
