@@ -227,12 +227,12 @@ class Performance(TaskTable):
 
     def _told(self, task: str) -> list[Contrast]:
         """Return the pairs of a task that are worth a line each."""
-        own = [c for c in self.contrasts if c.task == task]
-        if len(own) <= _MOST_PAIRS:
-            return own
+        pairs = [c for c in self.contrasts if c.task == task]
+        if len(pairs) <= _MOST_PAIRS:
+            return pairs
         up = self.metric.on(task).sign
         leader = max(self.of(task), key=lambda d: up * d.best_interval.value).algorithm
-        return [c for c in own if leader in (c.one, c.other)]
+        return [c for c in pairs if leader in (c.one, c.other)]
 
     def overall_table(self) -> list[dict[str, Cell]]:
         """Return the algorithms over all tasks with headings for people."""
@@ -267,8 +267,8 @@ not tested.
 
     def verdict(self, task: str) -> str:
         """Return in words who is ahead on a task, and how sure that is."""
-        told = self._told(task)
-        return text.verdict_of(self.of(task), told, self.alpha, self.confidence)
+        pairs = self._told(task)
+        return text.verdict_of(self.of(task), pairs, self.alpha, self.confidence)
 
     def where(self, task: str) -> list[str]:
         """Return in words at which quantiles one algorithm is better than another.
@@ -279,8 +279,8 @@ not tested.
         # Where the bands of all cells hold, so does what follows for all their pairs; a
         # comparison halves what may go wrong between its two.
         both = 1 - 2 * (1 - self.confidence) / len(self.distributions)
-        own = {d.algorithm: d for d in self.of(task)}
-        pairs = [(own[c.one], own[c.other]) for c in self._told(task)]
+        by_name = {d.algorithm: d for d in self.of(task)}
+        pairs = [(by_name[c.one], by_name[c.other]) for c in self._told(task)]
         return text.sentences([compared(one, other, both) for one, other in pairs])
 
     def _tables(self) -> dict[str, list[dict[str, Cell]]]:
@@ -379,7 +379,7 @@ def performance(
         _refuse_gaps(by_task)
     cells = sum(map(len, by_task.values()))
     each = shared_confidence(confidence, cells) if family else confidence
-    found = tuple(
+    distributions = tuple(
         distribution_of(
             (task, algorithm),
             meant.on(task),
@@ -391,10 +391,10 @@ def performance(
             unit=unit_of(trials),
             rng=rng,
         )
-        for task, own in by_task.items()
-        for algorithm, cell in own.items()
+        for task, by_name in by_task.items()
+        for algorithm, cell in by_name.items()
     )
-    used = any(d.is_bootstrapped for d in found)
+    used = any(d.is_bootstrapped for d in distributions)
     settings: dict[str, Cell] = {
         "metric": meant.name,
         "alpha": alpha,
@@ -411,23 +411,23 @@ def performance(
         alpha,
         threshold,
         failed_score(meant, failed),
-        found,
+        distributions,
         contrasts(by_task, meant, alpha=alpha, confidence=confidence, kind=band),
-        overall(found, confidence) if over_tasks else (),
+        overall(distributions, confidence) if over_tasks else (),
         inquiry.provenance("performance", settings, seed if used else None),
     )
 
 
 def _refuse_gaps(by_task: Mapping[str, Mapping[str, Sample]]) -> None:
     """Raise if there are no several tasks, or not every algorithm met every one."""
-    names = dict.fromkeys(name for own in by_task.values() for name in own)
+    names = dict.fromkeys(name for by_name in by_task.values() for name in by_name)
     if len(by_task) == 1:
         raise CurvewiseError(
             "There is one task. Leave ", Keyword("over_tasks"), " out."
         )
-    for task, own in by_task.items():
+    for task, by_name in by_task.items():
         for name in names:
-            if name not in own:
+            if name not in by_name:
                 raise CurvewiseError(
                     f"'{name}' has no trials on task '{task}', so all tasks cannot "
                     "be summed up. Leave ",

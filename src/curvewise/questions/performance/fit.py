@@ -105,8 +105,8 @@ class Distribution:
     @property
     def monte_carlo_error(self) -> float:
         """Largest standard error that the bootstrap left in an end; 0 without one."""
-        own = (self.mean_interval, self.best_interval, self.worst_interval)
-        return max(interval.monte_carlo_error for interval in own)
+        intervals = (self.mean_interval, self.best_interval, self.worst_interval)
+        return max(interval.monte_carlo_error for interval in intervals)
 
     def best(self, alpha: float) -> float:
         """Return the mean of the best ``1 - alpha`` of the trials (upper CVaR)."""
@@ -121,9 +121,9 @@ class Distribution:
     def reaching(self, z: float) -> Threshold:
         """Return how many trials are at least as good as `z`, and how good those are."""
         up = self.metric.sign
-        found = threshold(up * self.scores, up * z)
+        above = threshold(up * self.scores, up * z)
         return Threshold(
-            found.probability, up * found.mean_reached, up * found.partial, found.excess
+            above.probability, up * above.mean_reached, up * above.partial, above.excess
         )
 
     def best_curve(self, alpha: ArrayLike) -> CurveBand:
@@ -148,7 +148,7 @@ class Distribution:
         up = self.metric.sign
         p = None if self.metric.is_bounded else 0.5
         try:
-            found = tuning_curve(
+            curve = tuning_curve(
                 up * self.scores,
                 k,
                 quantile=p,
@@ -157,11 +157,11 @@ class Distribution:
                 support=self.metric.upward,
             )
         except CurvewiseError:  # too few trials for any end, but there is an estimate
-            found = _unbounded(up * self.scores, k, p)
+            curve = _unbounded(up * self.scores, k, p)
         if up > 0:
-            return found
+            return curve
         return replace(
-            found, value=-found.value, lower=-found.upper, upper=-found.lower
+            curve, value=-curve.value, lower=-curve.upper, upper=-curve.lower
         )
 
 
@@ -193,7 +193,7 @@ def distribution_of(
         _interval(band, best, f"the mean of the best {1 - alpha:g} of all trials", rng),
         _interval(band, worst, f"the mean of the worst {alpha:g} of all trials", rng),
     )
-    is_read_off = [found.guarantee == band.guarantee for found in intervals]
+    is_read_off = [interval.guarantee == band.guarantee for interval in intervals]
     is_bootstrapped = not all(is_read_off)
     is_clustered = unit != "trial" and len(scores) > 2 and float(np.ptp(scores)) > 0
     if is_clustered:
@@ -228,10 +228,10 @@ def _interval(
         return Interval(*ends, estimand, band.guarantee, float(value))
     statistic: Any = "mean" if tail is None else ("cvar", *tail)
     with quietly():
-        found = bootstrap_interval(
+        interval = bootstrap_interval(
             band.scores, statistic, confidence=band.confidence, rng=rng
         )
-    return replace(found, estimand=estimand, value=float(value))
+    return replace(interval, estimand=estimand, value=float(value))
 
 
 # --- Two algorithms on one task: who is ahead, and how sure is that --------------------
@@ -309,13 +309,13 @@ def contrasts(
     """Return every pair on every task; all intervals of a kind hold at once."""
     best = {t: Functional("cvar", *best_tail(metric.on(t), alpha)) for t in scores}
     sure = _bounds(scores, metric, best, confidence, kind)
-    pairs = sum(len(own) * (len(own) - 1) // 2 for own in scores.values())
+    pairs = sum(len(cells) * (len(cells) - 1) // 2 for cells in scores.values())
     each = shared_confidence(confidence, max(pairs, 1))
     return tuple(
-        found
-        for task, own in scores.items()
-        for found in _of_task(
-            *(task, own, metric.on(task), best[task], each, sure.get(task)),
+        contrast
+        for task, cells in scores.items()
+        for contrast in _of_task(
+            *(task, cells, metric.on(task), best[task], each, sure.get(task)),
             is_fixed=kind != "anytime",
         )
     )
@@ -335,20 +335,20 @@ def _bounds(
 
     Where that holds for all cells, it holds for all differences: pairs cost nothing.
     """
-    if any(own.lacks(metric.on(task).range) for task, own in best.items()):
+    if any(of.lacks(metric.on(task).range) for task, of in best.items()):
         return {}
     each = shared_confidence(confidence, sum(map(len, scores.values())))
     return {
         task: {
             name: best[task].bounds(
                 cdf_band(
-                    own.scores,
+                    sample.scores,
                     confidence=each,
                     kind=kind,
                     support=metric.on(task).range,
                 )
             )
-            for name, own in cells.items()
+            for name, sample in cells.items()
         }
         for task, cells in scores.items()
     }
@@ -368,7 +368,7 @@ def _of_task(
     mass = f"the mean of the best {best.mass:g} of all trials"
     few = {
         n: has_few(best, n, confidence=confidence)
-        for n in {len(own.scores) for own in scores.values()}
+        for n in {len(sample.scores) for sample in scores.values()}
     }
     gaps, improvements = _intervals(list(scores.values()), metric, best, confidence)
     pairs = itertools.combinations(scores, 2)
@@ -396,10 +396,10 @@ def _of_task(
 
 
 def _intervals(
-    own: Sequence[Sample], metric: Metric, best: Functional, confidence: float
+    samples: Sequence[Sample], metric: Metric, best: Functional, confidence: float
 ) -> tuple[list[Interval], list[Interval]]:
     """Return the intervals of all pairs: of the difference, and of who is better."""
-    down = [one.scores for one in own]
+    down = [one.scores for one in samples]
     up = [metric.sign * scores for scores in down]
     gaps: dict[tuple[int, int], Interval] = {}
     improvements: dict[tuple[int, int], Interval] = {}
@@ -407,29 +407,29 @@ def _intervals(
     def ask(members: Sequence[int], paired: bool) -> None:
         pairs = list(itertools.combinations(members, 2))
         options: dict[str, Any] = {"confidence": confidence, "paired": paired}
-        found = all_differences(
+        intervals = all_differences(
             [down[i] for i in members], best, support=metric.range, **options
         )
-        gaps.update(zip(pairs, found, strict=True))
-        found = all_improvements([up[i] for i in members], **options)
-        improvements.update(zip(pairs, found, strict=True))
+        gaps.update(zip(pairs, intervals, strict=True))
+        intervals = all_improvements([up[i] for i in members], **options)
+        improvements.update(zip(pairs, intervals, strict=True))
 
-    groups = _paired_groups(own)
+    groups = _paired_groups(samples)
     with quietly():  # few trials are said in words
         if len(groups) > 1:
-            ask(range(len(own)), paired=False)
+            ask(range(len(samples)), paired=False)
         for members in groups:
             ask(members, paired=True)
-    pairs = list(itertools.combinations(range(len(own)), 2))
+    pairs = list(itertools.combinations(range(len(samples)), 2))
     return [gaps[pair] for pair in pairs], [improvements[pair] for pair in pairs]
 
 
-def _paired_groups(own: Sequence[Sample]) -> list[list[int]]:
+def _paired_groups(samples: Sequence[Sample]) -> list[list[int]]:
     """Return the places of samples, those that are paired with each other together."""
     groups: list[list[int]] = []
-    for place, one in enumerate(own):
+    for place, one in enumerate(samples):
         for group in groups:
-            if are_paired(own[group[0]], one):
+            if are_paired(samples[group[0]], one):
                 group.append(place)
                 break
         else:
@@ -559,15 +559,19 @@ def overall(
     """Return each algorithm over all tasks, if there are several and it met them all."""
     by_algorithm = _by_algorithm(distributions)
     tasks = {d.task for d in distributions}
-    if len(tasks) == 1 or any(len(own) < len(tasks) for own in by_algorithm.values()):
+    if len(tasks) == 1 or any(
+        len(cells) < len(tasks) for cells in by_algorithm.values()
+    ):
         return ()
     with quietly():
-        return tuple(_overall(n, own, confidence) for n, own in by_algorithm.items())
+        return tuple(
+            _overall(n, cells, confidence) for n, cells in by_algorithm.items()
+        )
 
 
-def _overall(name: str, own: Sequence[Distribution], confidence: float) -> Overall:
-    metric = own[0].metric
-    scores = [d.scores for d in own]
+def _overall(name: str, cells: Sequence[Distribution], confidence: float) -> Overall:
+    metric = cells[0].metric
+    scores = [d.scores for d in cells]
     best = metric.range[1] if metric.sign > 0 else metric.range[0]
     gap = None
     if math.isfinite(best):
@@ -605,13 +609,13 @@ def profiles(
     ends = [e for d in distributions for e in (d.scores[0], d.scores[-1])]
     at = np.linspace(min(ends), max(ends), _PROFILE_GRID)
     out = {}
-    for name, own in _by_algorithm(distributions).items():
+    for name, cells in _by_algorithm(distributions).items():
         with quietly():
-            found = performance_profile(
-                [up * d.scores for d in own], up * at, confidence=confidence
+            curve = performance_profile(
+                [up * d.scores for d in cells], up * at, confidence=confidence
             )
         out[name] = CurveBand(
-            at, found.value, found.lower, found.upper, found.estimand, found.guarantee
+            at, curve.value, curve.lower, curve.upper, curve.estimand, curve.guarantee
         )
     return out
 

@@ -216,8 +216,8 @@ def verdict_of(
             f"{name} scores {shown(mean[name])} on average, and {shown(best[name])} "
             f"over the best {top} of its trials."
         )
-    told = _in_front(best, mean, up, f"the best {top} of the trials")
-    return f"{told} {_apart(contrasts, top, confidence)}"
+    front = _in_front(best, mean, up, f"the best {top} of the trials")
+    return f"{front} {_apart(contrasts, top, confidence)}"
 
 
 def _in_front(
@@ -279,10 +279,10 @@ def sentences(comparisons: Sequence[Comparison]) -> list[str]:
 
 
 def _ahead(c: Comparison) -> str:
-    word, seen, other = "better", c.seen_worse, "worse"
+    word, share, other = "better", c.seen_worse, "worse"
     if c.worse:
-        word, seen, other = "worse", c.seen_better, "better"
-    doubt = f", and nowhere {other} for sure" if round(seen, 2) > 0 else ""
+        word, share, other = "worse", c.seen_better, "better"
+    doubt = f", and nowhere {other} for sure" if round(share, 2) > 0 else ""
     return f"{c.one} is {word} than {c.other} {where(c.better + c.worse)}{doubt}."
 
 
@@ -313,8 +313,8 @@ def where(stretches: Sequence[Stretch]) -> str:
     'over its worst 12 % and over its best 50 %'
     """
     longest = max(stretches, key=lambda s: s[1] - s[0])
-    told = [s for s in stretches if s == longest or s[1] - s[0] >= WORTH_A_WORD]
-    return " and ".join(_stretch(a, b) for a, b in told)
+    parts = [s for s in stretches if s == longest or s[1] - s[0] >= WORTH_A_WORD]
+    return " and ".join(_stretch(a, b) for a, b in parts)
 
 
 def _stretch(a: float, b: float) -> str:
@@ -345,7 +345,8 @@ def leads(answer: "Performance") -> tuple[Lead, ...]:
         best = d.metric.sign * d.best_interval.value
         scores.setdefault(d.task, {})[d.algorithm] = best
     return tuple(
-        lead_on(task, own, findings.get(task, [])) for task, own in scores.items()
+        lead_on(task, by_name, findings.get(task, []))
+        for task, by_name in scores.items()
     )
 
 
@@ -376,34 +377,34 @@ _FAR = 4  # times as many trials for intervals half as long
 
 def headline(answer: "Performance", first: str = "") -> str:
     """Return in one sentence who is in front, and how sure that is."""
-    found = leads(answer)
+    leaders = leads(answer)
     if all(d.failed == len(d.scores) for d in answer.distributions):
         failed = sum(d.failed for d in answer.distributions)
-        told = (
+        clause = (
             f"how good anybody is, cannot be told: "
             f"{'the only trial' if failed == 1 else f'all {failed:,} trials'} failed, and "
             f"{'counts' if failed == 1 else 'count'} with score {answer.failed_score}"
         )
-    elif all(lead.standing == "alone" for lead in found):
-        told = _how_good(answer, [_front(answer, lead) for lead in found])
-    elif len(found) > _MOST_TASKS:
-        told = _counted(answer, found)
+    elif all(lead.standing == "alone" for lead in leaders):
+        clause = _how_good(answer, [_front(answer, lead) for lead in leaders])
+    elif len(leaders) > _MOST_TASKS:
+        clause = _counted(answer, leaders)
     else:
-        told = _one_by_one(answer, found)
-    return sentence(f"{first}{told}.")
+        clause = _one_by_one(answer, leaders)
+    return sentence(f"{first}{clause}.")
 
 
-def _one_by_one(answer: "Performance", found: Sequence[Lead]) -> str:
+def _one_by_one(answer: "Performance", leaders: Sequence[Lead]) -> str:
     """Return who is in front on each of a few tasks, those that are alike together."""
     names, tasks = _names(answer), short_names(answer.tasks)
     alike: dict[Lead, list[Lead]] = {}
-    for lead in found:
+    for lead in leaders:
         alike.setdefault(replace(lead, task=""), []).append(lead)
     parts: list[str] = []
-    for lead, own in alike.items():
-        clause = _clause(lead, names, _how_much(answer, own, is_first=not parts))
-        where = at_tasks([one.task for one in own], tasks)
-        parts.append(f"{where}{clause}{_on_average(answer, own, names)}")
+    for lead, group in alike.items():
+        clause = _clause(lead, names, _how_much(answer, group, is_first=not parts))
+        where = at_tasks([one.task for one in group], tasks)
+        parts.append(f"{where}{clause}{_on_average(answer, group, names)}")
     return "; ".join(parts)
 
 
@@ -426,45 +427,45 @@ def _clause(lead: Lead, names: Mapping[str, str], how: str) -> str:
         )
     if lead.sure and lead.probable:
         sure, probable = (
-            some([names[n] for n in own]) for own in (lead.sure, lead.probable)
+            some([names[n] for n in rivals]) for rivals in (lead.sure, lead.probable)
         )
         return f"{who} is ahead of {sure} and probably of {probable} ({how})"
     doubt = "probably " if lead.probable else ""
     return f"{who} is {doubt}ahead of {lead.whom(names)} ({how})"
 
 
-def _how_much(answer: "Performance", own: Sequence[Lead], *, is_first: bool) -> str:
+def _how_much(answer: "Performance", leaders: Sequence[Lead], *, is_first: bool) -> str:
     """Return how good the leader is; what all tasks share is said with the first."""
     tasks = short_names(answer.tasks)
-    fronts = [_front(answer, lead) for lead in own]
+    fronts = [_front(answer, lead) for lead in leaders]
     parts = []
     for d in fronts:
-        where = f" on {tasks[d.task]}" if len(own) > 1 else ""
+        where = f" on {tasks[d.task]}" if len(leaders) > 1 else ""
         best = d.best_interval
         parts.append(f"{estimate(best)}{where}, {_span(d, best)}")
-    told = "; ".join(parts)
+    estimates = "; ".join(parts)
     if not is_first:
-        return told
+        return estimates
     which = f"mean {answer.metric.label} of {share_of_trials(answer.alpha)}"
-    if own[0].standing == "level":
+    if leaders[0].standing == "level":
         which = which.replace("its trials", "their trials")
-    known = [d for d in fronts if is_known(d.best_interval)]
-    if not known:
-        return f"{which}: {told}"
-    each = ", each" if len(own) > 1 else ""
-    return f"{which}: {told}{each} {_how_surely(answer, known)}"
+    finite = [d for d in fronts if is_known(d.best_interval)]
+    if not finite:
+        return f"{which}: {estimates}"
+    each = ", each" if len(leaders) > 1 else ""
+    return f"{which}: {estimates}{each} {_how_surely(answer, finite)}"
 
 
 def _span(d: Distribution, interval: Interval) -> str:
     return span(interval, sure=not d.is_bootstrapped)
 
 
-def _how_surely(answer: "Performance", own: Sequence[Distribution]) -> str:
+def _how_surely(answer: "Performance", distributions: Sequence[Distribution]) -> str:
     """Return the confidence of intervals; bootstrapped ones of few trials have less."""
-    if not any(d.is_bootstrapped for d in own):
+    if not any(d.is_bootstrapped for d in distributions):
         return confidently(answer.confidence)
     share = min(answer.alpha, 1 - answer.alpha)
-    if min(len(d.scores) * share for d in own) < FEW:
+    if min(len(d.scores) * share for d in distributions) < FEW:
         return (
             f"with less than {percent(answer.confidence)} confidence, as trials are few"
         )
@@ -472,32 +473,30 @@ def _how_surely(answer: "Performance", own: Sequence[Distribution]) -> str:
 
 
 def _on_average(
-    answer: "Performance", own: Sequence[Lead], names: Mapping[str, str]
+    answer: "Performance", leaders: Sequence[Lead], names: Mapping[str, str]
 ) -> str:
     """Return who came out in front over all trials, where that is somebody else."""
     tasks = short_names(answer.tasks)
     others: dict[str, list[str]] = {}
-    for lead in own:
+    for lead in leaders:
         first = max(answer.of(lead.task), key=lambda d: d.metric.sign * d.mean)
         if lead.standing != "alone" and first.mean != _front(answer, lead).mean:
             others.setdefault(names[first.algorithm], []).append(tasks[lead.task])
     if not others:
         return ""
-    told = joined(
+    who = joined(
         [
-            name if len(where) == len(own) else f"{name} on {joined(where)}"
+            name if len(where) == len(leaders) else f"{name} on {joined(where)}"
             for name, where in others.items()
         ]
     )
     verb = "has" if len(others) == 1 else "have"
-    return (
-        f", though {told} {verb} the better mean over all trials, which is not tested"
-    )
+    return f", though {who} {verb} the better mean over all trials, which is not tested"
 
 
-def _counted(answer: "Performance", found: Sequence[Lead]) -> str:
+def _counted(answer: "Performance", leaders: Sequence[Lead]) -> str:
     """Return on how many tasks there is a winner, and who wins most."""
-    contested = [lead for lead in found if lead.standing != "alone"]
+    contested = [lead for lead in leaders if lead.standing != "alone"]
     names, n = _names(answer), len(contested)
     parts = []
     for standing, words in (("sure", "a clear winner"), ("probable", "a probable one")):
@@ -510,7 +509,7 @@ def _counted(answer: "Performance", found: Sequence[Lead]) -> str:
         all_of_them = "all of them" if rest == n else f"{rest}"
         parts.append(f"on {all_of_them} nobody can be told apart from all others yet")
     leader, times = Counter(lead.leader for lead in contested).most_common(1)[0]
-    alone = len(found) - n
+    alone = len(leaders) - n
     without = f" ({alone} more have one algorithm only)" if alone else ""
     return (
         f"of {count(n, 'task')}{without}, {joined(parts)}, "
@@ -520,13 +519,13 @@ def _counted(answer: "Performance", found: Sequence[Lead]) -> str:
     )
 
 
-def _how_good(answer: "Performance", own: Sequence[Distribution]) -> str:
+def _how_good(answer: "Performance", distributions: Sequence[Distribution]) -> str:
     """Return how good algorithms are that have no rivals."""
     label = answer.metric.label
-    sure = _how_surely(answer, own)
-    names, tasks = _names(answer), short_names([d.task for d in own])
-    if len(own) == 1:
-        (d,) = own
+    sure = _how_surely(answer, distributions)
+    names, tasks = _names(answer), short_names([d.task for d in distributions])
+    if len(distributions) == 1:
+        (d,) = distributions
         where = "" if d.task == ONLY else f" on {tasks[d.task]}"
         whose = f"the {label} of {names[d.algorithm]}{where} is"
         if len(d.scores) == 1:
@@ -541,18 +540,18 @@ def _how_good(answer: "Performance", own: Sequence[Distribution]) -> str:
             f"({_span(d, d.best_interval)}), {sure}"
         )
     up = sign_of(answer.metric)
-    ordered = sorted(own, key=lambda d: up * d.best_interval.value)
+    ordered = sorted(distributions, key=lambda d: up * d.best_interval.value)
     low, high = (
         f"{estimate(d.best_interval)} (on {tasks[d.task]}, {_span(d, d.best_interval)})"
         for d in (ordered[0], ordered[-1])
     )
-    algorithms = {d.algorithm for d in own}
+    algorithms = {d.algorithm for d in distributions}
     who = "the only algorithm of a task"
     if len(algorithms) == 1:
         who = names[algorithms.pop()]
     return (
         f"the {label} of {who} over {share_of_trials(answer.alpha)} goes from {low} to "
-        f"{high} over {count(len(own), 'task')}, each {sure}"
+        f"{high} over {count(len(distributions), 'task')}, each {sure}"
     )
 
 
@@ -571,14 +570,14 @@ def would_change(answer: "Performance") -> str:
     ]
     unit = answer.distributions[0].unit
     halved = f"about {_FAR} times as many {unit}s make intervals half as long."
-    told = f"More {unit}s would sharpen the numbers: {halved}"
+    hint = f"More {unit}s would sharpen the numbers: {halved}"
     if pairs:
         between = some_pairs(pairs)
-        told = f"More {unit}s may: who is ahead is not sure between {between}; {halved}"
+        hint = f"More {unit}s may: who is ahead is not sure between {between}; {halved}"
     failed = Counter[str]()
     for d in answer.distributions:
         failed[d.algorithm] += d.failed
     if not (total := failed.total()):
-        return told
+        return hint
     whose = some([names[name] for name, n in failed.items() if n])
-    return f"{told} {failures(total, answer.failed_score, 'the numbers', of=whose)}"
+    return f"{hint} {failures(total, answer.failed_score, 'the numbers', of=whose)}"
