@@ -84,8 +84,8 @@ class Difference(TaskAnswer):
 
     def pair(self, one: str, other: str, task: str | None = None) -> LinePair:
         """Return what was found about two algorithms, in the order of the trials."""
-        own = self.of(task)
-        return pair_of(own.pairs, own.algorithms, one, other)
+        result = self.of(task)
+        return pair_of(result.pairs, result.algorithms, one, other)
 
     def rows(self) -> list[dict[str, Cell]]:
         """Return the analysis of variance, one row per task and source of variation.
@@ -195,13 +195,13 @@ class Difference(TaskAnswer):
             {
                 "task": one.task,
                 "algorithm": name,
-                "lines": len(own),
+                "lines": len(curves),
                 "failed": one.lines.failed[name],
                 "steps": len(one.lines.steps),
                 "rule": one.lines.rule,
             }
             for one in self.found
-            for name, own in one.lines.items()
+            for name, curves in one.lines.items()
         ]
 
     def task_rows(self) -> list[dict[str, Cell]]:
@@ -316,10 +316,10 @@ class Difference(TaskAnswer):
 
     def verdicts(self, task: str) -> list[str]:
         """Return the same, a paragraph for all algorithms and one for each pair."""
-        own = self.of(task)
+        result = self.of(task)
         return [
-            text.overall_verdict(own),
-            *text.pair_verdicts(own.pairs, self.metric.on(task), self.margin),
+            text.overall_verdict(result),
+            *text.pair_verdicts(result.pairs, self.metric.on(task), self.margin),
         ]
 
     def overall_verdicts(self) -> list[str]:
@@ -465,20 +465,20 @@ def difference(
     )
     meant = inquiry.metric
     by_task = lines_by_task(trials, meant.name, grid, fill, failed)
-    several = {task: own for task, own in by_task.items() if len(own) > 1}
+    several = {task: lines for task, lines in by_task.items() if len(lines) > 1}
     if not several:
         raise CurvewiseError(
             f"These trials are of one algorithm, {listed(trials.algorithms)}. Pass those "
             f"of two or more that met the same task."
         )
-    asked = LineTests(level, null, noise, windows, shuffles, exact)
+    tests = LineTests(level, null, noise, windows, shuffles, exact)
     source = np.random.SeedSequence(whole(seed, "seed", 0))
     *of_tasks, of_all = (
         np.random.default_rng(s) for s in source.spawn(len(several) + 1)
     )
-    found = tuple(
-        _found(task, own, asked, rng)
-        for (task, own), rng in zip(several.items(), of_tasks, strict=True)
+    results = tuple(
+        _found(task, lines, tests, rng)
+        for (task, lines), rng in zip(several.items(), of_tasks, strict=True)
     )
     settings: dict[str, Cell] = {
         "metric": meant.name,
@@ -489,7 +489,7 @@ def difference(
         "failed": plain_setting(failed),
         "level": level,
         "null": null,
-        "noise": found[0].anova.noise,
+        "noise": results[0].anova.noise,
         "shuffles": shuffles,
         "exact": exact,
     }
@@ -498,7 +498,7 @@ def difference(
         level,
         margin,
         failed_score(meant, failed),
-        found,
+        results,
         # Where directions differ, scores of all tasks together say nothing.
         ()
         if meant.by_task and meant.direction is None
@@ -509,10 +509,10 @@ def difference(
 
 
 def _found(
-    task: str, lines: Lines, asked: LineTests, rng: np.random.Generator
+    task: str, lines: Lines, tests: LineTests, rng: np.random.Generator
 ) -> LineTask:
     try:
-        return line_task(task, lines, asked, rng)
+        return line_task(task, lines, tests, rng)
     except CurvewiseError as problem:
         raise CurvewiseError(
             f"Task '{task}': ",
@@ -530,13 +530,13 @@ def _overall(
     rng: np.random.Generator,
 ) -> tuple[OverTasks, ...]:
     """Return each pair of algorithms over the tasks on which both were run."""
-    names = dict.fromkeys(name for own in by_task.values() for name in own)
+    names = dict.fromkeys(name for lines in by_task.values() for name in lines)
     out = []
     for pair in combinations(names, 2):
         met = {
-            task: {name: own[name] for name in pair}
-            for task, own in by_task.items()
-            if all(name in own for name in pair)
+            task: {name: lines[name] for name in pair}
+            for task, lines in by_task.items()
+            if all(name in lines for name in pair)
         }
         if len(met) > 1:
             out.append(

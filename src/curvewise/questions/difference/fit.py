@@ -59,10 +59,10 @@ def lines_by_task(
     rule = how_to_fill(grid, fill)
     return {
         task: _averaged(
-            own, own.lines(metric, grid=grid, fill=rule, failed=failed), trials.design
+            part, part.lines(metric, grid=grid, fill=rule, failed=failed), trials.design
         )
         for task in tasks_measured(trials, metric)
-        for own in (trials.where(task=task),)
+        for part in (trials.where(task=task),)
     }
 
 
@@ -71,7 +71,7 @@ def _averaged(trials: Trials, lines: Lines, design: Design) -> Lines:
     if design.unit != "cluster":
         return lines
     clusters = clusters_of(trials, design)
-    means = {name: clusters[name].means(own) for name, own in lines.items()}
+    means = {name: clusters[name].means(curves) for name, curves in lines.items()}
     return replace(lines, by_algorithm=means)
 
 
@@ -119,8 +119,8 @@ def with_lines(trials: Trials) -> tuple[Trials, list[str]]:
                 f"Left out: {task}, with lines of fewer than two algorithms."
             )
     rows = np.flatnonzero(keep)
-    few, told = _first_ones(trials.take(rows))
-    return trials.take(rows[few]), [*left_out, *told]
+    few, notes = _first_ones(trials.take(rows))
+    return trials.take(rows[few]), [*left_out, *notes]
 
 
 def too_many_pairs(trials: Trials) -> str:
@@ -158,11 +158,11 @@ def _first_ones(trials: Trials) -> tuple[NDArray[np.intp], list[str]]:
     place = np.arange(len(cell)) - np.repeat(begins, sizes)
     if sizes.max() <= most:
         return np.arange(len(cell)), []
-    told = (
+    note = (
         f"Of up to {sizes.max():,} lines of an algorithm on a task the first {most:,} by "
         f"number are compared; difference(trials) takes all."
     )
-    return np.flatnonzero(place < most), [told]
+    return np.flatnonzero(place < most), [note]
 
 
 _MOST_STEPS = 600  # at which curves of different steps are compared by default
@@ -177,11 +177,11 @@ def grid_of(trials: Trials, metric: str) -> int | None:
     core, fewest = trials.core, []
     uneven = False
     for code in range(len(trials.tasks)):
-        own = np.flatnonzero((core.task == code) & (core.status == 0))
-        ends = zip(core.offsets[own], core.offsets[own + 1], strict=True)
+        rows = np.flatnonzero((core.task == code) & (core.status == 0))
+        ends = zip(core.offsets[rows], core.offsets[rows + 1], strict=True)
         steps = {core.steps[a:b][known[a:b]].tobytes() for a, b in ends}
         uneven |= len(steps) > 1
-        fewest += [len(own) // core.steps.itemsize for own in steps]
+        fewest += [len(one) // core.steps.itemsize for one in steps]
     return min(max(min(fewest, default=2), 2), _MOST_STEPS) if uneven else None
 
 
@@ -321,14 +321,14 @@ class LineTask:
     @property
     def fewest(self) -> int:
         """How many lines the algorithm with the fewest has."""
-        return min(len(own) for own in self.lines.values())
+        return min(len(curves) for curves in self.lines.values())
 
 
 def line_task(
     task: str, lines: Lines, asked: LineTests, rng: np.random.Generator
 ) -> LineTask:
     """Return what the lines of one task show."""
-    few = [name for name, own in lines.items() if len(own) < 2]
+    few = [name for name, curves in lines.items() if len(curves) < 2]
     if 0 < len(few) < len(lines):
         raise CurvewiseError(
             f"One line of {listed(few)}, which does not show how noisy an algorithm "
@@ -354,7 +354,8 @@ def line_task(
         task=task,
         lines=lines,
         means={
-            a: _mean(own, lines.steps, asked, for_means) for a, own in lines.items()
+            a: _mean(curves, lines.steps, asked, for_means)
+            for a, curves in lines.items()
         },
         anova=anova,
         shares=effect_shares(
@@ -372,7 +373,7 @@ def line_task(
 
 
 def _pairs(
-    lines: Lines, anova: RandomizedAnova, asked: LineTests, rng: np.random.Generator
+    lines: Lines, anova: RandomizedAnova, tests: LineTests, rng: np.random.Generator
 ) -> tuple[LinePair, ...]:
     if len(lines) == 2 and anova.null == "separate":
         # The same question as that of the table: it must not get a second answer.
@@ -383,9 +384,9 @@ def _pairs(
         tested = all_pairs(
             lines,
             noise=anova.noise,
-            shuffles=asked.shuffles,
-            exact=asked.exact,
-            level=asked.level,
+            shuffles=tests.shuffles,
+            exact=tests.exact,
+            level=tests.level,
             rng=rng,
         )
         decisions = [
@@ -393,7 +394,7 @@ def _pairs(
         ]
     seeds = rng.integers(2**63, size=len(tested))
     return tuple(
-        _pair(pair, decided, lines, asked, len(tested), int(seed))
+        _pair(pair, decided, lines, tests, len(tested), int(seed))
         for pair, decided, seed in zip(tested, decisions, seeds, strict=True)
     )
 
@@ -408,12 +409,12 @@ def _pair(
     pair: Pair,
     decisions: dict[str, Decision],
     lines: Lines,
-    asked: LineTests,
+    tests: LineTests,
     sharing: int,
     seed: int,
 ) -> LinePair:
     two = {name: lines[name] for name in (pair.one, pair.other)}
-    confidence = shared_confidence(1 - asked.level, sharing)
+    confidence = shared_confidence(1 - tests.level, sharing)
     with quietly():
         effects = effect_sizes(*two.values(), confidence=confidence)
     band = None
@@ -423,14 +424,14 @@ def _pair(
             *two.values(),
             steps=lines.steps,
             confidence=confidence,
-            flips=_flips(asked, sharing),
+            flips=_flips(tests, sharing),
             rng=np.random.default_rng(seed),
         )
     where = None
     if (
         not pair.cannot_reject
     ):  # then flips, with no such floor, find more than they may
-        where = _where(two, lines.steps, asked, sharing, np.random.default_rng(seed))
+        where = _where(two, lines.steps, tests, sharing, np.random.default_rng(seed))
     return LinePair(
         one=pair.one,
         other=pair.other,
@@ -442,21 +443,21 @@ def _pair(
     )
 
 
-def _flips(asked: LineTests, sharing: int) -> int:
+def _flips(tests: LineTests, sharing: int) -> int:
     """Return how many flips can tell a level that so many questions share."""
-    least = math.ceil(_AT_THE_EDGE * sharing / asked.level)
+    least = math.ceil(_AT_THE_EDGE * sharing / tests.level)
     if least > _MOST_FLIPS:
         raise CurvewiseError(
-            f"level is {asked.level:g}, which {sharing} pairs share: it takes {least:,} "
+            f"level is {tests.level:g}, which {sharing} pairs share: it takes {least:,} "
             f"flips to tell. Pass a larger level, or fewer algorithms."
         )
-    return max(asked.shuffles, least)
+    return max(tests.shuffles, least)
 
 
 def _where(
     lines: Mapping[str, Floats],
     steps: Floats,
-    asked: LineTests,
+    tests: LineTests,
     sharing: int,
     rng: np.random.Generator,
 ) -> Where | None:
@@ -465,29 +466,29 @@ def _where(
     return where_different(
         lines,
         steps=steps,
-        windows=asked.windows or (None if len(steps) <= _EACH else _WINDOWS),
-        level=asked.level / sharing,
-        flips=_flips(asked, sharing),
+        windows=tests.windows or (None if len(steps) <= _EACH else _WINDOWS),
+        level=tests.level / sharing,
+        flips=_flips(tests, sharing),
         rng=rng,
     )
 
 
 def _mean(
-    own: Floats, steps: Floats, asked: LineTests, rng: np.random.Generator
+    curves: Floats, steps: Floats, tests: LineTests, rng: np.random.Generator
 ) -> CurveBand:
-    if len(own) >= _FOR_A_MEAN:
+    if len(curves) >= _FOR_A_MEAN:
         return mean_band(
-            own,
+            curves,
             steps=steps,
-            confidence=1 - asked.level,
-            flips=_flips(asked, 1),
+            confidence=1 - tests.level,
+            flips=_flips(tests, 1),
             rng=rng,
         )
     none = np.full(len(steps), np.nan)
     estimand = "the mean curve of all runs of the algorithm"
     return CurveBand(
         at=steps,
-        value=own.mean(axis=0),
+        value=curves.mean(axis=0),
         lower=none,
         upper=none,
         estimand=estimand,
@@ -498,5 +499,5 @@ def _mean(
 def _neighbours(correlation: Floats) -> float:
     """Return the mean correlation of neighbouring steps."""
     beside = np.diag(correlation, 1)
-    known = beside[np.isfinite(beside)]
-    return float(known.mean()) if len(known) else float("nan")
+    finite = beside[np.isfinite(beside)]
+    return float(finite.mean()) if len(finite) else float("nan")

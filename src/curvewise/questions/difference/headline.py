@@ -31,21 +31,21 @@ if TYPE_CHECKING:
 
 def lead_of(found: LineTask, metric: Metric) -> Lead:
     """Return who is in front on a task, rivals in the order of their means."""
-    height = {n: metric.sign * float(own.mean()) for n, own in found.lines.items()}
+    height = {n: metric.sign * float(runs.mean()) for n, runs in found.lines.items()}
     findings = [pair.finding(found.task, metric) for pair in found.pairs]
     findings.sort(key=lambda one: -min(height[one.ahead], height[one.behind]))
     return lead_on(found.task, height, findings)
 
 
-def _between(found: LineTask, one: str, other: str) -> LinePair:
-    return pair_of(found.pairs, found.algorithms, one, other)
+def _between(result: LineTask, one: str, other: str) -> LinePair:
+    return pair_of(result.pairs, result.algorithms, one, other)
 
 
 def _nearest(
-    found: LineTask, leader: str, rivals: Sequence[str], metric: Metric
+    result: LineTask, leader: str, rivals: Sequence[str], metric: Metric
 ) -> tuple[LinePair, str, Interval]:
     """Return the pair of a leader and its nearest rival, and by how much it is better."""
-    pairs = [_between(found, leader, name) for name in rivals]
+    pairs = [_between(result, leader, name) for name in rivals]
     nearest = min(pairs, key=lambda pair: _better_by(pair, leader, metric).value)
     rival = nearest.other if leader == nearest.one else nearest.one
     return nearest, rival, _better_by(nearest, leader, metric)
@@ -53,42 +53,42 @@ def _nearest(
 
 def _better_by(pair: LinePair, leader: str, metric: Metric) -> Interval:
     """Return by how much the leader is better, whichever way the metric goes."""
-    own = pair.effects.difference
+    by = pair.effects.difference
     turn = metric.sign * (1 if leader == pair.one else -1)
-    low, high = sorted((turn * own.lower, turn * own.upper))
-    return Interval(low, high, own.estimand, own.guarantee, turn * own.value)
+    low, high = sorted((turn * by.lower, turn * by.upper))
+    return Interval(low, high, by.estimand, by.guarantee, turn * by.value)
 
 
-def _can_show_nothing(found: LineTask) -> bool:
+def _can_show_nothing(result: LineTask) -> bool:
     """Return whether so few lines could show no difference at all."""
-    return all(set(p.decisions.values()) == {"cannot reject"} for p in found.pairs)
+    return all(set(p.decisions.values()) == {"cannot reject"} for p in result.pairs)
 
 
-def _lines_to_show(found: LineTask) -> int:
+def _lines_to_show(result: LineTask) -> int:
     """Return how many lines of each algorithm could show a difference."""
-    return max(p.tested.lines_to_reject for p in found.pairs)
+    return max(p.tested.lines_to_reject for p in result.pairs)
 
 
 def _on_one_task(answer: "Difference") -> str:
     """Return who is ahead on the only task of an answer, by how much and where."""
-    (found,) = answer.found
-    where = at_tasks([found.task], short_names(answer.tasks))
-    if _can_show_nothing(found):
-        verb = "is" if found.fewest == 1 else "are"
+    (result,) = answer.found
+    where = at_tasks([result.task], short_names(answer.tasks))
+    if _can_show_nothing(result):
+        verb = "is" if result.fewest == 1 else "are"
         return (
-            f"{where}{count(found.fewest, 'run')} of an algorithm {verb} too few to "
-            f"show any difference, however large: it takes {_lines_to_show(found)} of each"
+            f"{where}{count(result.fewest, 'run')} of an algorithm {verb} too few to "
+            f"show any difference, however large: it takes {_lines_to_show(result)} of each"
         )
-    lead = lead_of(found, answer.metric)
+    lead = lead_of(result, answer.metric)
     say = _open if lead.open else _won
     sure = confidently(1 - answer.level, sure=False)
-    return f"{where}{say(found, lead, answer.metric, sure)}"
+    return f"{where}{say(result, lead, answer.metric, sure)}"
 
 
-def _won(found: LineTask, lead: Lead, metric: Metric, sure: str) -> str:
+def _won(result: LineTask, lead: Lead, metric: Metric, sure: str) -> str:
     """Return that one is ahead of all others, and how far from the nearest."""
-    names = short_names(found.algorithms)
-    nearest, rival, by = _nearest(found, lead.leader, lead.sure, metric)
+    names = short_names(result.algorithms)
+    nearest, rival, by = _nearest(result, lead.leader, lead.sure, metric)
     how = f"by {estimate(by)} in {metric.label}"
     if len(lead.sure) > 1:
         how = f"of {names[rival]}, the next, {how}"
@@ -107,22 +107,22 @@ def _won(found: LineTask, lead: Lead, metric: Metric, sure: str) -> str:
 
 def _found(pair: LinePair, leader: str, metric: Metric) -> str:
     """Return at which steps that was found."""
-    own = [(a, b) for name, a, b in pair.ahead(metric) if name == leader]
-    if not own:
+    stretches = [(a, b) for name, a, b in pair.ahead(metric) if name == leader]
+    if not stretches:
         return ""
-    first, last = own[0][0], own[-1][1]
+    first, last = stretches[0][0], stretches[-1][1]
     if first == last:
         return f", found at step {step(first)}"
-    gaps = f", in {len(own)} stretches" if len(own) > 1 else ""
+    gaps = f", in {len(stretches)} stretches" if len(stretches) > 1 else ""
     return f", found between steps {step(first)} and {step(last)}{gaps}"
 
 
-def _open(found: LineTask, lead: Lead, metric: Metric, sure: str) -> str:
+def _open(result: LineTask, lead: Lead, metric: Metric, sure: str) -> str:
     """Return that nobody is ahead of all others yet, and how far off that may be."""
-    names = short_names(found.algorithms)
+    names = short_names(result.algorithms)
     leader, first = names[lead.leader], lead.open[0]
     who = some([leader, *(names[n] for n in lead.open)])
-    by = _better_by(_between(found, lead.leader, first), lead.leader, metric)
+    by = _better_by(_between(result, lead.leader, first), lead.leader, metric)
     than = f" than {names[first]}" if len(lead.open) > 1 else ""
     how = ""
     if math.isfinite(by.lower) and math.isfinite(by.upper):
@@ -135,23 +135,23 @@ def _open(found: LineTask, lead: Lead, metric: Metric, sure: str) -> str:
         only = f", though {leader} is ahead of {some([names[n] for n in lead.sure])}"
     return (
         f"there is no clear winner: {who} cannot be told apart yet on average over the "
-        f"steps{how}{only}{_shapes(found, metric, names)}, {sure}"
+        f"steps{how}{only}{_shapes(result, metric, names)}, {sure}"
     )
 
 
-def _shapes(found: LineTask, metric: Metric, names: Mapping[str, str]) -> str:
+def _shapes(result: LineTask, metric: Metric, names: Mapping[str, str]) -> str:
     """Return whether the distance between curves was shown to change along the steps."""
-    if found.anova.decision("interaction") != "rejected":
+    if result.anova.decision("interaction") != "rejected":
         return ""
-    if len(found.pairs) > 1:
+    if len(result.pairs) > 1:
         return "; but their distances change along the steps"
-    told = [
+    stretches = [
         f"{names[name]} is ahead at step {step(a)}"
         if a == b
         else f"{names[name]} is ahead between steps {step(a)} and {step(b)}"
-        for name, a, b in found.pairs[0].ahead(metric)
+        for name, a, b in result.pairs[0].ahead(metric)
     ]
-    where = f": {some(told)}" if told else ""
+    where = f": {some(stretches)}" if stretches else ""
     return f"; but their distance changes along the steps{where}"
 
 
@@ -212,8 +212,8 @@ def _over_tasks(answer: "Difference") -> str:
             f"{over}, {leader} is ahead of {first.whom(names)} on the whole{turned}, "
             f"{sure}{_by_task(answer, first.leader)}"
         )
-    shown = sum(len(lead.sure) for lead in leads)
-    if not shown:
+    apart = sum(len(lead.sure) for lead in leads)
+    if not apart:
         somewhere = ""
         if differ := sum(p <= answer.level for _, p, _ in adjusted):
             who = f"{differ} pair{'s differ' if differ > 1 else ' differs'}"
@@ -223,9 +223,9 @@ def _over_tasks(answer: "Difference") -> str:
             f"{over}, there is no winner: {some([names[x.leader] for x in leads])} cannot "
             f"be told apart yet on the whole, {sure}{somewhere}"
         )
-    behind, rest = ([names[x] for x in own] for own in (first.sure, first.open))
+    behind, rest = ([names[x] for x in rivals] for rivals in (first.sure, first.open))
     return (
-        f"{over}, there is no clear winner: {shown} of {len(answer.overall)} pairs are "
+        f"{over}, there is no clear winner: {apart} of {len(answer.overall)} pairs are "
         f"told apart on the whole, {sure}, and {leader} is ahead of {some(behind)}, but "
         f"not yet of {some(rest)}"
     )
@@ -237,13 +237,13 @@ def _by_task(answer: "Difference", leader: str) -> str:
         return ""
     parts, nearest = [], []
     tasks, metric = short_names(answer.tasks), answer.metric
-    for found in answer.found:
-        if leader not in found.algorithms:
+    for result in answer.found:
+        if leader not in result.algorithms:
             return ""
-        rivals = [name for name in found.algorithms if name != leader]
-        _, rival, by = _nearest(found, leader, rivals, metric)
+        rivals = [name for name in result.algorithms if name != leader]
+        _, rival, by = _nearest(result, leader, rivals, metric)
         nearest.append(rival)
-        parts.append(f"{estimate(by)} on {tasks[found.task]} ({span(by)})")
+        parts.append(f"{estimate(by)} on {tasks[result.task]} ({span(by)})")
     is_one = len(set(nearest)) == 1
     whom = short_names(nearest)[nearest[0]] if is_one else "the next best"
     over = f" over {whom}" if any(len(f.pairs) > 1 for f in answer.found) else ""
@@ -260,10 +260,10 @@ def _is_shown(answer: "Difference", pair: LinePair) -> bool:
 
 def _task_by_task(answer: "Difference", sure: str) -> str:
     """Return on how many tasks somebody is ahead, where no pair met on two of them."""
-    shown = sum(any(_is_shown(answer, p) for p in one.pairs) for one in answer.found)
+    n = sum(any(_is_shown(answer, p) for p in one.pairs) for one in answer.found)
     return (
         f"of {len(answer.found)} tasks, which have no pair of algorithms in common, "
-        f"{shown or 'none'} {'have' if shown > 1 else 'has'} an algorithm that is shown to "
+        f"{n or 'none'} {'have' if n > 1 else 'has'} an algorithm that is shown to "
         f"be ahead of another, {sure} for all of them at once"
     )
 
@@ -276,24 +276,24 @@ def headline(answer: "Difference") -> str:
     """Return in one sentence whose curves are better, by how much, and how sure that is."""
     sure = confidently(1 - answer.level, sure=False)
     if answer.metric.direction is None:
-        told = _without_direction(answer, sure)
+        clause = _without_direction(answer, sure)
     elif len(answer.found) == 1:
-        told = _on_one_task(answer)
+        clause = _on_one_task(answer)
     elif answer.overall:
-        told = _over_tasks(answer)
+        clause = _over_tasks(answer)
     else:
-        told = _task_by_task(answer, sure)
-    return sentence(f"{told}.")
+        clause = _task_by_task(answer, sure)
+    return sentence(f"{clause}.")
 
 
 def _without_direction(answer: "Difference", sure: str) -> str:
     """Return how many pairs differ, and nothing about who is better."""
-    pairs = [pair for found in answer.found for pair in found.pairs]
-    shown = sum(_is_shown(answer, pair) for pair in pairs)
+    pairs = [pair for result in answer.found for pair in result.pairs]
+    differ = sum(_is_shown(answer, pair) for pair in pairs)
     why = "differs by task" if answer.metric.is_directed else "is not known"
     return (
-        f"{shown or 'none'} of {count(len(pairs), 'pair')} "
-        f"{'differs' if shown == 1 else 'differ'} in height, {sure}; which way "
+        f"{differ or 'none'} of {count(len(pairs), 'pair')} "
+        f"{'differs' if differ == 1 else 'differ'} in height, {sure}; which way "
         f"{answer.metric.label} is better {why}"
     )
 
@@ -314,12 +314,12 @@ def would_change(answer: "Difference") -> str:
 
 
 def _more_runs(answer: "Difference") -> str:
-    lines = [len(own) for found in answer.found for own in found.lines.values()]
+    lines = [len(curves) for result in answer.found for curves in result.lines.values()]
     least, most = min(lines), max(lines)
     now = (
         f"{least} of each algorithm" if least == most else f"{least} to {most} of each"
     )
-    if few := [found for found in answer.found if _can_show_nothing(found)]:
+    if few := [result for result in answer.found if _can_show_nothing(result)]:
         could = max(map(_lines_to_show, few))
         where = "" if len(answer.found) == 1 else f" on {count(len(few), 'task')}"
         return (
@@ -331,11 +331,11 @@ def _more_runs(answer: "Difference") -> str:
         findings = _findings(answer)
     else:
         findings = [
-            pair.finding(found.task, answer.metric)
-            for found in answer.found
-            for pair in found.pairs
+            pair.finding(result.task, answer.metric)
+            for result in answer.found
+            for pair in result.pairs
         ]
-    names = short_names(n for found in answer.found for n in found.algorithms)
+    names = short_names(n for result in answer.found for n in result.algorithms)
     pairs = [
         f"{names[one.ahead]} and {names[one.behind]}"
         for one in findings

@@ -26,13 +26,13 @@ def steps_cell(pair: LinePair, metric: Metric) -> str:
     """Return at which steps who of a pair is ahead, in one cell of a table."""
     if pair.where is None:
         return "too few lines"
-    told = [
+    stretches = [
         f"{name}: {step(a)}" if a == b else f"{name}: {step(a)} to {step(b)}"
         for name, a, b in pair.ahead(metric)
     ]
     most = 3
-    more = f" and {len(told) - most} more" if len(told) > most else ""
-    return "; ".join(told[:most]) + more or "none found"
+    more = f" and {len(stretches) - most} more" if len(stretches) > most else ""
+    return "; ".join(stretches[:most]) + more or "none found"
 
 
 def adjusted_p(overall: Sequence[OverTasks]) -> list[tuple[float, float, float]]:
@@ -60,7 +60,7 @@ def shown_p(p: Cell) -> str:
 def lines_in_words(found: LineTask) -> str:
     """Return how many lines there are, and how they came on common steps."""
     failed = {n: f" ({k} failed)" if k else "" for n, k in found.lines.failed.items()}
-    sizes = (f"{name} {len(own)}{failed[name]}" for name, own in found.lines.items())
+    sizes = (f"{name} {len(runs)}{failed[name]}" for name, runs in found.lines.items())
     return f"lines of {', '.join(sizes)}; {found.lines.rule}"
 
 
@@ -115,15 +115,15 @@ def pair_verdicts(
 ) -> list[str]:
     """Return a paragraph for each pair, and one for all of which nothing can be said."""
     mute = [p for p in pairs if set(p.decisions.values()) == {"cannot reject"}]
-    told = [_pair_verdict(p, metric, margin) for p in pairs if p not in mute]
+    paragraphs = [_pair_verdict(p, metric, margin) for p in pairs if p not in mute]
     if mute:
         names = listed([f"{p.one} and {p.other}" for p in mute])
         could = max(p.tested.lines_to_reject for p in mute)
-        told.append(
+        paragraphs.append(
             f"So few lines can show no difference between {names}, whatever they are: "
             f"{could} lines of each could."
         )
-    return told
+    return paragraphs
 
 
 def _pair_verdict(pair: LinePair, metric: Metric, margin: float | None) -> str:
@@ -191,19 +191,21 @@ def _ahead(pair: LinePair, metric: Metric) -> str:
     effect, p = pair.effects.difference, p_in_words(pair.tested.adjusted_p("algorithm"))
     low, high = effect.lower, effect.upper
     is_known = math.isfinite(low) and math.isfinite(high)
-    found = pair.finding("", metric)
-    if found.surety == "sure":
+    finding = pair.finding("", metric)
+    if finding.surety == "sure":
         word = "above" if metric.direction is None else "ahead of"
         span = from_to(low, high) if effect.value >= 0 else from_to(-high, -low)
         by = shown(abs(effect.value), 3)
         if is_known and low <= 0 <= high:
             # Holm spares p what every interval has to pay for all pairs at once.
             return (
-                f"{found.ahead} is {word} {found.behind} on average ({p}); by how much is "
-                f"open: {by}, from {span}, for all pairs at once."
+                f"{finding.ahead} is {word} {finding.behind} on average ({p}); by how much "
+                f"is open: {by}, from {span}, for all pairs at once."
             )
-        told = f"{span}, {p}" if is_known else p
-        return f"{found.ahead} is {word} {found.behind} by {by} on average ({told})."
+        detail = f"{span}, {p}" if is_known else p
+        return (
+            f"{finding.ahead} is {word} {finding.behind} by {by} on average ({detail})."
+        )
     who, span = f"{pair.one} and {pair.other}", from_to(low, high)
     if pair.decisions["algorithm"] == "undecided":
         return f"{who}: whether they differ in height is undecided ({p})."
@@ -286,13 +288,13 @@ def line_notes(
     return [note for note in [*notes, _scope(level)] if note]
 
 
-def _headings(found: Sequence[LineTask], metric: Metric, level: float) -> list[str]:
+def _headings(results: Sequence[LineTask], metric: Metric, level: float) -> list[str]:
     """Return what the columns of the tables are."""
-    several = any(len(one.pairs) > 1 for one in found)
+    several = any(len(one.pairs) > 1 for one in results)
     adjusted = ", adjusted for all pairs of a task (Holm)" if several else ""
     sharing = "all pairs of a task at once" if several else "the pair"
     turned = ", lower is better" if metric.direction == "lower" else ""
-    tested = dict.fromkeys(tests for one in found if (tests := _tested(one)))
+    tested = dict.fromkeys(tests for one in results if (tests := _tested(one)))
     notes = [
         f"height: the mean over all steps, every step counting the same{turned}. shape: "
         f"how the distance between algorithms changes along the steps.",
@@ -308,12 +310,12 @@ def _headings(found: Sequence[LineTask], metric: Metric, level: float) -> list[s
     return notes
 
 
-def _tested(found: LineTask) -> str:
+def _tested(result: LineTask) -> str:
     """Return at how many steps, or in how many windows, algorithms were compared."""
-    where = next((pair.where for pair in found.pairs if pair.where is not None), None)
+    where = next((pair.where for pair in result.pairs if pair.where is not None), None)
     if where is None:
         return ""
-    tests, steps = len(where.p), len(found.lines.steps)
+    tests, steps = len(where.p), len(result.lines.steps)
     if tests == steps:
         return f"each of {steps} steps"
     return (
@@ -321,10 +323,10 @@ def _tested(found: LineTask) -> str:
     )
 
 
-def _failed(found: Sequence[LineTask], failed_score: str) -> str:
+def _failed(results: Sequence[LineTask], failed_score: str) -> str:
     failed = [
         (n, f"{n} of {name} on {one.task}")
-        for one in found
+        for one in results
         for name, n in one.lines.failed.items()
         if n
     ]
@@ -337,24 +339,24 @@ def _failed(found: Sequence[LineTask], failed_score: str) -> str:
     )
 
 
-def _noise_note(found: LineTask) -> str:
+def _noise_note(result: LineTask) -> str:
     """Return how lines vary, and what a textbook would have made of it."""
-    if not math.isfinite(found.noise_ratio) or not math.isfinite(found.correlation):
-        return f"{found.task}: some algorithm has lines that do not vary."
-    table = found.anova.anova
+    if not math.isfinite(result.noise_ratio) or not math.isfinite(result.correlation):
+        return f"{result.task}: some algorithm has lines that do not vary."
+    table = result.anova.anova
     return (
-        f"{found.task}: the noisiest algorithm varies {shown(found.noise_ratio, 2)} times "
-        f"as much as the quietest (standard deviations of line means). Neighbouring steps "
-        f"of a line correlate by {found.correlation:.2f} and epsilon is "
-        f"{found.epsilon:.2f}; the textbook's F, which takes all steps for independent, "
+        f"{result.task}: the noisiest algorithm varies {shown(result.noise_ratio, 2)} "
+        f"times as much as the quietest (standard deviations of line means). Neighbouring "
+        f"steps of a line correlate by {result.correlation:.2f} and epsilon is "
+        f"{result.epsilon:.2f}; the textbook's F, which takes all steps for independent, "
         f"would say {p_in_words(table.p('algorithm'))} for the height and "
         f"{p_in_words(table.p('interaction'))} for the shape."
     )
 
 
-def _disagreement(found: LineTask) -> str:
+def _disagreement(result: LineTask) -> str:
     """Return where shuffles and flips say different things at the level, if so."""
-    anova, out = found.anova, []
+    anova, out = result.anova, []
     for effect, what in EFFECTS_IN_WORDS.items():
         test = anova.tests[effect]
         if test.shuffles is None or test.flips is None:
@@ -367,7 +369,7 @@ def _disagreement(found: LineTask) -> str:
     if not out:
         return ""
     return (
-        f"{found.task}: shuffles and flips disagree ({'; '.join(out)}), as they often do "
+        f"{result.task}: shuffles and flips disagree ({'; '.join(out)}), as they often do "
         f"where algorithms are unequally noisy. The larger p counts."
     )
 
@@ -378,21 +380,21 @@ _FEW_LINES = (
 )
 
 
-def _how_p_was_found(found: Sequence[LineTask]) -> list[str]:
+def _how_p_was_found(results: Sequence[LineTask]) -> list[str]:
     """Return what the p values of the tables are, and how they were found."""
-    told: dict[str, list[str]] = {}
-    for one in found:
-        told.setdefault(_how(one.anova), []).append(one.task)
-    several = len(told) > 1
+    methods: dict[str, list[str]] = {}
+    for one in results:
+        methods.setdefault(_how(one.anova), []).append(one.task)
+    several = len(methods) > 1
     return [
         f"p{' on ' + ', '.join(tasks) if several else ''}: {how}. F and its parts are the "
         f"textbook's, its p is not."
-        for how, tasks in told.items()
+        for how, tasks in methods.items()
     ]
 
 
 def _how(anova: RandomizedAnova) -> str:
-    drawn = " and ".join(
+    counts = " and ".join(
         f"{'all ' if draws.is_exact else ''}{draws.number:,} {kind}"
         for kind, draws in (
             ("shuffles", anova.tests["algorithm"].shuffles),
@@ -401,8 +403,8 @@ def _how(anova: RandomizedAnova) -> str:
         if draws is not None
     )
     if anova.null == "joint":
-        return f"{drawn} of whole lines under both F of the table, as published"
-    split = f"{drawn} of lines split into mean and shape"
+        return f"{counts} of whole lines under both F of the table, as published"
+    split = f"{counts} of lines split into mean and shape"
     if anova.noise == "equal":
         return f"{split}, taken to be equally noisy"
     if not anova.is_guarded:
@@ -413,15 +415,15 @@ def _how(anova: RandomizedAnova) -> str:
     )
 
 
-def _where_notes(found: LineTask) -> list[str]:
+def _where_notes(result: LineTask) -> list[str]:
     """Return what to beware of in what was found step by step."""
     notes = [
         note
-        for pair in found.pairs
+        for pair in result.pairs
         if pair.where
         for note in _where_cautions(pair.where)
     ]
-    return [f"{found.task}: {note}" for note in dict.fromkeys(notes)]
+    return [f"{result.task}: {note}" for note in dict.fromkeys(notes)]
 
 
 def _where_cautions(where: Where) -> list[str]:
