@@ -126,9 +126,9 @@ def trials(
     >>> import curvewise as cw
     >>> trials(half_width=0.05).exact
     731
-    >>> found = trials(0.02, of="cvar", pilot=cw.example("search"), metric="accuracy",
-    ...                failed="worst")
-    >>> [row["guaranteed"] for row in found.rows()][:2]
+    >>> answer = trials(0.02, of="cvar", pilot=cw.example("search"), metric="accuracy",
+    ...                 failed="worst")
+    >>> [row["guaranteed"] for row in answer.rows()][:2]
     [53, 57]
     """
     one_of("of", of, _OF)
@@ -165,12 +165,12 @@ def trials(
         )
     inquiry = Inquiry.of(pilot, metric, "plan", anyway=anyway)
     meant = inquiry.metric
-    found = [
-        (task, algorithm, own)
+    pilots = [
+        (task, algorithm, sample)
         for task, each in samples(pilot, meant.name, at, failed).items()
-        for algorithm, own in each.items()
+        for algorithm, sample in each.items()
     ]
-    each = shared_confidence(level, len(found)) if family else level
+    each = shared_confidence(level, len(pilots)) if family else level
     sign = sign_of(meant, functional)
     cells = tuple(
         _cell(
@@ -179,10 +179,10 @@ def trials(
             meant,
             each,
             band,
-            sign * own.scores,
-            (task, algorithm, own.failed),
+            sign * sample.scores,
+            (task, algorithm, sample.failed),
         )
-        for task, algorithm, own in found
+        for task, algorithm, sample in pilots
     )
     settings |= {
         "metric": meant.name,
@@ -226,8 +226,8 @@ def _band_plan(half_width: float, confidence: float, looks: int) -> BandPlan:
 
 
 def _known(metric: str | None) -> Metric:
-    found = None if metric is None else find(metric)
-    if found is None:
+    meant = None if metric is None else find(metric)
+    if meant is None:
         what = "No metric is given" if metric is None else f"Nobody knows '{metric}'"
         raise CurvewiseError(
             f"{what}, so the range of its scores is not known. Pass a known one, "
@@ -237,7 +237,7 @@ def _known(metric: str | None) -> Metric:
             {"pilot": Verbatim("<a few trials>")},
             ".",
         )
-    return found
+    return meant
 
 
 def _cell(
@@ -252,7 +252,7 @@ def _cell(
     def need(method: Method) -> tuple[int, int, int] | None:
         if method == "asymptotic" and (functional.of == "quantile" or not len(pilot)):
             return None
-        found = trials_for(
+        size = trials_for(
             functional,
             half_width,
             pilot=pilot if len(pilot) else None,
@@ -261,7 +261,7 @@ def _cell(
             kind=band,
             method=method,
         )
-        return found.trials, found.lower, found.upper
+        return size.trials, size.lower, size.upper
 
     if not len(pilot):
         return CellPlan("", "", pilot, 0, need("guaranteed"), None)
@@ -341,8 +341,8 @@ def lines(
     Examples
     --------
     >>> import curvewise as cw
-    >>> found = lines(cw.example("curves").where(task="hill"), shift=50)
-    >>> [(row["one"], row["other"], row["lines"]) for row in found.rows()]
+    >>> answer = lines(cw.example("curves").where(task="hill"), shift=50)
+    >>> [(row["one"], row["other"], row["lines"]) for row in answer.rows()]
     [('slow', 'fast', 7), ('slow', 'early', 7), ('fast', 'early', 9)]
     """
     return lines_plan(
@@ -377,10 +377,9 @@ def tell(n: int, *, confidence: float = 0.95, looks: int = 5) -> Telling:
     >>> round(tell(200).told.half_width, 4)
     0.0952
     """
-    told = what_trials_tell(n, confidence=confidence)
     settings: dict[str, Cell] = {"n": n, "confidence": confidence, "looks": looks}
     return Telling(
-        told,
+        what_trials_tell(n, confidence=confidence),
         looks_cost(n, looks, confidence=confidence),
         Provenance("plan", settings, None, ""),
     )

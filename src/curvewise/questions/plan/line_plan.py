@@ -236,8 +236,8 @@ class LinesPlan(Answer):
 
     def _how_it_was_computed(self) -> list[str]:
         notes = []
-        known = [pair.plan.interval.monte_carlo_error for pair in self.pairs]
-        errors = [error for error in known if not math.isnan(error)]
+        all_errors = [pair.plan.interval.monte_carlo_error for pair in self.pairs]
+        errors = [error for error in all_errors if not math.isnan(error)]
         if errors:
             notes.append(
                 f"Simulated: the chance of the simulation leaves an error of up to "
@@ -266,8 +266,8 @@ class LinesPlan(Answer):
         return notes
 
     def __str__(self) -> str:
-        told = [*self.cautions, self._head(), "", plain(self.table()), ""]
-        return "\n".join([*told, *self.notes(), str(self.provenance)])
+        lines = [*self.cautions, self._head(), "", plain(self.table()), ""]
+        return "\n".join([*lines, *self.notes(), str(self.provenance)])
 
     def _head(self) -> str:
         return f"{self.metric}, lines for a power of {self.power:g} at level {self.level:g}"
@@ -330,16 +330,16 @@ def lines_plan(
     meant = inquiry.metric
     rng = np.random.default_rng(whole(seed, "seed", 0))
     by_task = lines_by_task(pilot, meant.name, grid, fill, failed)
-    several = {task: own for task, own in by_task.items() if len(own) > 1}
+    several = {task: lines for task, lines in by_task.items() if len(lines) > 1}
     if not several:
         raise CurvewiseError(
             "No task of the pilot has lines of two algorithms to tell apart. Pass runs of "
             "two or more that met the same task."
         )
     pairs: list[PairPlan] = []
-    for task, found in several.items():
+    for task, lines in several.items():
         pairs += _pair_plans(
-            *(task, dict(found)),
+            *(task, dict(lines)),
             power=power,
             level=level,
             effect=effect,
@@ -368,8 +368,8 @@ def lines_plan(
         stretch,
         tuple(pairs),
         tuple(task for task in by_task if task not in several),
-        tuple(dict.fromkeys(found.rule for found in several.values())),
-        sum(sum(found.failed.values()) for found in several.values()),
+        tuple(dict.fromkeys(lines.rule for lines in several.values())),
+        sum(sum(lines.failed.values()) for lines in several.values()),
         failed_score(meant, failed),
         inquiry.provenance("plan", settings, seed),
     )

@@ -129,8 +129,8 @@ class Plan(Answer):
         """Return what was asked."""
 
     def __str__(self) -> str:
-        told = [*self.cautions, self._head(), "", plain(self.table()), ""]
-        return "\n".join([*told, *self.notes()])
+        lines = [*self.cautions, self._head(), "", plain(self.table()), ""]
+        return "\n".join([*lines, *self.notes()])
 
     def _parts(self) -> Iterator[Piece]:
         yield Table(self.table(), self._head())
@@ -341,8 +341,8 @@ class ScorePlan(Plan):
     @property
     def most(self) -> int:
         """The largest number of trials in the answer."""
-        known = [c.guaranteed or c.asymptotic or (1,) for c in self.cells]
-        return max(need[0] for need in known)
+        needs = [c.guaranteed or c.asymptotic or (1,) for c in self.cells]
+        return max(need[0] for need in needs)
 
     def rows(self) -> list[dict[str, Cell]]:
         """Return one row per task and algorithm.
@@ -491,14 +491,14 @@ MANY = 10**9  # trials that nobody runs: the pilot leaves the upper end open
 
 def what(answer: "ScorePlan") -> str:
     """Return what is to be known, in words that need no statistics."""
-    own, label, unit = answer.functional, answer.metric.label, answer.unit
-    if own.of == "mean":
+    f, label, unit = answer.functional, answer.metric.label, answer.unit
+    if f.of == "mean":
         return f"the mean {label} of all {unit}s"
-    if own.of == "quantile":
-        return f"the {label} that {percent(own.alpha)} of the {unit}s do not exceed"
+    if f.of == "quantile":
+        return f"the {label} that {percent(f.alpha)} of the {unit}s do not exceed"
     # CVaR cuts at alpha from below; scores are turned so that the best are on top.
-    is_best = own.tail == "upper"
-    share = 1 - own.alpha if is_best else own.alpha
+    is_best = f.tail == "upper"
+    share = 1 - f.alpha if is_best else f.alpha
     half = "half" if share == 0.5 else percent(share)
     return f"the mean {label} of the {'best' if is_best else 'worst'} {half} of the {unit}s"
 
@@ -506,21 +506,21 @@ def what(answer: "ScorePlan") -> str:
 def headline(answer: "ScorePlan") -> str:
     """Return in one sentence how many trials it takes, and how sure that is."""
     cells = answer.cells
-    asked = (
+    aim = (
         f"To know {what(answer)} to within {answer.half_width:g} "
         f"{confidently(answer.confidence)}"
     )
     if all(c.guaranteed is not None for c in cells):
-        return f"{asked}, whatever their distribution, {_takes(answer, 'guaranteed')}."
+        return f"{aim}, whatever their distribution, {_takes(answer, 'guaranteed')}."
     if any(c.asymptotic is not None for c in cells):
-        return f"{asked} probably {_takes(answer, 'asymptotic')}."
-    return f"{asked}, these trials cannot tell how many it takes."
+        return f"{aim} probably {_takes(answer, 'asymptotic')}."
+    return f"{aim}, these trials cannot tell how many it takes."
 
 
 def _takes(answer: "ScorePlan", name: str) -> str:
     needs = [(getattr(c, name), c) for c in answer.cells]
-    known = [(need, cell) for need, cell in needs if need is not None]
-    (need, least, most), cell = max(known, key=lambda pair: pair[0][0])
+    pairs = [(need, cell) for need, cell in needs if need is not None]
+    (need, least, most), cell = max(pairs, key=lambda pair: pair[0][0])
     if not len(cell.pilot):
         return f"takes {need:,} {answer.unit}s"
     there = f"there {'is' if len(cell.pilot) == 1 else 'are'} {len(cell.pilot):,}"
@@ -529,17 +529,17 @@ def _takes(answer: "ScorePlan", name: str) -> str:
             f"there are enough {answer.unit}s already ({need:,} of {len(cell.pilot):,})"
         )
     ends = f"{least:,} or more" if most >= MANY else f"{least:,} to {most:,}"
-    told = f"{there} now"
+    aside = f"{there} now"
     if least < most:
-        told += f"; as far as these tell it may be {ends}"
+        aside += f"; as far as these tell it may be {ends}"
     if len(answer.cells) == 1:
-        return f"takes {need:,} {answer.unit}s ({told})"
+        return f"takes {need:,} {answer.unit}s ({aside})"
     names = short_names(c.algorithm for c in answer.cells)
     tasks = short_names(c.task for c in answer.cells)
     several = len(tasks) > 1
     whose = names[cell.algorithm] + (f" on {tasks[cell.task]}" if several else "")
     many = f"{need:,} {answer.unit}s of an algorithm"
-    return f"takes up to {many} ({whose} takes most; {told})"
+    return f"takes up to {many} ({whose} takes most; {aside})"
 
 
 def would_change(answer: "ScorePlan") -> str:

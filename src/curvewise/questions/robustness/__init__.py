@@ -142,8 +142,8 @@ class Robustness(TaskTable):
         return " ".join(self._verdicts(task))
 
     def _verdicts(self, task: str) -> list[str]:
-        own = sorted(self.of(task), key=lambda g: -g.gain("mean").interval.value)
-        return [text.verdict_of(g, self.margin) for g in own]
+        gaps = sorted(self.of(task), key=lambda g: -g.gain("mean").interval.value)
+        return [text.verdict_of(g, self.margin) for g in gaps]
 
     def _title(self) -> str:
         return score_title(self.metric, self.provenance.settings["at"])
@@ -227,16 +227,16 @@ def robustness(
     _check_margin(margin)
     inquiry = Inquiry.of(trials, metric, "robustness", anyway=anyway)
     meant = inquiry.metric
-    found = tuned_pairs(trials.algorithms, pairs)
+    tuned_of = tuned_pairs(trials.algorithms, pairs)
     by_task = samples(
-        trials.where(algorithm={*found, *found.values()}) if found else trials,
+        trials.where(algorithm={*tuned_of, *tuned_of.values()}) if tuned_of else trials,
         *(meant.name, at, failed),
     )
     cells = [
         (task, one, tuned)
-        for task, own in by_task.items()
-        for one, tuned in found.items()
-        if one in own and tuned in own
+        for task, by_name in by_task.items()
+        for one, tuned in tuned_of.items()
+        if one in by_name and tuned in by_name
     ]
     if not cells:
         raise no_pairs(trials.algorithms)
@@ -255,15 +255,15 @@ def robustness(
     )
     half = [
         f"{name} on {task}"
-        for task, own in by_task.items()
-        for pair in found.items()
+        for task, by_name in by_task.items()
+        for pair in tuned_of.items()
         for name in pair
-        if name in own and not all(n in own for n in pair)
+        if name in by_name and not all(n in by_name for n in pair)
     ]
     used = {n for g in gaps for n in (g.algorithm, g.tuned)}
     settings: dict[str, Cell] = {
         "metric": meant.name,
-        "pairs": ", ".join(f"{a}={b}" for a, b in found.items()),
+        "pairs": ", ".join(f"{a}={b}" for a, b in tuned_of.items()),
         "alpha": alpha,
         "margin": margin,
         "at": plain_setting(at),

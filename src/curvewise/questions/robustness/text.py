@@ -60,12 +60,12 @@ def kind_of(gap: Gap, margin: float | None) -> tuple[Kind, bool]:
 
 def headline(answer: "Robustness") -> str:
     """Return in one sentence whom tuning helps, by how much, and how sure that is."""
-    told: dict[tuple[Kind, bool], list[Gap]] = {}
+    by_kind: dict[tuple[Kind, bool], list[Gap]] = {}
     for gap in answer.gaps:
-        told.setdefault(kind_of(gap, answer.margin), []).append(gap)
-    order = sorted(told, key=lambda key: (_ORDER.index(key[0]), not key[1]))
+        by_kind.setdefault(kind_of(gap, answer.margin), []).append(gap)
+    order = sorted(by_kind, key=lambda key: (_ORDER.index(key[0]), not key[1]))
     say = _named if len(answer.gaps) <= _MOST else _counted
-    parts = [say(answer, *key, told[key]) for key in order]
+    parts = [say(answer, *key, by_kind[key]) for key in order]
     if say is _counted:  # what is counted is said once
         parts[1:] = [part.replace(_pairs(answer), "", 1) for part in parts[1:]]
     n = len(answer.gaps)
@@ -73,25 +73,25 @@ def headline(answer: "Robustness") -> str:
     return f"Tuning {'; it '.join(parts)}, {confidently(answer.confidence)}{at_once}."
 
 
-def _named(answer: "Robustness", kind: Kind, is_sure: bool, own: Sequence[Gap]) -> str:
+def _named(answer: "Robustness", kind: Kind, is_sure: bool, gaps: Sequence[Gap]) -> str:
     """Return each algorithm with what tuning does for it."""
-    whose = joined([f"{_whose(answer, g)}{_gain(answer, kind, g)}" for g in own])
+    whose = joined([f"{_whose(answer, g)}{_gain(answer, kind, g)}" for g in gaps])
     return f"{'' if is_sure else 'probably '}{_NAMED[kind]} {whose}"
 
 
 def _counted(
-    answer: "Robustness", kind: Kind, is_sure: bool, own: Sequence[Gap]
+    answer: "Robustness", kind: Kind, is_sure: bool, gaps: Sequence[Gap]
 ) -> str:
     """Return for how many pairs of algorithm and task that is so, and where it is most."""
-    many = f"{len(own)}"
-    if len(own) == len(answer.gaps):
+    many = f"{len(gaps)}"
+    if len(gaps) == len(answer.gaps):
         many = "any" if kind == "open" else "all"
-    told = f"{'' if is_sure else 'probably '}{_COUNTED[kind]} {many}{_pairs(answer)}"
+    clause = f"{'' if is_sure else 'probably '}{_COUNTED[kind]} {many}{_pairs(answer)}"
     if kind not in ("gains", "loses"):
-        return told
+        return clause
     sign = 1 if kind == "gains" else -1
-    most = max(own, key=lambda g: sign * g.gain("mean").interval.value)
-    return f"{told}, most for {_whose(answer, most)}{_gain(answer, kind, most)}"
+    most = max(gaps, key=lambda g: sign * g.gain("mean").interval.value)
+    return f"{clause}, most for {_whose(answer, most)}{_gain(answer, kind, most)}"
 
 
 def _pairs(answer: "Robustness") -> str:
@@ -114,12 +114,12 @@ def _gain(answer: "Robustness", kind: Kind, gap: Gap) -> str:
         return f" (less than {shown(answer.margin)} on average)"
     if kind == "open":
         return f" (a gain of {said(max(one.believed.upper, 0.0))} at most)"
-    own = one.interval
+    by = one.interval
     if kind == "loses":
-        own = Interval(-own.upper, -own.lower, "", own.guarantee, -own.value)
+        by = Interval(-by.upper, -by.lower, "", by.guarantee, -by.value)
     better = "better" if kind == "gains" else "worse"
-    span_of_it = span(own, sure=not one.is_few)
-    return f" (mean {answer.metric.label} {estimate(own)} {better}, {span_of_it})"
+    span_of_it = span(by, sure=not one.is_few)
+    return f" (mean {answer.metric.label} {estimate(by)} {better}, {span_of_it})"
 
 
 def would_change(answer: "Robustness") -> str:
@@ -156,8 +156,8 @@ def paired_note(gaps: Sequence[Gap]) -> str:
 def verdict_of(g: Gap, margin: float | None) -> str:
     """Return what tuning gains, in a sentence."""
     one = g.gain("mean")
-    sure, seen = one.believed, one.interval
-    name, span = g.algorithm, f"({from_to(seen.lower, seen.upper)})"
+    sure, interval = one.believed, one.interval
+    name, span = g.algorithm, f"({from_to(interval.lower, interval.upper)})"
     kind, is_sure = kind_of(g, margin)
     word = "" if is_sure else "probably "
     if kind == "one trial":
@@ -171,10 +171,10 @@ def verdict_of(g: Gap, margin: float | None) -> str:
         stretches = ""
         if length(g.shift.better) >= WORTH_A_WORD:
             stretches = f"; quantile by quantile, that is sure {where(g.shift.better)}"
-        gained = f"{shown(seen.value)} on average {span}{stretches}"
+        gained = f"{shown(interval.value)} on average {span}{stretches}"
         return f"{name} {word}profits from tuning: {gained}."
     if kind == "loses":
-        lost = f"{shown(-seen.value)} on average {span}"
+        lost = f"{shown(-interval.value)} on average {span}"
         return f"{name} {word}loses by tuning: {lost}."
     most = shown(sure.upper)
     return f"{name}: no gain of the mean is shown; it is {most} at most."

@@ -93,10 +93,10 @@ class Versions(Answer):
     @property
     def verdict(self) -> Verdict:
         """Worse if any change is, no worse if all are, and open otherwise."""
-        found = {change.verdict for change in self.changes}
-        if "worse" in found:
+        verdicts = {change.verdict for change in self.changes}
+        if "worse" in verdicts:
             return "worse"
-        return "cannot tell" if "cannot tell" in found else "no worse"
+        return "cannot tell" if "cannot tell" in verdicts else "no worse"
 
     @property
     def each(self) -> float:
@@ -141,7 +141,7 @@ class Versions(Answer):
 
     def to_json(self) -> str:
         """Return verdict, rows, notes and provenance as JSON; not finite becomes null."""
-        told = {
+        fields = {
             "verdict": self.verdict,
             "headline": self.headline(),
             "removed": self.removed,
@@ -149,7 +149,7 @@ class Versions(Answer):
             "notes": self.notes(),
             **json.loads(Answer.to_json(self)),
         }
-        return json.dumps(told, indent=2, ensure_ascii=False)
+        return json.dumps(fields, indent=2, ensure_ascii=False)
 
     def __str__(self) -> str:
         lines = [*self.cautions, self.headline(), ""]
@@ -259,21 +259,21 @@ def compare_versions(
             argument="paired",
             value=paired,
         )
-    asked = margin_of(margin, meant)
+    tolerance = margin_of(margin, meant)
     cautions = dict.fromkeys(
         line
         for one in (base, new)
         for line in gate(one, "versions", metric=meant.name, anyway=anyway)
     )
-    found = matched(base, new)
+    matches = matched(base, new)
     trials = together(base, new)
     by_task = samples(trials, meant.name, at, failed, crossed=True)
     pairs = []
-    for names in found.both:
+    for names in matches.both:
         if names.task not in by_task:  # a caution says so
             continue
-        own = by_task[names.task]
-        both = own[f"{BASE}{names.base}"], own[f"{NEW}{names.new}"]
+        cells = by_task[names.task]
+        both = cells[f"{BASE}{names.base}"], cells[f"{NEW}{names.new}"]
         is_paired = paired
         if paired is None:
             is_paired = are_paired(*both) and have_same_seeds(base, new, names)
@@ -289,14 +289,14 @@ def compare_versions(
     }
     return Versions(
         meant,
-        asked,
+        tolerance,
         confidence,
         looks,
-        changes_of(pairs, asked, shared_confidence(confidence, looks)),
-        found.removed,
-        found.added,
+        changes_of(pairs, tolerance, shared_confidence(confidence, looks)),
+        matches.removed,
+        matches.added,
         base == new,
-        tuple(ends_apart(base, new, [n.task for n in found.both]))
+        tuple(ends_apart(base, new, [n.task for n in matches.both]))
         if isinstance(at, str)
         else (),
         failed_score(meant, failed),

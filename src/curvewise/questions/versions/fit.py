@@ -91,16 +91,16 @@ def _cells(trials: Trials) -> list[tuple[str, str]]:
 
 def _only(cells: Sequence[tuple[str, str]], other: Trials) -> tuple[str, ...]:
     """Return in words what one version has and the other has not."""
-    told: dict[str, None] = {}
+    lacking: dict[str, None] = {}
     for task, name in cells:
         where, who = f"'{shortened(task)}'", f"'{shortened(name)}'"
         if task not in other.tasks:
-            told[f"task {where}"] = None
+            lacking[f"task {where}"] = None
         elif name not in other.algorithms:
-            told[f"algorithm {who}"] = None
+            lacking[f"algorithm {who}"] = None
         else:
-            told[f"{who} on {where}"] = None
-    return tuple(told)
+            lacking[f"{who} on {where}"] = None
+    return tuple(lacking)
 
 
 def metric_of_both(base: Trials, new: Trials, metric: str | None) -> Metric:
@@ -177,24 +177,24 @@ def have_same_seeds(base: Trials, new: Trials, names: Names) -> bool:
 
 def _seeds(trials: Trials) -> list[dict[str, object]]:
     """Return what the labels of each trial say of its seed, in the order of numbers."""
-    said = _NUMBERED_BY.findall(trials.origin)
-    numbered_by = {name for labels in said for name in labels.split("+")}
+    numberings = _NUMBERED_BY.findall(trials.origin)
+    numbered_by = {name for labels in numberings for name in labels.split("+")}
     labels = (json.loads(text or "{}") for text in to_texts(trials.details().labels))
     return [
-        {n: v for n, v in own.items() if n in numbered_by or _SEED.search(n)}
-        for own in labels
+        {n: v for n, v in of_trial.items() if n in numbered_by or _SEED.search(n)}
+        for of_trial in labels
     ]
 
 
 def ends_apart(base: Trials, new: Trials, tasks: Sequence[str]) -> list[str]:
     """Return in words on which tasks the curves of both versions end at other steps."""
     ends = _ends(base), _ends(new)
-    told = []
+    phrases = []
     for task in dict.fromkeys(tasks):
-        one, other = (found.get(task) for found in ends)
+        one, other = (by_task.get(task) for by_task in ends)
         if one is not None and other is not None and one != other:
-            told.append(f"{task}: step {step(one)} and {step(other)}")
-    return told
+            phrases.append(f"{task}: step {step(one)} and {step(other)}")
+    return phrases
 
 
 def _ends(trials: Trials) -> Mapping[str, float]:
@@ -255,8 +255,8 @@ class Margin:
     def words(self) -> str:
         """Where it comes from; nothing where somebody stated the number."""
         if self.is_share:
-            told = f"{percent(self.size)} of base"
-            return f"{told}, the default" if self.is_default else told
+            share = f"{percent(self.size)} of base"
+            return f"{share}, the default" if self.is_default else share
         return f"{percent(_OF_RANGE)} of the range, the default" * self.is_default
 
     def said(self, base: float) -> str:
@@ -462,8 +462,8 @@ def changes_of(
     bound = margin.bound()
     p = holm([room.p_below(bound) for room in rooms]).tolist()
     changes = [
-        _change(pair, room, margin, own, confidence)
-        for pair, room, own in zip(pairs, rooms, p, strict=True)
+        _change(pair, room, margin, p_worse, confidence)
+        for pair, room, p_worse in zip(pairs, rooms, p, strict=True)
     ]
     is_open = [change.verdict == "cannot tell" for change in changes]
     # "No worse" takes all of them: each must tell so often that all of them do.
@@ -512,13 +512,13 @@ def _change(
     )
 
 
-def _moved(found: CautiousDifference, by: float) -> CautiousDifference:
+def _moved(room: CautiousDifference, by: float) -> CautiousDifference:
     """Return a difference from another bound."""
-    one = found.interval
+    one = room.interval
     moved = replace(
         one, lower=one.lower + by, upper=one.upper + by, value=one.value + by
     )
-    return replace(found, interval=moved)
+    return replace(room, interval=moved)
 
 
 def _planned(

@@ -40,10 +40,10 @@ _FEW = 10  # trials, with fewer of which skewed scores were measured to mislead
 
 def headline(answer: "Versions") -> str:
     """Return the verdict in one line, with how sure it is."""
-    told = _of_one(answer) if len(answer.changes) == 1 else _of_all(answer)
+    clause = _of_one(answer) if len(answer.changes) == 1 else _of_all(answer)
     if answer.removed:
-        told += f"; not compared, since NEW lacks it: {some(answer.removed)}"
-    return f"{answer.verdict}: {told}"
+        clause += f"; not compared, since NEW lacks it: {some(answer.removed)}"
+    return f"{answer.verdict}: {clause}"
 
 
 def _of_one(answer: "Versions") -> str:
@@ -72,8 +72,8 @@ def _of_all(answer: "Versions") -> str:
         who = some([named(c) for c in answer.of("worse")])
         return f"{n['worse']} of {all_of_them}: {who}{rest}, margin {_margin(answer)}"
     who = some([named(c) for c in answer.of("cannot tell")])
-    told = f"{n['cannot tell']} of {all_of_them} open, none is worse: {who}"
-    return "; ".join([told, *_more(answer.of("cannot tell"), answer.unit)])
+    summary = f"{n['cannot tell']} of {all_of_them} open, none is worse: {who}"
+    return "; ".join([summary, *_more(answer.of("cannot tell"), answer.unit)])
 
 
 _KINDS: dict[Verdict, str] = {"no worse": "no worse", "cannot tell": "open"}
@@ -121,14 +121,14 @@ def _margin(answer: "Versions") -> str:
 
 
 def _trials(change: Change, unit: str) -> str:
-    told = f"{change.base.trials:,} and {change.new.trials:,} {unit}s"
+    sizes = f"{change.base.trials:,} and {change.new.trials:,} {unit}s"
     if change.paired:
-        told = count(change.new.trials, "pair")
+        sizes = count(change.new.trials, "pair")
     failed = change.base.failed, change.new.failed
     runs = "" if unit == "trial" else " runs"  # of which a setting has several
     lost = f"{failed[0]:,} and {failed[1]:,}{runs} failed"
     lost = lost if any(failed) else "none failed"
-    return f"{told}, {lost}"
+    return f"{sizes}, {lost}"
 
 
 def _than_before(change: Change) -> list[str]:
@@ -152,20 +152,20 @@ def _more(changes: Sequence[Change], unit: str) -> list[str]:
         return [f"run 5 {unit}s of each version or more"]
     noun = f" more {unit}s"
     if any(c.margin == 0 for c in unsure):
-        seen = [c.more_if_as_seen for c in unsure]
+        as_seen = [c.more_if_as_seen for c in unsure]
         return [
-            f"with a margin of 0, equals are never told; {_number(seen, noun)} of each "
+            f"with a margin of 0, equals are never told; {_number(as_seen, noun)} of each "
             f"would tell if the difference is as seen"
         ]
     equal = [c.more_if_equal for c in unsure]
     alone = [c.more_of_new for c in unsure]
-    told = f"{_number(equal, noun)} of each would tell if they are equally good"
+    clause = f"{_number(equal, noun)} of each would tell if they are equally good"
     if None not in alone and None not in equal:
-        told += f", or {_most(alone):,} of NEW alone"
-    seen = [c.more_if_as_seen for c in unsure]
-    if len(changes) == 1 and None not in seen:
-        told += f", {_number(seen, '')} if the difference is as seen"
-    return [told]
+        clause += f", or {_most(alone):,} of NEW alone"
+    as_seen = [c.more_if_as_seen for c in unsure]
+    if len(changes) == 1 and None not in as_seen:
+        clause += f", {_number(as_seen, '')} if the difference is as seen"
+    return [clause]
 
 
 def _number(numbers: Sequence[int | None], noun: str) -> str:
@@ -247,32 +247,32 @@ def notes(answer: "Versions") -> list[str]:
 def _reading(answer: "Versions") -> list[str]:
     turned = ", its sign turned" if answer.metric.direction == "lower" else ""
     each = percent(answer.each)
-    told = [
+    notes = [
         f"gain: the new mean less that of the base{turned}, so that above 0 the new "
         f"version is better. Each limit for itself holds with {each} confidence. No worse: "
         f"the lower limit is within the margin; worse: the upper one is beyond it."
     ]
     if answer.looks > 1:
-        told.append(
+        notes.append(
             f"{percent(1 - answer.confidence)} are shared between {answer.looks} looks."
         )
     if answer.margin.is_share:
-        told.append(
+        notes.append(
             f"The margin is {percent(answer.margin.size)} of the base's mean, which is "
             f"uncertain too: verdicts rest on the new mean less "
             f"{percent(1 - answer.margin.size)} of the base's (more than all of it, where "
             f"that is below 0), so that a limit next to the margin may count either way."
         )
     if answer.margin.is_default:
-        told.append(f"Nobody stated a margin: it is {answer.margin.words}.")
+        notes.append(f"Nobody stated a margin: it is {answer.margin.words}.")
     if len(answer.changes) > 1:
-        told.append(
+        notes.append(
             f"The verdict is no worse if all {len(answer.changes)} comparisons are, which "
             f"needs no correction, and worse if one is, which is corrected for their "
             f"number (Holm)."
         )
-    told.append(_pairs(answer.changes, answer.unit.capitalize()))
-    return told
+    notes.append(_pairs(answer.changes, answer.unit.capitalize()))
+    return notes
 
 
 def _pairs(changes: Sequence[Change], unit: str) -> str:
@@ -284,16 +284,16 @@ def _pairs(changes: Sequence[Change], unit: str) -> str:
 
 
 def _warnings(answer: "Versions") -> list[str]:
-    told = []
+    notes = []
     if answer.is_same:
-        told.append("BASE and NEW hold the same trials. Is that what was meant?")
+        notes.append("BASE and NEW hold the same trials. Is that what was meant?")
     if exact := [named(c) for c in answer.changes if c.difference.is_exact]:
-        told.append(
+        notes.append(
             f"The difference does not vary from trial to trial, and is taken as exact: "
             f"{some(exact)}."
         )
     if zero := [named(c) for c in answer.changes if _may_be_nothing(c, answer)]:
-        told.append(
+        notes.append(
             Message(
                 "The base's mean is so close to 0 that a share of it is next to no "
                 f"margin: {some(zero)}. Pass ",
@@ -308,13 +308,13 @@ def _warnings(answer: "Versions") -> list[str]:
             f"With fewer than {_FEW} {answer.unit}s limits hold less often than they say "
             f"where one version is far more skewed than the other. "
         )
-        told.append(
+        notes.append(
             f"{few if least < _FEW else ''}What strikes fewer than "
             f"{percent(round(hidden, 2))} of {answer.unit}s may be missing from {least} of "
             f"them."
         )
     if answer.ends:
-        told.append(
+        notes.append(
             Message(
                 "Curves end at different steps, and so do their scores: "
                 f"{some(answer.ends)}. Pass ",
@@ -323,7 +323,7 @@ def _warnings(answer: "Versions") -> list[str]:
             )
         )
     if answer.verdict == "cannot tell":
-        told.append(
+        notes.append(
             Message(
                 f"More {answer.unit}s are counted for a power of {percent(POWER)}. To "
                 "ask again with more of them is a second look: state ",
@@ -331,7 +331,7 @@ def _warnings(answer: "Versions") -> list[str]:
                 " from the start to pay for it.",
             )
         )
-    return told
+    return notes
 
 
 def _may_be_nothing(change: Change, answer: "Versions") -> bool:
@@ -343,16 +343,16 @@ def _may_be_nothing(change: Change, answer: "Versions") -> bool:
 
 
 def _left_out(answer: "Versions") -> list[str]:
-    told = []
+    notes = []
     if lost := sum(c.base.left_out + c.new.left_out for c in answer.changes):
-        told.append(f"{count(lost, 'trial')} without a partner left out.")
+        notes.append(f"{count(lost, 'trial')} without a partner left out.")
     failed = sum(c.base.failed + c.new.failed for c in answer.changes)
-    told += failed_notes(failed, answer.failed_score)
+    notes += failed_notes(failed, answer.failed_score)
     if answer.removed:
-        told.append(f"In BASE only, not compared: {_many(answer.removed)}.")
+        notes.append(f"In BASE only, not compared: {_many(answer.removed)}.")
     if answer.added:
-        told.append(f"In NEW only, not compared: {_many(answer.added)}.")
-    return told
+        notes.append(f"In NEW only, not compared: {_many(answer.added)}.")
+    return notes
 
 
 def _many(names: Sequence[str]) -> str:
