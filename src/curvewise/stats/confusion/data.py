@@ -186,8 +186,7 @@ def subset(whole: Of, curves: slice | Ints) -> Of:
         if not is_dataclass(value) or isinstance(value, type):
             return value
         return replace(
-            value,
-            **{f.name: cut(getattr(value, f.name)) for f in fields(value)},
+            value, **{f.name: cut(getattr(value, f.name)) for f in fields(value)}
         )
 
     result: Of = cut(whole)
