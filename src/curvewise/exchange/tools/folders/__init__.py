@@ -87,12 +87,12 @@ def fits_path(seen: Seen, tool: str = "folder") -> bool:
     """Return whether a folder holds files that may be scores of runs."""
     if not seen.is_folder:
         return _is_log(seen, tool)
-    found = _files(seen, tool)
-    if len(found) == 1 and tool == "folder":
-        path = seen.place(found[0])  # the only run, or a table of many
+    files = _files(seen, tool)
+    if len(files) == 1 and tool == "folder":
+        path = seen.place(files[0])  # the only run, or a table of many
         has_config = any(map(is_config, seen.files))
         return _is_log(seen_at(path), tool) or (has_config and _is_one(path))
-    return bool(found)
+    return bool(files)
 
 
 def _files(seen: Seen, tool: str) -> list[str]:
@@ -340,21 +340,21 @@ def _merged(parts: Sequence[tuple[Source, Log]]) -> Log:
             fixes=[{"step": clock} for clock in clocks if clock != ROWS],
         )
     whole = Log(clock=next(iter(clocks), None))
-    taken: set[str] = set()
+    keys: set[str] = set()
     for source, log in sorted(parts, key=lambda part: not part[1].curves):
         stem = Path(source.file).stem
         for name, curve in log.curves.items():
-            key = _called(name, source, stem, taken)
+            key = _called(name, source, stem, keys)
             whole.curves[key] = curve
             whole.ends[key] = log.last()
-            taken.add(key)
+            keys.add(key)
         for name, value in log.finals.items():
             curve_there = whole.curves.get(name)
             if curve_there is not None and curve_there[1][-1] == value:
                 continue  # dvclive's metrics.json repeats the last values
-            key = _called(name, source, stem, taken)
+            key = _called(name, source, stem, keys)
             whole.finals[key] = value
-            taken.add(key)
+            keys.add(key)
         whole.labels |= log.labels
         whole.params |= log.params
         whole.remarks += log.remarks
@@ -377,20 +377,20 @@ def _at_steps(parts: Sequence[tuple[Source, Log]]) -> list[tuple[Source, Log]]:
             points.setdefault(source.prefix + name, {})[step] = value
         whole.labels |= log.labels
         whole.params |= log.params
-    for name, own in points.items():
-        whole.curves[name] = (np.array([*own], float), np.array([*own.values()]))
+    for name, curve in points.items():
+        whole.curves[name] = (np.array([*curve], float), np.array([*curve.values()]))
     return [*out, (replace(states[0][1], prefix=""), whole)]
 
 
-def _called(name: str, source: Source, stem: str, taken: set[str]) -> str:
+def _called(name: str, source: Source, stem: str, keys: set[str]) -> str:
     if source.metric:
         return source.metric
     if source.prefix and not name.casefold().startswith(source.prefix[:-1]):
         name = f"{source.prefix}{name}"
-    if name not in taken:
+    if name not in keys:
         return name
     key = f"{stem}/{name}"
-    while key in taken:
+    while key in keys:
         key = f"{source.file.rpartition('.')[0]}/{name}" if key != name else f"{key}'"
     return key
 
@@ -497,8 +497,8 @@ def _labels(
     columns: dict[str, list[Any]] = {"run": called}
     params = columns_of([run.config | run.params for run in runs])
     labels = columns_of([run.labels for run in runs])
-    said = said_in_names(called)
-    ours = {c: cells for c, cells in said.items() if c in _ROLES}
+    from_names = said_in_names(called)
+    ours = {c: cells for c, cells in from_names.items() if c in _ROLES}
     ours |= _seeds(params, labels, ours)
     usual: dict[str, str] = {}
     fixes: list[dict[str, Any]] = []
@@ -524,7 +524,7 @@ def _labels(
     constant = (
         "algorithm" in usual and len(set(map(str, every[_bare(usual, place)]))) == 1
     )
-    is_open, shared = unexplained(called, [*said.values(), *every.values()])
+    is_open, shared = unexplained(called, [*from_names.values(), *every.values()])
     if "algorithm" in usual and len(runs) > 1 and (shared or (constant and is_open)):
         fixes += [*proposals(called, home), {"algorithm": usual.pop("algorithm")}]
     elif "algorithm" not in (*usual, *ours) and not fixes and len(runs) > 1:
@@ -533,7 +533,7 @@ def _labels(
             ours["algorithm"] = [shared_word or home] * len(runs)
         settings = params | {
             c.removeprefix("params."): cells
-            for c, cells in said.items()
+            for c, cells in from_names.items()
             if c.startswith("params.")
         }
         seeds = set(map(str, ours.get("seed", ())))
@@ -542,7 +542,7 @@ def _labels(
         in_names = any("=" in name for name in called)
         fixes = [*compared, *patterns] if in_names else [*patterns, *compared]
     columns |= ours
-    columns |= {c: cells for c, cells in said.items() if c not in ours}
+    columns |= {c: cells for c, cells in from_names.items() if c not in ours}
     columns |= {c: cells for c, cells in labels.items() if c not in columns}
     columns |= {f"params.{key}": cells for key, cells in params.items()}
     return columns, usual, fixes

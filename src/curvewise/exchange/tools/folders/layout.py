@@ -150,13 +150,13 @@ def layout_of(seen: Seen, files: list[str]) -> Layout:
         _of_folder(seen, folder, some, times, inside, layout)
     _drop_bystanders(layout)
     # Leave out what is in folders of figures, unless there is nothing else.
-    drawn = [
+    figures = [
         run
         for run, home in layout.folders.items()
         if any(_FIGURES.fullmatch(part) for part in home.split("/"))
     ]
-    if len(drawn) < len(layout.runs):
-        for run in drawn:
+    if len(figures) < len(layout.runs):
+        for run in figures:
             layout.leave_out(layout.remove(run), "in folders of figures")
     # Leave out run/best and run/backup: states and copies of a run.
     copies = [
@@ -172,15 +172,15 @@ def layout_of(seen: Seen, files: list[str]) -> Layout:
     _merge_checkpoints(layout)
     _merge_parts(layout, inside)
     _drop_sums(layout)
-    if not any(len({s.prefix for s in own}) > 1 for own in layout.runs.values()):
-        for run, own in layout.runs.items():  # one part of the data is all there is
-            layout.runs[run] = [replace(source, prefix="") for source in own]
+    if not any(len({s.prefix for s in parts}) > 1 for parts in layout.runs.values()):
+        for run, parts in layout.runs.items():  # one part of the data is all there is
+            layout.runs[run] = [replace(source, prefix="") for source in parts]
     layout.failed += _without_scores(seen, layout)
     layout.count_left_out()
     # Folders without scores that are called like those of runs beside them.
     runs = [run for run, home in layout.folders.items() if run == home and run]
-    known = {*layout.folders, *layout.folders.values(), *layout.failed}
-    used = {a for run in known for a in (run, *_ancestors(run))}
+    paths = {*layout.folders, *layout.folders.values(), *layout.failed}
+    used = {a for run in paths for a in (run, *_ancestors(run))}
     shapes = {_shape(run) for run in runs if "#" in _shape(run)}
     folders = {_parent(file) for file in seen.files} | set(seen.hollow)
     every = {a for folder in folders for a in (folder, *_ancestors(folder))} - used
@@ -236,8 +236,8 @@ def _global_step(path: Path) -> int:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return 0
-    found = re.search(r'"global_step"\s*:\s*(\d+)', text)
-    return int(found[1]) if found else 0
+    match = re.search(r'"global_step"\s*:\s*(\d+)', text)
+    return int(match[1]) if match else 0
 
 
 def _homes_of_trainers(layout: Layout) -> set[str]:
@@ -257,8 +257,8 @@ def _of_dvclive(files: list[str], layout: Layout) -> list[str]:
     homes: set[str] = set()
     rest = []
     for file in files:
-        before, found, after = f"/{file}".partition(_CURVES_OF_DVC)
-        if not found:
+        before, folder, after = f"/{file}".partition(_CURVES_OF_DVC)
+        if not folder:
             rest.append(file)
             continue
         run = before[1:]
@@ -267,13 +267,13 @@ def _of_dvclive(files: list[str], layout: Layout) -> list[str]:
     if not homes:
         return files
     layout.kinds.add("dvclive")
-    left = []
+    others = []
     for file in rest:
         if _parent(file) in homes and file.endswith("metrics.json"):
             layout.add(_parent(file), _parent(file), Source(file))
         else:
-            left.append(file)
-    return left
+            others.append(file)
+    return others
 
 
 # --- any folder --------------------------------------------------------------------------
@@ -303,15 +303,15 @@ def _of_folder(
             beside[stem] = f"{folder}/{name}" if folder else name
     files = [file for file in files if file not in beside.values()]
     content = [file for file in files if is_content(stems[file])]
-    own = [file for file in files if file not in content]
+    others = [file for file in files if file not in content]
     if content:
-        layout.leave_out([f for f in own if _DERIVED.fullmatch(stems[f])], _BESIDE)
-        own = [file for file in own if not _DERIVED.fullmatch(stems[file])]
-    unique = [file for file in own if times[file.rpartition("/")[2]] == 1]
+        layout.leave_out([f for f in others if _DERIVED.fullmatch(stems[f])], _BESIDE)
+        others = [file for file in others if not _DERIVED.fullmatch(stems[file])]
+    unique = [file for file in others if times[file.rpartition("/")[2]] == 1]
     usual = any(times[file.rpartition("/")[2]] > 1 for file in content) and folder
     if content and (len(unique) < 2 or usual):
-        layout.leave_out(own, _BESIDE)
-        own = []
+        layout.leave_out(others, _BESIDE)
+        others = []
     elif content:
         layout.leave_out(content, "beside runs that have a file each")
         content = []
@@ -321,10 +321,10 @@ def _of_folder(
         times[file.rpartition("/")[2]] > 1
         and not re.search(r"\d|=", stems[file])
         and stems[file] not in beside
-        for file in own
+        for file in others
     )
-    if shared and own and (len(own) == 1 or _differ(seen, own)):
-        content, own = content + own, []
+    if shared and others and (len(others) == 1 or _differ(seen, others)):
+        content, others = content + others, []
     if content:
         names = inside[folder]
         if "results.csv" in names and "args.yaml" in names:
@@ -333,7 +333,7 @@ def _of_folder(
             layout.kinds.add("lightning")
         sources = [Source(file, _prefix(stems[file])) for file in content]
         layout.add(folder, folder, *sources)
-    for file in own:
+    for file in others:
         stem = stems[file]
         run = f"{folder}/{stem}" if folder else stem
         if run in layout.runs:
@@ -380,14 +380,14 @@ def _drop_bystanders(layout: Layout) -> None:
 def _merge_checkpoints(layout: Layout) -> None:
     """Take last scores of ``run/checkpoint-500`` for those of the run at that step."""
     for run in list(layout.runs):
-        found = _STATE.fullmatch(run.rpartition("/")[2])
-        if found is None or run != layout.folders[run] or "/" not in run:
+        match = _STATE.fullmatch(run.rpartition("/")[2])
+        if match is None or run != layout.folders[run] or "/" not in run:
             continue
         sources = layout.runs[run]
         if not all(source.file.endswith(NESTED) for source in sources):
             continue
         layout.remove(run)
-        step = int(found[1])
+        step = int(match[1])
         parent = _parent(run)
         layout.add(parent, parent, *(replace(s, step=step) for s in sources))
 
@@ -423,8 +423,10 @@ def _drop_sums(layout: Layout) -> None:
         layout.remove(run)
     layout.leave_out(files, "of folders that hold runs")
     whole = [run for run in layout.runs if run == layout.folders[run]]
-    held = {a for run in whole for a in _ancestors(run)}
-    lone = [run for run, home in layout.folders.items() if run != home and home in held]
+    holders = {a for run in whole for a in _ancestors(run)}
+    lone = [
+        run for run, home in layout.folders.items() if run != home and home in holders
+    ]
     if 2 * len(lone) < len(whole):
         files = [source.file for run in lone for source in layout.runs[run]]
         for run in lone:
@@ -572,17 +574,17 @@ def _refuse_depth(text: str, loader: Any) -> None:
             raise ValueError(f"it is nested more than {_DEEPEST} deep")
 
 
-def _size(value: Any, known: dict[int, int]) -> int:
+def _size(value: Any, sizes: dict[int, int]) -> int:
     """Return how many values there are, those of an alias each time; raise for too many."""
     if not isinstance(value, Mapping | list):
         return 1
-    if id(value) not in known:
-        known[id(value)] = 0  # one that holds itself ends here
+    if id(value) not in sizes:
+        sizes[id(value)] = 0  # one that holds itself ends here
         inner = value.values() if isinstance(value, Mapping) else value
-        known[id(value)] = sum(_size(one, known) for one in inner)
-    if known[id(value)] > _MOST_VALUES:
+        sizes[id(value)] = sum(_size(one, sizes) for one in inner)
+    if sizes[id(value)] > _MOST_VALUES:
         raise ValueError(f"it has more than {_MOST_VALUES:,} values")
-    return known[id(value)]
+    return sizes[id(value)]
 
 
 def _tagged(loader: Any, suffix: str, node: Any) -> Any:

@@ -327,9 +327,9 @@ def _of_columns(
         groups = {(): list(range(n))}
     logs = []
     for values, rows in groups.items():
-        own = {c: column.take(rows) for c, column in scores.items()}
+        part = {c: column.take(rows) for c, column in scores.items()}
         steps = numbers[step].take(rows) if step else None
-        log = _curves(own, steps, len(rows), asked, name, resumed=resumed)
+        log = _curves(part, steps, len(rows), asked, name, resumed=resumed)
         log.labels = fixed | dict(zip(varying, values, strict=True))
         log.clock = step or (ROWS if log.curves else None)
         logs.append(log)
@@ -354,8 +354,8 @@ def _widened(numbers: dict[str, Numbers], texts: dict[str, list[Any]]) -> _Colum
             if (column.known & rows).any():
                 key = word if melted else f"{word}/{c}"
                 out[key] = Numbers(column.values, column.known & rows)
-    left = {c: t for c, t in texts.items() if t is not cells}
-    return out, left
+    rest = {c: t for c, t in texts.items() if t is not cells}
+    return out, rest
 
 
 def _scores(numbers: Mapping[str, Numbers]) -> list[str]:
@@ -406,13 +406,13 @@ def _curves(
         if asked.step != ROWS:
             raise uncounted(name, f"{n} rows and no column", wanted)
         steps = Numbers(np.arange(float(n)), np.ones(n, bool))
-    if (kept := last_pass(steps, name, resumed=resumed, others=columns)) is not None:
+    if (last := last_pass(steps, name, resumed=resumed, others=columns)) is not None:
         log.remarks.append(
-            f"{n - len(kept)} of {n} rows came before it went back over its steps, as "
+            f"{n - len(last)} of {n} rows came before it went back over its steps, as "
             f"resumed runs do: the last pass counts."
         )
-        steps = steps.take(kept)
-        wanted = {c: column.take(kept) for c, column in wanted.items()}
+        steps = steps.take(last)
+        wanted = {c: column.take(last) for c, column in wanted.items()}
     for c, column in wanted.items():
         loose = column.known & ~steps.known
         if loose.sum() > 1:
@@ -485,8 +485,8 @@ def last_pass(
         )
     filled = np.where(steps.known, steps.values, np.inf)
     later = np.minimum.accumulate(filled[::-1])[::-1]
-    kept = np.append(filled[:-1] < later[1:], True) | ~steps.known
-    return np.flatnonzero(kept)
+    is_last = np.append(filled[:-1] < later[1:], True) | ~steps.known
+    return np.flatnonzero(is_last)
 
 
 def each_once(
@@ -503,8 +503,8 @@ def each_once(
             f"{name} has several values of '{metric}' at step {at:g}: these are several "
             f"runs, or rows of another kind."
         )
-    kept = np.append(~again, True) if len(steps) else np.zeros(0, bool)
-    return steps[kept], values[kept]
+    is_last = np.append(~again, True) if len(steps) else np.zeros(0, bool)
+    return steps[is_last], values[is_last]
 
 
 def is_score(name: str, asked: Asked) -> bool:
@@ -522,14 +522,14 @@ def told_apart(logs: Sequence[Log]) -> Iterator[tuple[str, Log]]:
     if all(log.name for log in logs):
         yield from ((log.name, log) for log in logs)
         return
-    known = [{**log.params, **log.labels} for log in logs]
-    every = list(dict.fromkeys(key for one in known for key in one))
-    varying = [k for k in every if len({str(one.get(k)) for one in known}) > 1]
+    labels = [{**log.params, **log.labels} for log in logs]
+    every = list(dict.fromkeys(key for one in labels for key in one))
+    varying = [k for k in every if len({str(one.get(k)) for one in labels}) > 1]
     if not varying:
         raise CurvewiseError(
             f"It holds {len(logs)} runs that {listed(every)} do not tell."
         )
-    for log, one in zip(logs, known, strict=True):
+    for log, one in zip(logs, labels, strict=True):
         yield ",".join(f"{k}={one.get(k)}" for k in varying), log
 
 

@@ -355,9 +355,9 @@ def _trainer_log(state: Mapping[str, Any], asked: Asked) -> Log:
     for key, curve in points.items():
         steps = sorted(curve)
         log.curves[key] = (np.array(steps), np.array([curve[s] for s in steps]))
-    drawn = state.get("trial_params")
-    if isinstance(drawn, Mapping):
-        log.params = flattened(drawn, ".")
+    params = state.get("trial_params")
+    if isinstance(params, Mapping):
+        log.params = flattened(params, ".")
     return log
 
 
@@ -533,8 +533,8 @@ def _clocks(lists: Mapping[str, Any], asked: Asked, name: str) -> dict[str, str]
     levels: dict[str, list[str]] = {}
     for key in lists:
         levels.setdefault(key.rpartition("/")[0], []).append(key)
-    found = {level: names.first(names.STEP, keys) for level, keys in levels.items()}
-    return {level: step for level, step in found.items() if step is not None}
+    steps = {level: names.first(names.STEP, keys) for level, keys in levels.items()}
+    return {level: step for level, step in steps.items() if step is not None}
 
 
 def _placed(
@@ -547,8 +547,8 @@ def _placed(
             f"{name} has {len(curve)} values of '{key}' and {len(places)} of '{step}'."
         )
     known = np.array([one is not None for one in curve], bool) & ~np.isnan(places)
-    if (kept := last_pass(Numbers(places, ~np.isnan(places)), name)) is not None:
-        known[np.setdiff1d(np.arange(len(places)), kept)] = False
+    if (last := last_pass(Numbers(places, ~np.isnan(places)), name)) is not None:
+        known[np.setdiff1d(np.arange(len(places)), last)] = False
     return each_once(places[known], _floats(curve)[known], key, name)
 
 
@@ -559,8 +559,8 @@ def _indexed(curve: Any, first: int) -> tuple[Floats, Floats]:
 
 
 def _floats(curve: Any) -> Floats:
-    told = (number_in(one) if isinstance(one, str) else one for one in curve)
-    return np.array([np.nan if one is None else one for one in told], np.float64)
+    numbers = (number_in(one) if isinstance(one, str) else one for one in curve)
+    return np.array([np.nan if one is None else one for one in numbers], np.float64)
 
 
 # --------------------------------------------------------------------------------------
@@ -628,8 +628,8 @@ def _deep(
     for word in path:
         if word.isdigit():
             log.labels.setdefault("seed", int(word))
-        elif found := _REPLICATE.fullmatch(word):
-            log.labels.setdefault(found[1].casefold(), int(found[2]))
+        elif match := _REPLICATE.fullmatch(word):
+            log.labels.setdefault(match[1].casefold(), int(match[2]))
     log.name = name
     return None, 0, log
 
@@ -693,5 +693,5 @@ def _log(value: Any, asked: Asked) -> Log:
     if hasattr(value, "log_history"):
         return _trainer_log({"log_history": value.log_history}, asked)
     epochs = getattr(value, "epoch", None)
-    known = list(epochs) if isinstance(epochs, Sequence) else None
-    return _history_log(value.history, known, asked, "the history")
+    steps = list(epochs) if isinstance(epochs, Sequence) else None
+    return _history_log(value.history, steps, asked, "the history")
