@@ -176,8 +176,8 @@ def _module(tool: str) -> ModuleType | SimpleNamespace:
 
 def _with_others(runs: Found, others: list[str]) -> Found:
     """Return runs with a remark on other tools' results beside them."""
-    known = [other for other in others if other != "folder"]
-    what = f"results of {listed(known)}" if known else "logs of another kind"
+    tools = [other for other in others if other != "folder"]
+    what = f"results of {listed(tools)}" if tools else "logs of another kind"
     remark = Message(
         f"It also holds {what}; ", Keyword("tool", others[0]), " reads those instead."
     )

@@ -26,7 +26,7 @@ def read_path(seen: Seen, asked: Asked) -> Sheet:
     files = _named(seen) if seen.is_folder else list(seen.files)
     results = {file: _results_in(seen.place(file)) for file in files}
     rows: list[dict[str, Any]] = []
-    known: dict[str, dict[str, Metric]] = {}
+    meanings: dict[str, dict[str, Metric]] = {}
     sums: list[str] = []
     for file, content in results.items():
         if content is None:
@@ -41,11 +41,11 @@ def read_path(seen: Seen, asked: Asked) -> Sheet:
             ways = (content.get("higher_is_better") or {}).get(task) or {}
             scores = {n: value for n, value in _scores(result) if asked.wants(n)}
             for name in scores:
-                known.setdefault(name, {})[task] = _meaning(name, ways)
+                meanings.setdefault(name, {})[task] = _meaning(name, ways)
             shots = (content.get("n-shot") or {}).get(task)
             who = _who(content) | {"task": task, "evaluation": file}
             rows.append(who | {"num_fewshot": shots} | scores)
-    if not known:
+    if not meanings:
         raise CurvewiseError(f"{seen.path} holds no scores of lm-evaluation-harness.")
     models = {row["model"] for row in rows}
     # One name with other arguments is another model.
@@ -58,7 +58,9 @@ def read_path(seen: Seen, asked: Asked) -> Sheet:
             "task": "task",
             "algorithm": "model" if is_named else "model_args",
             "trial": "evaluation",
-            "metrics": {name: _over_tasks(name, own) for name, own in known.items()},
+            "metrics": {
+                name: _over_tasks(name, by_task) for name, by_task in meanings.items()
+            },
         },
         left_out=(
             *left_out(sums, "that are means of other tasks", "task"),

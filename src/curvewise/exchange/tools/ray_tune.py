@@ -105,12 +105,12 @@ def read_path(seen: Seen, asked: Asked) -> Runs:
             value=step,
         )
     _name(trials, seen)
-    known = all(row["trainable"] for row in trials.rows)
+    is_named = all(row["trainable"] for row in trials.rows)
     return Runs(
         f"Ray Tune {'folder' if seen.is_folder else 'file'} {seen.path}",
         trials.table(),
         trials.scalars(),
-        usual={"algorithm": "trainable"} if known and trials.rows else {},
+        usual={"algorithm": "trainable"} if is_named and trials.rows else {},
         steps=step,
         left_out=(*_left_out(trials, states), *seen.left_out()),
         remarks=tuple(_remarks(trials, states, step)),
@@ -163,8 +163,8 @@ def _add(
     name = PurePosixPath(folder).name or _home(seen)
     reports, broken = _reports(place(_RESULT), place(_TABLE))
     last = reports[-1] if reports else {}
-    kept = _object_in(place(_PARAMS))
-    params = kept or last.get("config") or {}
+    content = _object_in(place(_PARAMS))
+    params = content or last.get("config") or {}
     state = states.trials.get(name, _Stated("", None))
     error = _problem_in(place(_ERROR))
     status = _ENDED.get(state.status, "")
@@ -172,12 +172,12 @@ def _add(
         status = "finished"
     if not status:
         status = "failed" if error else "running"
-    named = _FOLDER.match(name)
+    match = _FOLDER.match(name)
     spent = last.get("time_total_s")
     row: dict[str, Any] = {"run": name}
     if isinstance(params, dict):
         row |= {f"params.{key}": v for key, v in flattened(params, "/").items()}
-    row["trainable"] = state.trainable or (named[1] if named else None)
+    row["trainable"] = state.trainable or (match[1] if match else None)
     row["status"] = status
     row["error_text"] = error if status == "failed" else ""
     row["seconds"] = float(spent) if is_number(spent) else np.nan
@@ -185,7 +185,7 @@ def _add(
     trials.folders.append(folder.rstrip("/"))
     if broken:
         trials.broken[folder.rstrip("/")] = broken
-    if kept is None and place(_PARAMS) is not None and not params:
+    if content is None and place(_PARAMS) is not None and not params:
         trials.without_params.append(folder.rstrip("/"))
     if reports and reports[0].get("config") != last.get("config"):
         trials.changed.append(folder.rstrip("/"))
@@ -196,8 +196,10 @@ def _curves(
 ) -> Iterator[tuple[str, Floats, Floats]]:
     """Yield metrics with their steps and values."""
     rows = [_flat({**report, "config": None}) for report in reports]
-    known = trials.numbers
-    known.update(k for row in rows for k in row if k not in known and is_number(row[k]))
+    numbers = trials.numbers
+    numbers.update(
+        k for row in rows for k in row if k not in numbers and is_number(row[k])
+    )
     clock = asked.step or _USUAL_STEP
     counted = [
         row for row in rows if is_number(row.get(clock)) and isfinite(row[clock])

@@ -26,16 +26,16 @@ def fits_object(source: object) -> bool:
 
 def read_object(source: Mapping[Any, NDArray[Any]], asked: Asked) -> Sheet:
     """Return one row per algorithm, run and task, and per step where there are steps."""
-    arrays = {str(name): _scores(str(name), own) for name, own in source.items()}
-    shapes = {name: own.shape for name, own in arrays.items()}
+    arrays = {str(name): _scores(str(name), array) for name, array in source.items()}
+    shapes = {name: array.shape for name, array in arrays.items()}
     if len({shape[1:] for shape in shapes.values()}) > 1:
-        shown = ", ".join(f"'{shortened(n)}': {shape}" for n, shape in shapes.items())
+        text = ", ".join(f"'{shortened(n)}': {shape}" for n, shape in shapes.items())
         raise CurvewiseError(
-            f"The arrays have shapes {shown}. Each algorithm may have its own number of "
+            f"The arrays have shapes {text}. Each algorithm may have its own number of "
             f"runs, but all need the same tasks and steps."
         )
     _, n_tasks, n_steps = next(iter(shapes.values()))
-    has_steps = any(own.ndim == 3 for own in source.values())
+    has_steps = any(array.ndim == 3 for array in source.values())
     tasks = _task_names(asked.tasks, n_tasks)
     names = list(dict.fromkeys(asked.metrics or ("score",)))
     if len(names) != 1:
@@ -47,17 +47,17 @@ def read_object(source: Mapping[Any, NDArray[Any]], asked: Asked) -> Sheet:
         )
     metric = names[0]
     clock, steps = _steps(asked, n_steps, has_steps)
-    parts = [_long(name, own, tasks) for name, own in arrays.items()]
+    parts = [_long(name, array, tasks) for name, array in arrays.items()]
     columns: dict[str, Any] = {
         name: pa.concat_arrays([part[name] for part in parts])
         for name in ("task", "algorithm", "run")
     }
     stated: dict[str, Any] = {"task": "task", "algorithm": "algorithm", "trial": "run"}
     if clock is not None:
-        cells = sum(len(own) * n_tasks for own in arrays.values())
+        cells = sum(len(array) * n_tasks for array in arrays.values())
         columns[clock] = pa.array(np.tile(steps, cells))
         stated["step"] = clock
-    flat = np.concatenate([own.ravel() for own in arrays.values()])
+    flat = np.concatenate([array.ravel() for array in arrays.values()])
     columns[metric] = pa.array(flat, from_pandas=True)  # not a number: no score
     if asked.metrics is None:
         stated["metrics"] = {metric: "higher"}
@@ -79,15 +79,15 @@ def _scores(name: str, values: NDArray[Any]) -> Floats:
     return scores if scores.ndim == 3 else scores[:, :, np.newaxis]
 
 
-def _task_names(given: tuple[str, ...] | None, n: int) -> list[str]:
-    if given is None:
+def _task_names(tasks: tuple[str, ...] | None, n: int) -> list[str]:
+    if tasks is None:
         return [f"task {i}" for i in range(n)]
-    if len(given) != n or len(set(given)) != n:
+    if len(tasks) != n or len(set(tasks)) != n:
         raise CurvewiseError(
-            f"task names {listed(given)}, and the arrays have {n} tasks. Pass one name for "
+            f"task names {listed(tasks)}, and the arrays have {n} tasks. Pass one name for "
             f"each, in the order of the columns."
         )
-    return list(given)
+    return list(tasks)
 
 
 def _steps(asked: Asked, n: int, has_steps: bool) -> tuple[str | None, Floats]:

@@ -46,9 +46,9 @@ def read_object(source: object, asked: Asked) -> Runs | Sheet:
     forms = _forms(source)
     kinds = {form or "of another kind" for form, _ in forms.values()}
     if len(kinds) > 1:
-        shown = "; ".join(f"'{shortened(n)}' {form}" for n, (form, _) in forms.items())
+        text = "; ".join(f"'{shortened(n)}' {form}" for n, (form, _) in forms.items())
         raise CurvewiseError(
-            f"The dict holds results of several kinds: {shown}. Pass one kind at a time, "
+            f"The dict holds results of several kinds: {text}. Pass one kind at a time, "
             f"and nothing else."
         )
     if kinds == {"confusion"}:

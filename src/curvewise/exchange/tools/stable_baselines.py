@@ -251,16 +251,16 @@ def _wanted(name: str, asked: Asked) -> bool:
     """
     if asked.metrics is not None:
         return asked.wants(name)
-    known = find(name.removeprefix("is_")) or _MEANT.get(name)
-    return known is not None and name not in _LENGTHS
+    meaning = find(name.removeprefix("is_")) or _MEANT.get(name)
+    return meaning is not None and name not in _LENGTHS
 
 
 # --- what to say -------------------------------------------------------------------------
 
 
-def _not_read(unknown: Sequence[str], known: Sequence[str]) -> Iterator[str]:
+def _not_read(unknown: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     if unknown:
-        wanted = dict.fromkeys((*known, unknown[0]), "higher")
+        wanted = dict.fromkeys((*names, unknown[0]), "higher")
         yield (
             Message(
                 f"Nobody said what {listed(unknown)} mean, and they are not read. Name "
@@ -353,14 +353,14 @@ def _whole(
     """Return the rows that are whole, and what is to be said of the others."""
     rows = [row for row in rows if row]
     good = [len(row) == len(names) and _are_numbers(row, names) for row in rows]
-    kept = [row for row, is_good in zip(rows, good, strict=True) if is_good]
-    broken = len(rows) - len(kept)
+    whole = [row for row, is_good in zip(rows, good, strict=True) if is_good]
+    broken = len(rows) - len(whole)
     if not broken:
-        return kept, []
+        return whole, []
     if broken == 1 and not good[-1]:
-        return kept, [f"The last line of {file} is cut: read up to it."]
+        return whole, [f"The last line of {file} is cut: read up to it."]
     first = 3 + good.index(False)
-    return kept, [
+    return whole, [
         f"{count(broken, 'line')} of {len(rows)} in {file} are damaged, first line "
         f"{first}: left out, so that its steps are fewer than there were."
     ]
@@ -417,7 +417,7 @@ def _evaluations_of(path: Path) -> _Curves:
             timesteps = np.asarray(arrays["timesteps"], np.float64)
             kinds = {"results": "return", "ep_lengths": "length"}
             kinds["successes"] = "success"
-            found = {
+            metrics = {
                 f"eval_{kind}": np.asarray(arrays[name], np.float64)
                 for name, kind in kinds.items()
                 if name in names
@@ -432,7 +432,7 @@ def _evaluations_of(path: Path) -> _Curves:
             argument="source",
             value=path,
         ) from problem
-    for name, scores in found.items():
+    for name, scores in metrics.items():
         if scores.ndim != 2 or len(scores) != len(timesteps) or timesteps.ndim != 1:
             raise CurvewiseError(
                 f"{path} holds {timesteps.shape} timesteps and {scores.shape} scores "
@@ -441,8 +441,8 @@ def _evaluations_of(path: Path) -> _Curves:
                 argument="source",
                 value=path,
             )
-    episodes = found["eval_return"].shape[1]
-    values = {name: scores.mean(axis=1) for name, scores in found.items()}
+    episodes = metrics["eval_return"].shape[1]
+    values = {name: scores.mean(axis=1) for name, scores in metrics.items()}
     steps = dict.fromkeys(values, timesteps)
     return _Curves(steps, values, {"eval_episodes": episodes})
 
@@ -485,11 +485,11 @@ def _progress_of(path: Path, clock: str) -> _Curves:
             value=clock,
         )
     at = columns.pop(clock)
-    known = {n: np.isfinite(at) & ~np.isnan(v) for n, v in columns.items()}
-    scored = [n for n in columns if known[n].any() and not n.startswith("time/")]
+    masks = {n: np.isfinite(at) & ~np.isnan(v) for n, v in columns.items()}
+    scored = [n for n in columns if masks[n].any() and not n.startswith("time/")]
     return _Curves(
-        {n: at[known[n]] for n in scored},
-        {n: columns[n][known[n]] for n in scored},
+        {n: at[masks[n]] for n in scored},
+        {n: columns[n][masks[n]] for n in scored},
         remarks=[*remarks, *more],
     )
 
