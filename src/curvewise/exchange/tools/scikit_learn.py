@@ -105,17 +105,17 @@ def _runs(source: str, forms: Mapping[str, tuple[Any, Any]], asked: Asked) -> Ru
     )
 
 
-def _read(form: str, own: Any, asked: Asked) -> tuple[list[_Run], str]:
+def _read(form: str, source: Any, asked: Asked) -> tuple[list[_Run], str]:
     """Return the runs of one estimator, and what their steps count."""
     if form in ("search", "cv_results"):
-        results = own.cv_results_ if form == "search" else own
+        results = source.cv_results_ if form == "search" else source
         halving = _RESOURCES in _names(results)
         return _candidates(results), _RESOURCES if halving else ""
     if form == "cross_validate":
-        return _folds(own), ""
+        return _folds(source), ""
     if form == "learning_curve":
-        return _learning(own), "size"
-    return _validation(own, asked), ""
+        return _learning(source), "size"
+    return _validation(source, asked), ""
 
 
 def _cell(value: Any) -> Any:
@@ -137,7 +137,7 @@ def _candidates(source: Any) -> list[_Run]:
     """
     names = _names(source)
     columns = {n: _column(source, n) for n in names}
-    lengths = {len(own) for own in columns.values()}
+    lengths = {len(cells) for cells in columns.values()}
     if len(lengths) != 1 or lengths == {0}:
         raise CurvewiseError(
             f"The columns of cv_results_ have {listed(sorted(lengths))} rows. Pass it as "
@@ -156,19 +156,19 @@ def _candidates(source: Any) -> list[_Run]:
     for i, one in enumerate(params):
         key = json.dumps(one, sort_keys=True, default=str) if halving else str(i)
         places.setdefault(key, []).append(i)
-    last = max((own[-1] for own in places.values()), key=lambda i: at[i])
+    last = max((rows[-1] for rows in places.values()), key=lambda i: at[i])
     runs: list[_Run] = []
-    for number, own in enumerate(places.values()):
-        final = own[-1]
+    for number, rows in enumerate(places.values()):
+        final = rows[-1]
         row: dict[str, Any] = {"run": f"candidate {number}"}
         row |= {f"params.{n}": v for n, v in params[final].items()}
         row |= {n: columns[n][final] for n in names if n.startswith("split")}
         if "mean_fit_time" in columns:
             seconds = _floats(columns["mean_fit_time"], "mean_fit_time")
-            row["seconds"] = float(seconds[own].sum())
+            row["seconds"] = float(seconds[rows].sum())
         if halving:
             row["status"] = "finished" if at[final] == at[last] else "pruned"
-        curves = {_score_name(n): (at[own], v[own]) for n, v in scores.items()}
+        curves = {_score_name(n): (at[rows], v[rows]) for n, v in scores.items()}
         runs.append((row, curves))
     return runs
 
@@ -178,9 +178,9 @@ def _params(columns: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
 
     Columns beside the dicts hold the same; in a file they are all there is.
     """
-    own = columns.get("params")
-    if own is not None and all(isinstance(one, Mapping) for one in own):
-        return [{str(n): v for n, v in one.items()} for one in own]
+    dicts = columns.get("params")
+    if dicts is not None and all(isinstance(one, Mapping) for one in dicts):
+        return [{str(n): v for n, v in one.items()} for one in dicts]
     # Of a table, "params.C" is what became of the dicts.
     names = [n for n in columns if n.startswith("param_")]
     n_rows = len(next(iter(columns.values())))
@@ -207,8 +207,8 @@ def _folds(source: Any) -> list[_Run]:
     names = [n for n in _names(source) if n.startswith(("test_", "train_"))]
     scores = {n: _floats(_column(source, n), n) for n in names}
     seconds = _floats(_column(source, "fit_time"), "fit_time")
-    lengths = {n: len(own) for n, own in scores.items()}
-    if any(own != len(seconds) for own in lengths.values()):
+    lengths = {n: len(values) for n, values in scores.items()}
+    if any(n != len(seconds) for n in lengths.values()):
         raise CurvewiseError(
             f"cross_validate's arrays have lengths {lengths}, and 'fit_time' has "
             f"{len(seconds)}. Pass them as they came."
@@ -217,7 +217,7 @@ def _folds(source: Any) -> list[_Run]:
     return [
         (
             {"run": f"fold {i}", "fold": i, "seconds": float(seconds[i])},
-            {_score_name(n): (once, own[i : i + 1]) for n, own in scores.items()},
+            {_score_name(n): (once, values[i : i + 1]) for n, values in scores.items()},
         )
         for i in range(len(seconds))
     ]
@@ -225,9 +225,9 @@ def _folds(source: Any) -> list[_Run]:
 
 def _learning(source: Any) -> list[_Run]:
     """Return one run per split of `learning_curve`, with its curve over sizes."""
-    own = source[:3] if isinstance(source, tuple) else _shown(source, "train_sizes")
-    sizes = _floats(own[0], "train_sizes")
-    train, test = (_matrix(scores, len(sizes), "sizes") for scores in own[1:])
+    parts = source[:3] if isinstance(source, tuple) else _shown(source, "train_sizes")
+    sizes = _floats(parts[0], "train_sizes")
+    train, test = (_matrix(scores, len(sizes), "sizes") for scores in parts[1:])
     name = _display_name(source)
     return [
         (
@@ -246,7 +246,7 @@ def _validation(source: Any, asked: Asked) -> list[_Run]:
     else:
         first, *scores = _shown(source, "param_range")
         param, values = str(source.param_name), list(first)
-    train, test = (_matrix(own, len(values), "values") for own in scores)
+    train, test = (_matrix(part, len(values), "values") for part in scores)
     name, once = _display_name(source), np.zeros(1)
     return [
         (
@@ -272,8 +272,10 @@ def _display_name(source: Any) -> str:
     Scores are kept as scorers gave them: under the name of a loss they would mislead.
     """
     name = str(getattr(source, "score_name", None) or "score").casefold()
-    known = find(name.replace(" ", "_"))
-    return known.name if known is not None and known.direction == "higher" else "score"
+    metric = find(name.replace(" ", "_"))
+    return (
+        metric.name if metric is not None and metric.direction == "higher" else "score"
+    )
 
 
 def _asked_values(asked: Asked, n: int) -> tuple[str, list[Any]]:
@@ -351,7 +353,9 @@ def _is_learning_curve(source: object) -> bool:
     if not isinstance(source, tuple) or len(source) not in (3, 4, 5):
         return False
     sizes, *scores = source[:3]
-    return _dimensions(sizes) == 1 and all(_dimensions(own, "f") == 2 for own in scores)
+    return _dimensions(sizes) == 1 and all(
+        _dimensions(part, "f") == 2 for part in scores
+    )
 
 
 def _is_validation_curve(source: object) -> bool:
@@ -360,7 +364,7 @@ def _is_validation_curve(source: object) -> bool:
         return True
     if not isinstance(source, tuple) or len(source) != 2:
         return False
-    return all(_dimensions(own, "f") == 2 for own in source)
+    return all(_dimensions(part, "f") == 2 for part in source)
 
 
 def _is_display(source: object, first: str) -> bool:
@@ -373,12 +377,12 @@ def _is_confusion(source: object) -> bool:
     """Return whether this is a confusion matrix of counts, or several, also by size."""
     if isinstance(source, Mapping):
         return bool(source) and all(
-            _is_size(size) and _is_confusion(own) for size, own in source.items()
+            _is_size(size) and _is_confusion(one) for size, one in source.items()
         )
     if isinstance(source, list | tuple):
-        return bool(source) and all(_is_matrix(own) for own in source)
+        return bool(source) and all(_is_matrix(one) for one in source)
     if isinstance(source, np.ndarray) and source.ndim == 3:
-        return len(source) > 0 and all(_is_matrix(own) for own in source)
+        return len(source) > 0 and all(_is_matrix(one) for one in source)
     return _is_matrix(source)
 
 
@@ -460,8 +464,8 @@ def _counted(results: Mapping[str, Any]) -> Sheet:
     """Return a table of counts, one row per algorithm, matrix and size."""
     rows: list[dict[str, Any]] = []
     matrices: list[NDArray[np.int64]] = []
-    for name, own in results.items():
-        for size, folds in (own if isinstance(own, Mapping) else {None: own}).items():
+    for name, one in results.items():
+        for size, folds in (one if isinstance(one, Mapping) else {None: one}).items():
             is_one = isinstance(folds, np.ndarray) and folds.ndim == 2
             for fold, matrix in enumerate([folds] if is_one else folds):
                 rows.append({"algorithm": name, "fold": fold, "size": size})

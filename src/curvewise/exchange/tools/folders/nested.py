@@ -95,7 +95,7 @@ def logs_of(value: Any, asked: Asked, name: str, tool: str = "folder") -> list[L
                 return record_logs(value, asked, name)
             return [_only(logs_of(one, asked, name, tool), name) for one in value]
         if all(is_number(one) for one in value):
-            return _finished(_Found(lists={name: value}), asked, name)
+            return _finished(_Nested(lists={name: value}), asked, name)
     raise CurvewiseError(f"{name} holds no scores but {shortened(as_text(value), 40)}.")
 
 
@@ -111,9 +111,9 @@ def _of_mapping(
     if some := _named_runs(value, histories=tool == "keras"):
         return [_named(path, one, asked, name, tool) for path, one in some]
     if not _is_boosting(value):
-        found = _Found()
-        _walk(value, "", found, asked)
-        return _finished(found, asked, name)
+        nested = _Nested()
+        _walk(value, "", nested, asked)
+        return _finished(nested, asked, name)
     if tool not in _BOOSTING and not all(DATA_SET.fullmatch(str(k)) for k in value):
         trained = all(_is_training(map(str, one)) for one in value.values())
         more = ", or runs with a history each" if trained else ""
@@ -335,7 +335,7 @@ def _history_log(
     lists = {str(key): list(curve) for key, curve in history.items()}
     if epochs is not None and all(len(one) == len(epochs) for one in lists.values()):
         lists.setdefault("epoch", list(epochs))
-    log = _finished(_Found(lists=lists, trained=True), asked, name)[0]
+    log = _finished(_Nested(lists=lists, trained=True), asked, name)[0]
     log.clock = "epoch"
     return log
 
@@ -362,7 +362,7 @@ def _trainer_log(state: Mapping[str, Any], asked: Asked) -> Log:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Nested:
     """Numbers, lists, records and settings of nested values, by name."""
 
     lists: dict[str, Any] = field(default_factory=dict)
@@ -375,57 +375,57 @@ class _Found:
 
 
 def _walk(
-    value: Mapping[Any, Any], before: str, found: _Found, asked: Asked, depth: int = 0
+    value: Mapping[Any, Any], before: str, nested: _Nested, asked: Asked, depth: int = 0
 ) -> None:
     for key, one in value.items():
         name = f"{before}{key}"
         bare = str(key).casefold()
         inner = before if bare in HISTORIES else f"{name}/"
         if isinstance(one, Mapping) and bare in CONFIG_KEYS:
-            found.params |= flattened(one, ".")
+            nested.params |= flattened(one, ".")
         elif isinstance(one, Mapping) and depth < _MOST_DEEP:
-            found.trained |= bare.endswith("history")
+            nested.trained |= bare.endswith("history")
             if (records := _by_step(one, bare, asked)) is not None:
-                found.records[inner] = records
+                nested.records[inner] = records
             else:
-                _walk(one, inner, found, asked, depth + 1)
+                _walk(one, inner, nested, asked, depth + 1)
         elif _is_curve(one):
-            found.lists[name] = one
+            nested.lists[name] = one
         elif _is_pairs(one) and names.is_score(name):
-            found.pairs[name] = one
+            nested.pairs[name] = one
         elif isinstance(one, list) and one and all(isinstance(r, Mapping) for r in one):
-            found.records[inner] = one
+            nested.records[inner] = one
         else:
-            _take(name, bare, one, found)
+            _take(name, bare, one, nested)
 
 
-def _take(name: str, bare: str, one: Any, found: _Found) -> None:
+def _take(name: str, bare: str, one: Any, nested: _Nested) -> None:
     """Keep one plain value as a score, a setting or a label."""
     if is_number(one):
         if is_role(bare, (*SEEDS, *names.ALGORITHM, *names.TASK)):
-            found.labels[name.rpartition("/")[2]] = one
+            nested.labels[name.rpartition("/")[2]] = one
         elif names.is_param(name) and not names.is_score(name):
-            found.params[name.replace("/", ".")] = one
+            nested.params[name.replace("/", ".")] = one
         else:
-            found.finals[name] = float(one)
+            nested.finals[name] = float(one)
     elif isinstance(one, str | bool):
         value = number_in(one) if isinstance(one, str) else float(one)
         if value is not None and names.is_score(name) and may_be_score(name):
-            found.finals[name] = value
+            nested.finals[name] = value
         else:
-            found.labels[name] = one
+            nested.labels[name] = one
 
 
-def _finished(found: _Found, asked: Asked, name: str) -> list[Log]:
+def _finished(nested: _Nested, asked: Asked, name: str) -> list[Log]:
     """Return nested values as runs: several only where records tell them apart."""
-    if (rows := _rows_of(found.lists)) is not None:
-        found.lists, found.records = {}, {"": rows, **found.records}
-    logs = [_of_lists(found, asked, name) if found.lists else Log()]
-    _add_pairs(logs[0], found, asked, name)
-    for key, records in found.records.items():
-        before = key if len(found.records) > 1 or found.lists else ""
+    if (rows := _rows_of(nested.lists)) is not None:
+        nested.lists, nested.records = {}, {"": rows, **nested.records}
+    logs = [_of_lists(nested, asked, name) if nested.lists else Log()]
+    _add_pairs(logs[0], nested, asked, name)
+    for key, records in nested.records.items():
+        before = key if len(nested.records) > 1 or nested.lists else ""
         some = record_logs(records, asked, name)
-        if len(some) > 1 and (len(found.records) > 1 or logs[0].has_scores):
+        if len(some) > 1 and (len(nested.records) > 1 or logs[0].has_scores):
             raise CurvewiseError(f"{name} holds records of {len(some)} runs, and more.")
         if len(some) > 1:
             logs = some
@@ -436,11 +436,11 @@ def _finished(found: _Found, asked: Asked, name: str) -> list[Log]:
             logs[0].labels |= one.labels
             logs[0].clock = logs[0].clock or one.clock
     for log in logs:
-        for key, value in found.finals.items():
+        for key, value in nested.finals.items():
             if is_score(key, asked):
                 log.add_final(key, value)
-        log.labels = found.labels | log.labels
-        log.params |= found.params
+        log.labels = nested.labels | log.labels
+        log.params |= nested.params
     return logs
 
 
@@ -468,9 +468,9 @@ def _rows_of(lists: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     return [dict(zip(called, row, strict=True)) for row in rows]
 
 
-def _add_pairs(log: Log, found: _Found, asked: Asked, name: str) -> None:
+def _add_pairs(log: Log, nested: _Nested, asked: Asked, name: str) -> None:
     """Add curves that have a step beside each score."""
-    pairs = {k: v for k, v in found.pairs.items() if is_score(k, asked)}
+    pairs = {k: v for k, v in nested.pairs.items() if is_score(k, asked)}
     if pairs and log.curves:
         raise CurvewiseError(
             f"{name} has steps beside the scores of {listed(pairs, most=3)}, and none for "
@@ -485,12 +485,12 @@ def _add_pairs(log: Log, found: _Found, asked: Asked, name: str) -> None:
         log.clock = "step"
 
 
-def _of_lists(found: _Found, asked: Asked, name: str) -> Log:
+def _of_lists(nested: _Nested, asked: Asked, name: str) -> Log:
     """Return lists of scores as curves, by the list of steps or by their places."""
-    clocks = _clocks(found.lists, asked, name)
+    clocks = _clocks(nested.lists, asked, name)
     curves = {
         k: v
-        for k, v in found.lists.items()
+        for k, v in nested.lists.items()
         if k not in clocks.values() and is_score(k, asked)
     }
     used = {clocks.get(key.rpartition("/")[0], clocks.get("")) for key in curves}
@@ -500,7 +500,7 @@ def _of_lists(found: _Found, asked: Asked, name: str) -> Log:
     for key, curve in curves.items():
         step = clocks.get(key.rpartition("/")[0], clocks.get(""))
         if step is not None:
-            log.curves[key] = _placed(key, curve, step, found.lists[step], name)
+            log.curves[key] = _placed(key, curve, step, nested.lists[step], name)
         else:
             by_length.setdefault(len(curve), []).append(key)
     if len(bare) > 1 or (bare and by_length):
@@ -514,7 +514,7 @@ def _of_lists(found: _Found, asked: Asked, name: str) -> Log:
         )
     _refuse_lengths(by_length, name)
     if by_length:
-        if not (asked.step == ROWS or found.trained or _is_training(found.lists)):
+        if not (asked.step == ROWS or nested.trained or _is_training(nested.lists)):
             raise uncounted(name, "lists of numbers and none")
         log.curves = {key: _indexed(curve, 0) for key, curve in curves.items()}
         log.clock = "epoch"
