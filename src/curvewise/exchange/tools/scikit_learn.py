@@ -353,9 +353,7 @@ def _is_learning_curve(source: object) -> bool:
     if not isinstance(source, tuple) or len(source) not in (3, 4, 5):
         return False
     sizes, *scores = source[:3]
-    return _dimensions(sizes) == 1 and all(
-        _dimensions(part, "f") == 2 for part in scores
-    )
+    return _dimensions(sizes) == 1 and all(_dimensions(one, "f") == 2 for one in scores)
 
 
 def _is_validation_curve(source: object) -> bool:
@@ -364,7 +362,7 @@ def _is_validation_curve(source: object) -> bool:
         return True
     if not isinstance(source, tuple) or len(source) != 2:
         return False
-    return all(_dimensions(part, "f") == 2 for part in source)
+    return all(_dimensions(one, "f") == 2 for one in source)
 
 
 def _is_display(source: object, first: str) -> bool:

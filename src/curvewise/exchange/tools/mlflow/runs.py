@@ -73,8 +73,8 @@ class Kept:
         if asked.metrics is not None:
             return [name for name in metrics if asked.wants(name)]
         machine = [name for name in metrics if name.startswith("system/")]
-        named = Keyword("metrics")
-        why = Message("about the machine, read only where ", named, " names it")
+        keyword = Keyword("metrics")
+        why = Message("about the machine, read only where ", keyword, " names it")
         self.left_out += left_out(machine, why, "metric")
         return [name for name in metrics if not name.startswith("system/")]
 
@@ -209,9 +209,11 @@ def _table(kept: Kept) -> pa.Table:
         # The names of parents; the id of one whose name another parent has too.
         ids = kept.tags[_PARENT].to_pylist()
         names = dict(zip(kept.ids, kept.names, strict=True))
-        known = {one: names.get(one, one) for one in ids if one is not None}
-        times = Counter(known.values())
-        unique = {one: name if times[name] == 1 else one for one, name in known.items()}
+        parents = {one: names.get(one, one) for one in ids if one is not None}
+        times = Counter(parents.values())
+        unique = {
+            one: name if times[name] == 1 else one for one, name in parents.items()
+        }
         columns["parent"] = pa.array([unique.get(one) for one in ids], pa.string())
     # Not "run_id", which would be taken for what tells trials apart even where seeds do.
     columns["run_uuid"] = pa.array(kept.ids, pa.string())
@@ -225,10 +227,10 @@ def _typed(texts: pa.Array, *, tag: bool = False) -> pa.Array:
     a text.
     """
     cells = pc.if_else(pc.equal(texts, "None"), None, texts)
-    known = pc.drop_null(cells)
-    if not len(known) or _any(pc.match_substring_regex(known, _NO_NUMBER)):
+    filled = pc.drop_null(cells)
+    if not len(filled) or _any(pc.match_substring_regex(filled, _NO_NUMBER)):
         return texts
-    if not _any(pc.invert(pc.is_in(known, pa.array(_BOOLEANS)))):
+    if not _any(pc.invert(pc.is_in(filled, pa.array(_BOOLEANS)))):
         return pc.equal(pc.utf8_lower(cells), "true")
     for kind in (pa.int64(),) if tag else (pa.int64(), pa.float64()):
         try:
@@ -321,10 +323,10 @@ def _columns(rows: Any, ids: Sequence[str]) -> Columns:
     columns = {}
     for name, i in code.items():
         rows_of_key = np.flatnonzero((key_of == i) & (run_of >= 0))
-        taken = np.full(len(ids), -1)
-        taken[run_of[rows_of_key]] = rows_of_key
+        indices = np.full(len(ids), -1)
+        indices[run_of[rows_of_key]] = rows_of_key
         if len(rows_of_key):
-            columns[name] = cells.take(pa.array(taken, mask=taken < 0))
+            columns[name] = cells.take(pa.array(indices, mask=indices < 0))
     return columns
 
 

@@ -185,10 +185,10 @@ def _scalars(table: pa.Table) -> Scalars:
             scores.append((metric, last, numbers(table, column)))
     for column, step in sorted(steps.items(), key=lambda one: one[1]):
         scores.append((INTERMEDIATE, step, numbers(table, column)))
-    known = [np.flatnonzero(~np.isnan(values)) for *_, values in scores]
+    rows_of = [np.flatnonzero(~np.isnan(values)) for *_, values in scores]
     return scalars_by_metric(
         (metric, step, rows, values[rows])
-        for (metric, step, values), rows in zip(scores, known, strict=True)
+        for (metric, step, values), rows in zip(scores, rows_of, strict=True)
     )
 
 
@@ -294,12 +294,16 @@ def _kept(database: Connection) -> Kept:
     system, many = _attributes(database, _SYSTEM, row_of)
     values = row_of.kept(_numbers_in(database, _final(database)))
     reported = row_of.kept(_numbers_in(database, _reported(database)))
-    left = [*few, *many]
+    omissions = [*few, *many]
     if strangers:
-        left.append(LeftOut(strangers, "of studies that are not there any more"))
+        omissions.append(LeftOut(strangers, "of studies that are not there any more"))
     if row_of.lost:
-        left.append(LeftOut(row_of.lost, "of trials that are not there", what="value"))
-    return Kept(studies, *trials, params, user, system, values, reported, left, remarks)
+        omissions.append(
+            LeftOut(row_of.lost, "of trials that are not there", what="value")
+        )
+    return Kept(
+        studies, *trials, params, user, system, values, reported, omissions, remarks
+    )
 
 
 def _columns(database: Connection, table: str) -> set[str]:
@@ -341,9 +345,9 @@ class _Rows:
         """Return rows that begin with an id with the row of the trial instead."""
         whole = np.isfinite(rows[:, :2]).all(axis=1)
         self.lost += int((~whole).sum())
-        found, known = self.find(rows[whole, 0].astype(np.int64))
+        places, known = self.find(rows[whole, 0].astype(np.int64))
         out = rows[whole][known]
-        out[:, 0] = found
+        out[:, 0] = places
         return out
 
 
@@ -386,16 +390,16 @@ def _trials(
         "SELECT trial_id, study_id, number, state, datetime_start, datetime_complete "
         "FROM trials ORDER BY study_id, trial_id"
     ).fetchall()
-    known = [row for row in rows if row[1] in places]
-    study = np.array([places[row[1]] for row in known], np.int64)
+    alive = [row for row in rows if row[1] in places]
+    study = np.array([places[row[1]] for row in alive], np.int64)
     # A column counts a study's trials; databases that are older than it lack it.
     counted = np.arange(len(study)) - np.searchsorted(study, study)
-    number = [c if r[2] is None else r[2] for c, r in zip(counted, known, strict=True)]
-    states = [str(row[3]) for row in known]
-    seconds = np.array([seconds_between(row[4], row[5]) for row in known], np.float64)
-    ids = np.array([row[0] for row in known], np.int64)
+    number = [c if r[2] is None else r[2] for c, r in zip(counted, alive, strict=True)]
+    states = [str(row[3]) for row in alive]
+    seconds = np.array([seconds_between(row[4], row[5]) for row in alive], np.float64)
+    ids = np.array([row[0] for row in alive], np.int64)
     trials = study, np.array(number, np.int64), states, seconds
-    return ids, trials, len(rows) - len(known)
+    return ids, trials, len(rows) - len(alive)
 
 
 # --- values ------------------------------------------------------------------------------
@@ -568,16 +572,16 @@ class _Replay:
         """Return what is there in the end."""
         place = {study: i for i, study in enumerate(self.studies)}
         trials = [trial for trial in self.trials if trial.study in place]
-        left = []
+        omissions = []
         if deleted := len(self.trials) - len(trials):
-            left.append(LeftOut(deleted, "of deleted studies"))
+            omissions.append(LeftOut(deleted, "of deleted studies"))
         if self.foreign:
             why = "of a kind that is not known here"
-            left.append(LeftOut(self.foreign.total(), why, what="line"))
+            omissions.append(LeftOut(self.foreign.total(), why, what="line"))
         for trial in trials:
             trial.study = place[trial.study]
             trial.seconds = seconds_between(trial.begin, trial.end)
-        return kept_of(list(self.studies.values()), trials, left, remarks)
+        return kept_of(list(self.studies.values()), trials, omissions, remarks)
 
     # --- operations ----------------------------------------------------------------------
 
@@ -632,11 +636,11 @@ class _Replay:
         trial = self._open(log)
         if trial is None:
             return
-        name, drawn = log["param_name"], drawn_from(log["distribution"])
+        name, domain = log["param_name"], drawn_from(log["distribution"])
         # A study cannot change what it draws from; Optuna writes the line and refuses it.
-        law = self.laws.setdefault((trial.study, name), drawn.law)
-        if law == drawn.law or trial.study not in self.studies:
-            trial.params[name] = drawn.value(log["param_value_internal"])
+        law = self.laws.setdefault((trial.study, name), domain.law)
+        if law == domain.law or trial.study not in self.studies:
+            trial.params[name] = domain.value(log["param_value_internal"])
 
     def _change_state(self, log: Mapping[str, Any]) -> None:
         trial, state = self._open(log), _STATES[log["state"]]

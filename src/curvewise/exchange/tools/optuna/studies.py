@@ -82,24 +82,26 @@ def as_runs(kept: Kept, source: str, asked: Asked) -> Runs:
     metrics = _of_studies(kept)
     torn = _torn(kept.studies, metrics)
     metrics = [
-        [(f"{study.name}/{m}" if m in torn else m, way) for m, way in own]
-        for study, own in zip(kept.studies, metrics, strict=True)
+        [(f"{study.name}/{m}" if m in torn else m, way) for m, way in pairs]
+        for study, pairs in zip(kept.studies, metrics, strict=True)
     ]
     remarks = [*kept.remarks]
-    wanted = [any(asked.wants(name) for name, _ in own) for own in metrics]
+    wanted = [any(asked.wants(name) for name, _ in pairs) for pairs in metrics]
     if any(wanted) and not all(wanted):
         kept = _only(kept, np.array(wanted))
         metrics = [
-            own for own, is_wanted in zip(metrics, wanted, strict=True) if is_wanted
+            pairs for pairs, is_wanted in zip(metrics, wanted, strict=True) if is_wanted
         ]
     else:
         remarks += [*torn.values(), *_different(kept.studies, metrics)]
     return Runs(
         source,
         _table(kept),
-        _scalars(kept, [[name for name, _ in own] for own in metrics]),
+        _scalars(kept, [[name for name, _ in pairs] for pairs in metrics]),
         usual={"algorithm": "study"},
-        meant={name: way for own in metrics for name, way in own if way is not None},
+        meant={
+            name: way for pairs in metrics for name, way in pairs if way is not None
+        },
         steps="step" if len(kept.reported) else "",
         left_out=kept.left_out,
         remarks=remarks,
@@ -116,18 +118,18 @@ def _without_empty(kept: Kept) -> Kept:
     empty = [s.name for s, some in zip(kept.studies, used, strict=True) if not some]
     objectives = np.array([len(s.directions) for s in studies], np.int64)
     asked_for = kept.values[:, 1] < objectives[study[kept.values[:, 0].astype(int)]]
-    left = [*kept.left_out]
+    omissions = [*kept.left_out]
     if empty:
-        left.append(LeftOut(len(empty), "without trials", tuple(empty), "study"))
+        omissions.append(LeftOut(len(empty), "without trials", tuple(empty), "study"))
     if not asked_for.all():
         why = "of objectives that their study does not have"
-        left.append(LeftOut(int((~asked_for).sum()), why, what="value"))
+        omissions.append(LeftOut(int((~asked_for).sum()), why, what="value"))
     return replace(
         kept,
         studies=studies,
         study=study,
         values=kept.values[asked_for],
-        left_out=left,
+        left_out=omissions,
     )
 
 
@@ -177,8 +179,8 @@ def _of_studies(kept: Kept) -> list[_Pairs]:
     for study, is_reporting in zip(kept.studies, reporting, strict=True):
         pairs = list(zip(study.metrics, study.directions, strict=True))
         if is_reporting:
-            taken = INTERMEDIATE in study.metrics
-            name = "intermediate_values" if taken else INTERMEDIATE
+            is_taken = INTERMEDIATE in study.metrics
+            name = "intermediate_values" if is_taken else INTERMEDIATE
             pairs.append((name, study.directions[0]))
         out.append(pairs)
     return out
@@ -186,31 +188,31 @@ def _of_studies(kept: Kept) -> list[_Pairs]:
 
 def _torn(studies: Sequence[Study], metrics: Sequence[_Pairs]) -> dict[str, str]:
     """Return the metrics of which studies disagree what is better, and what to say."""
-    found: dict[str, dict[Direction, str]] = {}
-    for study, own in zip(studies, metrics, strict=True):
-        for name, way in own:
+    ways: dict[str, dict[Direction, str]] = {}
+    for study, pairs in zip(studies, metrics, strict=True):
+        for name, way in pairs:
             if way is not None:
-                found.setdefault(name, {}).setdefault(way, study.name)
+                ways.setdefault(name, {}).setdefault(way, study.name)
     return {
         name: f"'{name}' should be low in study '{shortened(by['lower'])}' and high in "
         f"'{shortened(by['higher'])}', so each study gets a metric of its own, such as "
         f"'{shortened(by['lower'])}/{name}'."
-        for name, by in found.items()
+        for name, by in ways.items()
         if len(by) > 1
     }
 
 
 def _different(studies: Sequence[Study], metrics: Sequence[_Pairs]) -> list[str]:
     finals = [
-        [name for name, _ in own[: len(study.directions)]]
-        for study, own in zip(studies, metrics, strict=True)
+        [name for name, _ in pairs[: len(study.directions)]]
+        for study, pairs in zip(studies, metrics, strict=True)
     ]
     if len({tuple(names) for names in finals}) < 2:
         return []
-    shown = listed(dict.fromkeys(name for names in finals for name in names), most=4)
+    text = listed(dict.fromkeys(name for names in finals for name in names), most=4)
     return [
         Message(
-            f"its studies are not all scored by the same metrics: {shown}. A trial "
+            f"its studies are not all scored by the same metrics: {text}. A trial "
             "has no score of another study's. Pass ",
             {"metrics": [finals[0][0]]},
             " to read only studies that have it.",
@@ -219,14 +221,14 @@ def _different(studies: Sequence[Study], metrics: Sequence[_Pairs]) -> list[str]
 
 
 def _scalars(kept: Kept, metrics: Sequence[Sequence[str]]) -> Scalars:
-    names = list(dict.fromkeys(name for own in metrics for name in own))
+    names = list(dict.fromkeys(name for group in metrics for name in group))
     place = np.zeros((len(metrics), max(map(len, metrics), default=0)), np.int64)
-    for i, own in enumerate(metrics):
-        place[i, : len(own)] = [names.index(name) for name in own]
+    for i, group in enumerate(metrics):
+        place[i, : len(group)] = [names.index(name) for name in group]
     final, reported = kept.values, kept.reported
     row, objective = final[:, 0].astype(np.int64), final[:, 1].astype(np.int64)
     on_the_way = reported[:, 0].astype(np.int64)
-    behind = np.array([len(own) - 1 for own in metrics], np.int64)[kept.study]
+    behind = np.array([len(group) - 1 for group in metrics], np.int64)[kept.study]
     last = reported[:, 1].max() if len(reported) else 0.0
     return Scalars(
         np.concatenate([row, on_the_way]),
@@ -263,8 +265,8 @@ def _table(kept: Kept) -> pa.Table:
         if name != _FAIL_REASON
     }
     usual = pa.array([_REASONS.get(state, "") for state in kept.state], pa.string())
-    said = kept.system.get(_FAIL_REASON, pa.nulls(len(usual), pa.string()))
-    columns["error_text"] = pc.coalesce(said.cast(pa.string()), usual)
+    reasons = kept.system.get(_FAIL_REASON, pa.nulls(len(usual), pa.string()))
+    columns["error_text"] = pc.coalesce(reasons.cast(pa.string()), usual)
     return pa.table(columns)
 
 
@@ -304,9 +306,9 @@ def drawn_from(text: str | None) -> Drawn:
     ('None', '3')
     """
     try:
-        said = parsed(text or "")
-        name = str(said.get("name") or said["type"]).casefold()
-        rest = said.get("attributes", said)
+        content = parsed(text or "")
+        name = str(content.get("name") or content["type"]).casefold()
+        rest = content.get("attributes", content)
         choices = of_one_kind(rest.get("choices", ()))
         law = (name, str(rest.get("log")), str(rest.get("choices")))
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -359,17 +361,17 @@ def param_columns(
     edges = np.searchsorted(key[order], np.arange(len(keys) + 1))
     by_name: dict[str, list[tuple[Drawn, Ints]]] = {}
     for (name, text), place in keys.items():
-        own = order[edges[place] : edges[place + 1]]
-        by_name.setdefault(name, []).append((drawn_from(text), own))
+        which = order[edges[place] : edges[place + 1]]
+        by_name.setdefault(name, []).append((drawn_from(text), which))
     return {name: _column(n, row, number, parts) for name, parts in by_name.items()}
 
 
 def _column(
     n: int, row: Ints, number: Floats, parts: Sequence[tuple[Drawn, Ints]]
 ) -> pa.Array:
-    kinds = {drawn.kind for drawn, _ in parts}
+    kinds = {domain.kind for domain, _ in parts}
     if "choice" not in kinds:
-        whole = np.concatenate([own for _, own in parts])
+        whole = np.concatenate([which for _, which in parts])
         values = np.full(n, np.nan)
         values[row[whole]] = number[whole]
         missing = np.isnan(values)
@@ -378,16 +380,16 @@ def _column(
         return pa.array(values, mask=missing)
     if kinds != {"choice"}:  # drawn from numbers in one study, from names in another
         cells: list[Cell] = [None] * n
-        for drawn, own in parts:
-            for i in own:
-                cells[row[i]] = drawn.value(number[i])
+        for domain, which in parts:
+            for i in which:
+                cells[row[i]] = domain.value(number[i])
         return _column_of(cells)
     pool: list[Cell] = []
     place = np.full(n, -1)
-    for drawn, own in parts:
-        known = own[(number[own] >= 0) & (number[own] < len(drawn.choices))]
-        place[row[known]] = len(pool) + number[known].astype(np.int64)
-        pool += drawn.choices
+    for domain, which in parts:
+        valid = which[(number[which] >= 0) & (number[which] < len(domain.choices))]
+        place[row[valid]] = len(pool) + number[valid].astype(np.int64)
+        pool += domain.choices
     return _column_of(pool).take(pa.array(place, mask=place < 0))
 
 
@@ -472,10 +474,10 @@ def _triples(rows: Sequence[tuple[Any, ...]]) -> Floats:
     return np.array(rows, np.float64).reshape(-1, 3)
 
 
-def _by_name(told: Sequence[Mapping[str, Any]]) -> Attributes:
+def _by_name(trials: Sequence[Mapping[str, Any]]) -> Attributes:
     out: Attributes = {}
-    for row, own in enumerate(told):
-        for name, value in own.items():
+    for row, attributes in enumerate(trials):
+        for name, value in attributes.items():
             rows, values = out.setdefault(name, ([], []))
             rows.append(row)
             values.append(value)
@@ -504,11 +506,11 @@ def attribute_columns(
             long.append(name)
         if cut - before < len(told[name][0]):
             columns[name] = _column_of(cells)
-    left = []
+    omissions = []
     if cut:
         why = f"longer than {_LONGEST} characters"
-        left.append(LeftOut(cut, why, tuple(long), "attribute"))
+        omissions.append(LeftOut(cut, why, tuple(long), "attribute"))
     if rare:
         why = f"beside the {_MOST_ATTRIBUTES} that most trials have"
-        left.append(LeftOut(len(rare), why, tuple(rare), "attribute"))
-    return columns, left
+        omissions.append(LeftOut(len(rare), why, tuple(rare), "attribute"))
+    return columns, omissions

@@ -178,8 +178,8 @@ def _runs(
 
 def _when(file: str) -> tuple[int, str]:
     """Return the time in the name of an event file, by which restarts are in order."""
-    found = re.search(r"tfevents\.(\d+)", file.rpartition("/")[2])
-    return (int(found[1]) if found else 0, file)
+    match = re.search(r"tfevents\.(\d+)", file.rpartition("/")[2])
+    return (int(match[1]) if match else 0, file)
 
 
 def _with_own_params(runs: list[_Run]) -> list[_Run]:
@@ -194,10 +194,10 @@ def _with_own_params(runs: list[_Run]) -> list[_Run]:
         if run.heard.params and _TIME.fullmatch(name) and parent in by_folder:
             below.setdefault(parent, []).append(run)
     merged = set()
-    for parent, found in below.items():
-        if len(found) == 1:
-            in_order([by_folder[parent].heard, found[0].heard])
-            merged.add(found[0].folder)
+    for parent, children in below.items():
+        if len(children) == 1:
+            in_order([by_folder[parent].heard, children[0].heard])
+            merged.add(children[0].folder)
     return [run for run in runs if run.folder not in merged]
 
 
@@ -309,8 +309,8 @@ def _renamed(tag: Ints, before: str, behind: str, tags: dict[str, int]) -> Ints:
     if not before and not behind:
         return tag
     called = list(tags)
-    own, place = np.unique(tag, return_inverse=True)
-    new = [f"{before}{called[i]}{behind}" for i in own.tolist()]
+    codes, place = np.unique(tag, return_inverse=True)
+    new = [f"{before}{called[i]}{behind}" for i in codes.tolist()]
     places: Ints = np.array([tags.setdefault(n, len(tags)) for n in new], np.int64)
     return places[place]
 
@@ -443,18 +443,18 @@ def joined(heard: Heard) -> tuple[Ints, Floats, Floats, int]:
         return np.empty(0, np.int64), np.empty(0), np.empty(0), 0
     tag, step = np.concatenate(heard.tag), np.concatenate(heard.step)
     value = np.concatenate(heard.value)
-    kept = np.ones(heard.n, bool)
+    valid = np.ones(heard.n, bool)
     for before, at in heard.restarts:
-        kept[:before] &= step[:before] < at
-    dropped = heard.n - int(kept.sum())
+        valid[:before] &= step[:before] < at
+    dropped = heard.n - int(valid.sum())
     undeclared = [t for t in heard.tensors if heard.plugins.get(t) != "scalars"]
     if undeclared:
-        kept &= ~np.isin(tag, [heard.tags[t] for t in undeclared])
+        valid &= ~np.isin(tag, [heard.tags[t] for t in undeclared])
     if heard.time:
         step = np.concatenate(heard.time) - heard.began
-    if kept.all():
+    if valid.all():
         return tag, step, value, 0
-    return tag[kept], step[kept], value[kept], dropped
+    return tag[valid], step[valid], value[valid], dropped
 
 
 # --- a block -----------------------------------------------------------------------------
@@ -497,13 +497,13 @@ def _hear_alike(ear: _Ear, which: Ints, length: int) -> None:
     is_checked = length <= _SHORT
     if is_checked:
         rows, which = _whole(ear, rows, which, length)
-    for layout, own, places in _alike(rows, which, length):
+    for layout, group, places in _alike(rows, which, length):
         if layout is None:
             ear.broke(places)
             continue
-        whole = own, places
+        whole = group, places
         if not is_checked and (layout.slots or layout.params):
-            whole = _whole(ear, own, places, length)
+            whole = _whole(ear, group, places, length)
         if len(whole[0]):
             _note(ear, layout, *whole)
             _cut(ear, layout, *whole)

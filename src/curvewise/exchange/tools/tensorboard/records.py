@@ -55,20 +55,20 @@ def blocks(file: IO[bytes], at_once: int = AT_ONCE) -> Iterator[tuple[Block, str
 
     Beside the last block stands why nothing can be read after it.
     """
-    held, place, missing = b"", 0, 0
+    data, place, missing = b"", 0, 0
     while True:
         left = max(os.fstat(file.fileno()).st_size - file.tell(), 0)
         fresh = file.read(min(max(at_once, missing), left))
-        held += fresh
-        block = framed([held])
+        data += fresh
+        block = framed([data])
         if not fresh or block.damaged:
-            yield block, block.stop(0, len(held), place)
+            yield block, block.stop(0, len(data), place)
             return
         yield block, ""
         end = int(block.ends[0])
-        held, place = held[end:], place + end
-        is_begun = len(held) >= _HEADER
-        missing = _length_at(held)[0] + _FRAME - len(held) if is_begun else 0
+        data, place = data[end:], place + end
+        is_begun = len(data) >= _HEADER
+        missing = _length_at(data)[0] + _FRAME - len(data) if is_begun else 0
 
 
 def framed(contents: Sequence[bytes]) -> Block:
@@ -90,15 +90,15 @@ def framed(contents: Sequence[bytes]) -> Block:
     length = np.minimum(lengths, _ENDLESS).astype(np.int64)
     good = intact(headers, 8)
     limit = np.cumsum(sizes)
-    kept = good & (begin + _FRAME + length <= limit[owner])
+    valid = good & (begin + _FRAME + length <= limit[owner])
     damaged = set()
-    bad = np.flatnonzero(~kept)
+    bad = np.flatnonzero(~valid)
     for file, i in zip(*np.unique(owner[bad], return_index=True), strict=True):
         first = bad[i]
-        kept[first:][owner[first:] == file] = False
+        valid[first:][owner[first:] == file] = False
         if not good[first]:
             damaged.add(int(file))
-    begin, length, owner = begin[kept], length[kept], owner[kept]
+    begin, length, owner = begin[valid], length[valid], owner[valid]
     ends = np.zeros(len(sizes), np.int64)
     last = np.searchsorted(owner, np.arange(len(sizes)), side="right") - 1
     some = np.bincount(owner, minlength=len(sizes)) > 0
@@ -125,9 +125,9 @@ def _crc32c(rows: Bytes) -> NDArray[np.uint32]:
     state = np.full(n, 0xFFFFFFFF, np.uint32)
     step = max(_CELLS // min(max(length, 1), _LOOKED_UP), 1)
     for row in range(0, n, step):
-        own = slice(row, row + step)
+        span = slice(row, row + step)
         for at in range(0, length, _LOOKED_UP):
-            state[own] = _went_on(state[own], rows[own, at : at + _LOOKED_UP])
+            state[span] = _went_on(state[span], rows[span, at : at + _LOOKED_UP])
     return ~state
 
 
@@ -143,10 +143,10 @@ def _went_on(state: NDArray[np.uint32], rows: Bytes) -> NDArray[np.uint32]:
     first = min(width, 4)
     cells[:, :first] ^= state.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :first]
     added = np.bitwise_xor.reduce(_table().take(cells), axis=1)
-    left: NDArray[np.uint32] = (
+    after: NDArray[np.uint32] = (
         added if width >= 4 else added ^ (state >> np.uint32(8 * width))
     )
-    return left
+    return after
 
 
 @cache
@@ -157,10 +157,10 @@ def _table() -> NDArray[np.uint32]:
         odd = (first & 1).astype(bool)
         first = (first >> np.uint32(1)) ^ np.where(odd, _POLYNOMIAL, 0).astype("u4")
     out = np.empty((_LOOKED_UP, 256), np.uint32)
-    own = first
+    row = first
     for i in range(_LOOKED_UP):
-        out[i] = own
-        own = first[own & 255] ^ (own >> np.uint32(8))
+        out[i] = row
+        row = first[row & 255] ^ (row >> np.uint32(8))
     return out.ravel()
 
 
@@ -246,12 +246,12 @@ class Layout:
     def fits(self, rows: Bytes) -> Bools:
         """Return which rows have this layout; rows are 8, 16, 24, ... bytes wide."""
         width = rows.shape[1]
-        own = np.frombuffer(self.record.ljust(width, b"\0"), np.uint64)
+        record = np.frombuffer(self.record.ljust(width, b"\0"), np.uint64)
         same = np.frombuffer(bytes(self.same).ljust(width, b"\0"), np.uint64)
         words = rows.view(np.uint64)
         other = np.zeros(len(rows), np.uint64)
         for i in np.flatnonzero(same):
-            other |= (words[:, i] ^ own[i]) & same[i]
+            other |= (words[:, i] ^ record[i]) & same[i]
         fits: Bools = other == 0
         return fits
 
@@ -293,8 +293,8 @@ def layout_of(record: bytes) -> Layout:
                 if (value.number, value.kind) == (1, _SIZED):
                     _value(layout, value)
         elif what == (_SESSION_LOG, _SIZED):
-            said = {f.number: f for f in fields(record, *at)}
-            layout.is_restart = 1 in said and _whole(record, said[1]) == _START
+            parts = {f.number: f for f in fields(record, *at)}
+            layout.is_restart = 1 in parts and _whole(record, parts[1]) == _START
         elif one.kind == _SIZED:
             layout.free(*at)
     return layout
@@ -355,8 +355,8 @@ def _value(layout: Layout, value: Field) -> None:
     if simple is not None and simple.kind == _FOUR:
         slot = Slot(tag, simple.begin, simple.end, "<f4")
     elif tensor is not None and plugin in (None, "scalars"):
-        found = _scalar_of(record, tensor)
-        slot = found and found._replace(tag=tag, plugin=plugin, is_tensor=True)
+        scalar = _scalar_of(record, tensor)
+        slot = scalar and scalar._replace(tag=tag, plugin=plugin, is_tensor=True)
     if slot is not None:
         layout.slots.append(slot)
         free = layout.free_varint if slot.is_varint else layout.free
@@ -397,9 +397,9 @@ def _plugin(layout: Layout, metadata: Field) -> str:
     name, content = "", None
     for data in fields(record, metadata.begin, metadata.end):
         if (data.number, data.kind) == (1, _SIZED):
-            said = {f.number: f for f in fields(record, data.begin, data.end)}
-            name = _text(record, said[1]) if 1 in said else ""
-            content = said.get(2)
+            parts = {f.number: f for f in fields(record, data.begin, data.end)}
+            name = _text(record, parts[1]) if 1 in parts else ""
+            content = parts.get(2)
     if name == "hparams" and content is not None:
         for part in fields(record, content.begin, content.end):
             if (part.number, part.kind) == (3, _SIZED):  # the beginning of a session

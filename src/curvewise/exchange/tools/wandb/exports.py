@@ -119,11 +119,11 @@ def _split(columns: Sequence[str]) -> dict[str, tuple[str, str]]:
     the last separator does.
     """
     ways = {c: _ways(c) for c in columns}
-    runs = Counter(run for own in ways.values() for run, _ in own)
-    metrics = Counter(metric for own in ways.values() for _, metric in own)
+    runs = Counter(run for some in ways.values() for run, _ in some)
+    metrics = Counter(metric for some in ways.values() for _, metric in some)
     return {
-        column: max(own, key=lambda way: (runs[way[0]] + metrics[way[1]], len(way[0])))
-        for column, own in ways.items()
+        column: max(some, key=lambda way: (runs[way[0]] + metrics[way[1]], len(way[0])))
+        for column, some in ways.items()
     }
 
 
@@ -205,8 +205,8 @@ def _table_runs(table: pa.Table, name: str, asked: Asked) -> Runs:
             continue
         label = f"config.{column}" if column in configured else column
         columns[label] = table.column(column)
-    known = {c: np.flatnonzero(~nulls(table, c)) for c in measured}
-    scores = [(c, 0.0, r, numbers(table, c)[r]) for c, r in known.items() if len(r)]
+    rows = {c: np.flatnonzero(~nulls(table, c)) for c in measured}
+    scores = [(c, 0.0, r, numbers(table, c)[r]) for c, r in rows.items() if len(r)]
     return Runs(
         f"W&B table of runs {name}",
         pa.table(columns),
@@ -346,9 +346,9 @@ def _gather(history: History, asked: Asked, runs: _Histories) -> None:
         for metric in metrics:
             is_placed = logged[metric][rows] & np.isfinite(steps[rows])
             runs.lost += int(logged[metric][rows].sum() - is_placed.sum())
-            own = rows[is_placed]
-            if len(own):
-                curves.append((metric, steps[own], values[metric][own]))
+            places = rows[is_placed]
+            if len(places):
+                curves.append((metric, steps[places], values[metric][places]))
         runs.add(row, curves)
 
 
@@ -414,8 +414,8 @@ def _rows_of(
 
 
 def _refuse_repeated(steps: Floats, run: str, name: str, column: str | None) -> None:
-    known = steps[np.isfinite(steps)]
-    again = len(known) - len(np.unique(known))
+    finite = steps[np.isfinite(steps)]
+    again = len(finite) - len(np.unique(finite))
     if not again:
         return
     whose = (
@@ -432,20 +432,20 @@ def _refuse_repeated(steps: Floats, run: str, name: str, column: str | None) -> 
 
 def _looks_sampled(steps: Floats) -> str:
     """Return what seems to be missing from a history that is as long as samples are."""
-    known = np.unique(steps[np.isfinite(steps)])
-    if len(known) not in _SAMPLES:
+    finite = np.unique(steps[np.isfinite(steps)])
+    if len(finite) not in _SAMPLES:
         return ""
-    apart = np.diff(known).astype(np.int64)
+    apart = np.diff(finite).astype(np.int64)
     every = int(np.gcd.reduce(apart)) or 1
-    there = int((known[-1] - known[0]) // every) + 1
-    if there == len(known):
+    there = int((finite[-1] - finite[0]) // every) + 1
+    if there == len(finite):
         return ""
-    return f"{len(known):,} rows, {there - len(known):,} of {there:,} steps missing"
+    return f"{len(finite):,} rows, {there - len(finite):,} of {there:,} steps missing"
 
 
 def _largest(values: Floats) -> float | None:
-    known = values[np.isfinite(values)]
-    return float(known.max()) if len(known) else None
+    finite = values[np.isfinite(values)]
+    return float(finite.max()) if len(finite) else None
 
 
 def _remarks(texts: list[str], sampled: list[str]) -> Iterable[str]:
