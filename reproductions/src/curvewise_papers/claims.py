@@ -191,10 +191,10 @@ class Claims(Answer):
 
     def of(self, table: str) -> tuple[Claim, ...]:
         """Return the claims about one table."""
-        own = tuple(claim for claim in self.claims if claim.table == table)
-        if not own:
+        claims = tuple(claim for claim in self.claims if claim.table == table)
+        if not claims:
             raise unknown("table", table, self.tables)
-        return own
+        return claims
 
     def reasons(self, table: str) -> str:
         """Return where the tolerances of a table come from, each said once."""
@@ -228,8 +228,8 @@ class Claims(Answer):
 
         A cell is ``printed | ours ± standard error``, with ``≠`` where they differ.
         """
-        own = self.of(table)
-        if not any(claim.column for claim in own):
+        claims = self.of(table)
+        if not any(claim.column for claim in claims):
             return [
                 {
                     "what": claim.row,
@@ -238,11 +238,11 @@ class Claims(Answer):
                     "may differ by": f"{claim.tolerance:.3g}",
                     "verdict": claim.verdict,
                 }
-                for claim in own
+                for claim in claims
             ]
         rows: dict[str, dict[str, Cell]] = {}
-        names = tuple(dict.fromkeys(claim.column for claim in own))
-        for claim in own:
+        names = tuple(dict.fromkeys(claim.column for claim in claims))
+        for claim in claims:
             row = rows.setdefault(
                 claim.row, {"": claim.row, **dict.fromkeys(names, "")}
             )
@@ -251,28 +251,28 @@ class Claims(Answer):
 
     def tally(self, table: str | None = None) -> dict[Verdict, int]:
         """Return how many claims there are of each verdict."""
-        own = self.claims if table is None else self.of(table)
-        found = Counter(claim.verdict for claim in own)
-        return {verdict: found[verdict] for verdict in VERDICTS}
+        claims = self.claims if table is None else self.of(table)
+        counts = Counter(claim.verdict for claim in claims)
+        return {verdict: counts[verdict] for verdict in VERDICTS}
 
     def differing(self, table: str | None = None) -> list[Claim]:
         """Return the claims that do not agree, those that cannot be checked last."""
-        own = self.claims if table is None else self.of(table)
+        claims = self.claims if table is None else self.of(table)
         return [
             claim
             for verdict in ("differs", "unchecked")
-            for claim in own
+            for claim in claims
             if claim.verdict == verdict
         ]
 
     def headline(self, table: str | None = None) -> str:
         """Return in one sentence how many agree, of all or of one table."""
-        found = self.tally(table)
-        total = sum(found.values())
-        if found["agrees"] == total > 1:
+        counts = self.tally(table)
+        total = sum(counts.values())
+        if counts["agrees"] == total > 1:
             return f"{count(total, 'number')}: all agree."
         parts = [
-            f"{found[v]:,} {_WORDS[v][found[v] > 1]}" for v in VERDICTS if found[v]
+            f"{counts[v]:,} {_WORDS[v][counts[v] > 1]}" for v in VERDICTS if counts[v]
         ]
         return f"{count(total, 'number')}: {joined(parts)}."
 
@@ -297,10 +297,10 @@ class Claims(Answer):
 
     def explanations(self, table: str) -> list[str]:
         """Return why numbers of a table differ or cannot be checked, said once each."""
-        said: dict[str, list[Claim]] = {}
+        by_cause: dict[str, list[Claim]] = {}
         for claim in self.differing(table):
-            said.setdefault(claim.cause, []).append(claim)
-        return [_explained(cause, claims) for cause, claims in said.items()]
+            by_cause.setdefault(claim.cause, []).append(claim)
+        return [_explained(cause, claims) for cause, claims in by_cause.items()]
 
     def __str__(self) -> str:
         blocks = []

@@ -90,9 +90,9 @@ def _list() -> None:
     from curvewise_papers import PAPERS, find
 
     for each in PAPERS:
-        own = find(each)
-        click.echo(f"{each}: {own.printed.citation}")
-        for study in own.studies:
+        paper = find(each)
+        click.echo(f"{each}: {paper.printed.citation}")
+        for study in paper.studies:
             lines = [f"{study.name}: {study.title}"]
             lines += [f"  {s}: {study.cost[s]}" for s in ("quick", "full")]
             if missing := study.missing():
@@ -115,22 +115,22 @@ def _show(
     from curvewise.report.page import refuse_to_replace
     from curvewise_papers import find
 
-    own = find(name)
-    studies = tuple(map(own.study, chosen)) or own.studies
+    paper = find(name)
+    studies = tuple(map(paper.study, chosen)) or paper.studies
     if report is not None:
         refuse_to_replace(report)  # before hours of work, and not after
-    found = []
-    for one in _reproduced(own, studies, **options):
-        found.append(one)
-        click.echo(_as_json(one) if as_json else _told(own, one))
+    reproductions = []
+    for one in _reproduced(paper, studies, **options):
+        reproductions.append(one)
+        click.echo(_as_json(one) if as_json else _told(paper, one))
     if report is not None:
         from curvewise_papers.page import write
 
-        click.echo(f"\nwrote {write(own, found, report)}", err=as_json)
+        click.echo(f"\nwrote {write(paper, reproductions, report)}", err=as_json)
 
 
 def _reproduced(
-    own: "Paper",
+    paper: "Paper",
     studies: "tuple[Study, ...]",
     *,
     scale: Any,
@@ -143,14 +143,14 @@ def _reproduced(
     from curvewise_papers import study as reproducing
 
     if kept is not None:
-        return reproducing.kept(own, studies, kept)
-    folder = (store or Path("runs", "papers", own.name)).expanduser()
+        return reproducing.kept(paper, studies, kept)
+    folder = (store or Path("runs", "papers", paper.name)).expanduser()
 
     def command(study: "Study") -> str:
-        return f"curvewise paper {own.name} --study {study.name} --scale {scale}"
+        return f"curvewise paper {paper.name} --study {study.name} --scale {scale}"
 
     return reproducing.reproduce(
-        own,
+        paper,
         studies,
         scale=scale,
         folder=folder,
@@ -161,10 +161,12 @@ def _reproduced(
     )
 
 
-def _told(own: "Paper", one: "Reproduction") -> str:
-    head = f"{own.name}, {one.study.name}: {one.study.title}"
+def _told(paper: "Paper", one: "Reproduction") -> str:
+    head = f"{paper.name}, {one.study.name}: {one.study.title}"
     if one.claims is None:
-        again = shlex.join(["curvewise", "paper", own.name, "--study", one.study.name])
+        again = shlex.join(
+            ["curvewise", "paper", paper.name, "--study", one.study.name]
+        )
         return f"{head}\nNot run, for it needs {one.missing}. Then: {again}\n"
     return f"{head}\n\n{one.claims}\n"
 

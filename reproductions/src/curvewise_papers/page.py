@@ -53,8 +53,8 @@ def _group(rows: Sequence[dict[str, Cell]], caption: str) -> Group:
 def _of_study(one: Reproduction) -> list[Section]:
     study = one.study
     if one.claims is None or one.results is None:
-        asked = f"This needs {one.missing}."
-        return [Section(study.name, study.title, asked, in_summary=False)]
+        text = f"This needs {one.missing}."
+        return [Section(study.name, study.title, text, in_summary=False)]
     tables = [
         Section(
             f"{study.name}-{place}",
@@ -98,10 +98,10 @@ def _settled(study: Study) -> Section:
     )
 
 
-def _facts(found: Sequence[Reproduction]) -> list[Row]:
+def _facts(reproductions: Sequence[Reproduction]) -> list[Row]:
     return [
         {"study": one.study.name, "fact": fact, "value": value}
-        for one in found
+        for one in reproductions
         if one.results is not None
         for fact, value in one.results.made.items()
     ] or [{"study": "none", "fact": "", "value": ""}]
@@ -169,10 +169,10 @@ def _lines_of_study(paper: Paper, one: Reproduction) -> list[str]:
 
 
 def _made(one: Reproduction) -> str:
-    told = dict(one.results.made) if one.results else {}
-    command = told.pop("command", "")
-    told.pop("scale", None)
-    versions = ", ".join(f"{name} {number}" for name, number in told.items())
+    facts = dict(one.results.made) if one.results else {}
+    command = facts.pop("command", "")
+    facts.pop("scale", None)
+    versions = ", ".join(f"{name} {number}" for name, number in facts.items())
     return f"Made by `{command}` with {versions}." if command else ""
 
 
@@ -184,8 +184,8 @@ def _lines_of_table(claims: Claims, table: str) -> list[str]:
         markdown(claims.beside(table)),
         f"What may differ, and why: {reasons}" if reasons else "",
     ]
-    if told := claims.explanations(table):
-        parts.append("What does not agree:\n\n" + _listed(told))
+    if causes := claims.explanations(table):
+        parts.append("What does not agree:\n\n" + _listed(causes))
     return parts
 
 

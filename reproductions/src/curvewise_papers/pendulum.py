@@ -302,11 +302,11 @@ class Run:
         learner = self.make(params, data.pendulum, rng, self.direct)
         learn, total, idle = True, 0.0, 0
         for episode, start in enumerate(data.starts(), start=1):
-            own, learned = learner.play(
+            reward, learned = learner.play(
                 start, rng.standard_normal(data.steps), learn=learn
             )
             learn = learned == data.steps
-            total, idle = total + own, idle + data.steps - learned
+            total, idle = total + reward, idle + data.steps - learned
             if episode % size == 0:
                 share = idle / (size * data.steps)
                 yield episode, {"return": total / size, "diverged": share}

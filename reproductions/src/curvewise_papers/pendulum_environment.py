@@ -50,8 +50,8 @@ class PendulumEnv(gymnasium.Env[Any, Any]):
     ) -> tuple[Any, dict[str, Any]]:
         """Begin an episode at rest."""
         super().reset(seed=seed)
-        drawn = self.np_random.uniform(-math.pi, math.pi)
-        self._angle = float((options or {}).get("angle", drawn))
+        angle = self.np_random.uniform(-math.pi, math.pi)
+        self._angle = float((options or {}).get("angle", angle))
         self._speed, self._taken = 0.0, 0
         return self._observed(), {}
 

@@ -112,9 +112,9 @@ def _copy(source: Any, target: Any) -> Any:
 
 
 @njit
-def _follow(weights: Any, trace: Any, seen: Any, decay: Any, by: Any, step: Any) -> Any:
+def _follow(weights: Any, trace: Any, pair: Any, decay: Any, by: Any, step: Any) -> Any:
     """Move weights along their trace; return what they say of the next state."""
-    now, then = seen
+    now, then = pair
     for k in range(len(weights)):
         trace[k] = decay * trace[k] + by * now[k]
         weights[k] += step * trace[k]
@@ -152,11 +152,11 @@ def actor_critic_episode(
         if is_learning:
             learned += 1
             step = critic_rate * error
-            seen = critic_now, critic_then
-            value = _follow(critic, critic_trace, seen, decay, 1.0, step)
+            pair = critic_now, critic_then
+            value = _follow(critic, critic_trace, pair, decay, 1.0, step)
             step = actor_rate * error
-            seen = actor_now, actor_then
-            mean = _follow(actor, actor_trace, seen, decay, noise[t], step)
+            pair = actor_now, actor_then
+            mean = _follow(actor, actor_trace, pair, decay, noise[t], step)
         else:
             mean = _dot(actor, actor_then)
         _copy(actor_then, actor_now)
@@ -273,12 +273,12 @@ def ppo_episode(
     Batches run on from one episode into the next.
     """
     n_actor, n = len(world[1]), len(memory)
-    held, speed, total, learned = counts[0], 0.0, 0.0, 0
+    place, speed, total, learned = counts[0], 0.0, 0.0, 0
     kept_weights = np.empty(len(weights))
     actor, critic = weights[:n_actor], weights[n_actor + 1 :]
     actor_seen, critic_seen = seen[:, :n_actor], seen[:, n_actor + 1 :]
-    _see(actor_seen[held], critic_seen[held], angle, speed, world)
-    mean, value = _dot(actor, actor_seen[held]), _dot(critic, critic_seen[held])
+    _see(actor_seen[place], critic_seen[place], angle, speed, world)
+    mean, value = _dot(actor, actor_seen[place]), _dot(critic, critic_seen[place])
     for t in range(len(noise)):
         log_sigma = weights[n_actor]
         action = mean + math.exp(log_sigma) * noise[t]
@@ -286,15 +286,15 @@ def ppo_episode(
         total += reward
         if t < len(path):
             path[t, 0], path[t, 1], path[t, 2] = angle, speed, reward
-        _see(actor_seen[held + 1], critic_seen[held + 1], angle, speed, world)
-        following = _dot(critic, critic_seen[held + 1])
-        memory[held, _ACTION] = action
-        memory[held, _LOG_P] = -0.5 * noise[t] * noise[t] - log_sigma
-        memory[held, _REWARD], memory[held, _VALUE] = reward, value
-        memory[held, _NEXT], memory[held, _LAST] = following, t == len(noise) - 1
-        held += 1
+        _see(actor_seen[place + 1], critic_seen[place + 1], angle, speed, world)
+        following = _dot(critic, critic_seen[place + 1])
+        memory[place, _ACTION] = action
+        memory[place, _LOG_P] = -0.5 * noise[t] * noise[t] - log_sigma
+        memory[place, _REWARD], memory[place, _VALUE] = reward, value
+        memory[place, _NEXT], memory[place, _LAST] = following, t == len(noise) - 1
+        place += 1
         learned += is_learning
-        if held == n:
+        if place == n:
             if is_learning:
                 _copy(weights, kept_weights)
                 _learn(weights, moments, counts, shuffles, seen, memory, rates, n_actor)
@@ -302,7 +302,7 @@ def ppo_episode(
                 if not is_learning:
                     _copy(kept_weights, weights)
             _copy(seen[n], seen[0])
-            held, following = 0, _dot(critic, critic_seen[0])
-        mean, value = _dot(actor, actor_seen[held]), following
-    counts[0] = held
+            place, following = 0, _dot(critic, critic_seen[0])
+        mean, value = _dot(actor, actor_seen[place]), following
+    counts[0] = place
     return total, learned

@@ -155,10 +155,10 @@ class Results:
 
     def by(self, command: str, scale: str, seeds: Iterable[int] = ()) -> "Results":
         """Return the same results with what made them: command, seeds, versions."""
-        made = {"command": command, "scale": scale}
-        if told := ", ".join(map(str, seeds)):
-            made["seed"] = told
-        return replace(self, made=made | _versions())
+        facts = {"command": command, "scale": scale}
+        if text := ", ".join(map(str, seeds)):
+            facts["seed"] = text
+        return replace(self, made=facts | _versions())
 
     def digest(self) -> str:
         """Return a hash of all numbers."""
@@ -178,14 +178,14 @@ class Results:
         from curvewise.exchange.write import long_table
 
         folder.mkdir(parents=True, exist_ok=True)
-        made = json.dumps(dict(self.made)).encode()
+        facts = json.dumps(dict(self.made)).encode()
         for name, trials in self.trials.items():
             meant = {n: _told(trials.metric(n)) for n in trials.metrics}
-            head = {_METRICS: json.dumps(meant).encode(), _MADE: made}
+            head = {_METRICS: json.dumps(meant).encode(), _MADE: facts}
             _write(long_table(trials), head, folder / f"{name}{_TRIALS}{_ENDING}")
         for name, table in self.tables.items():
             columns = {key: np.asarray(values) for key, values in table.items()}
-            _write(pa.table(columns), {_MADE: made}, folder / f"{name}{_ENDING}")
+            _write(pa.table(columns), {_MADE: facts}, folder / f"{name}{_ENDING}")
 
     @classmethod
     def read(cls, folder: Path) -> "Results":
@@ -201,11 +201,11 @@ class Results:
             )
         trials: dict[str, Trials] = {}
         tables: dict[str, Table] = {}
-        made: dict[str, str] = {}
+        facts: dict[str, str] = {}
         for file in files:
             table = pyarrow.parquet.read_table(file)
             head = table.schema.metadata or {}
-            made = json.loads(head.get(_MADE, b"{}")) or made
+            facts = json.loads(head.get(_MADE, b"{}")) or facts
             name = file.name.removesuffix(_ENDING)
             if name.endswith(_TRIALS):
                 trials[name.removesuffix(_TRIALS)] = _trials(table, head)
@@ -216,7 +216,7 @@ class Results:
                         table.column_names, table.columns, strict=True
                     )
                 }
-        return cls(trials, tables, made)
+        return cls(trials, tables, facts)
 
 
 def _write(table: Any, head: dict[bytes, bytes], path: Path) -> None:
@@ -229,9 +229,9 @@ def _write(table: Any, head: dict[bytes, bytes], path: Path) -> None:
 def _trials(table: Any, head: Mapping[bytes, bytes]) -> Trials:
     from curvewise.exchange.read import read_results
 
-    meant = {name: _meant(told) for name, told in json.loads(head[_METRICS]).items()}
-    found, _ = read_results(table, metrics=meant or None)
-    return found
+    meant = {name: _meant(one) for name, one in json.loads(head[_METRICS]).items()}
+    trials, _ = read_results(table, metrics=meant or None)
+    return trials
 
 
 def _told(metric: Metric) -> dict[str, Any]:
@@ -244,20 +244,20 @@ def _told(metric: Metric) -> dict[str, Any]:
     }
 
 
-def _meant(told: Mapping[str, Any]) -> Metric:
-    low, high = told["range"]
+def _meant(meaning: Mapping[str, Any]) -> Metric:
+    low, high = meaning["range"]
     ends = -math.inf if low is None else low, math.inf if high is None else high
-    return Metric(**{**told, "range": ends})
+    return Metric(**{**meaning, "range": ends})
 
 
 def _versions() -> dict[str, str]:
-    found = {"curvewise": __version__, "python": platform.python_version()}
+    versions = {"curvewise": __version__, "python": platform.python_version()}
     for name in _LIBRARIES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def columns(
@@ -458,15 +458,15 @@ class Paper:
         """Return what the results of a study say about the printed numbers."""
         from curvewise.answer import Provenance
 
-        told = results.made
+        facts = results.made
         return Claims(
             tuple(study.claims(results)),
             Provenance(
                 f"paper {self.name}, {study.name}",
-                {key: told[key] for key in ("scale",) if key in told},
+                {key: facts[key] for key in ("scale",) if key in facts},
                 None,
                 results.digest(),
-                told.get("command", ""),
+                facts.get("command", ""),
             ),
         )
 
@@ -499,12 +499,12 @@ def reproduce(
         if missing := study.missing():
             yield Reproduction(study, None, None, missing)
             continue
-        own = None if folder is None else folder / study.name
-        runner = Runner(scale, own, options)
-        found = study.run(runner).by(command(study), scale, runner.seeds)
+        place = None if folder is None else folder / study.name
+        runner = Runner(scale, place, options)
+        results = study.run(runner).by(command(study), scale, runner.seeds)
         if keep is not None:
-            found.write(keep / paper.name / study.name)
-        yield Reproduction(study, found, paper.claims(study, found))
+            results.write(keep / paper.name / study.name)
+        yield Reproduction(study, results, paper.claims(study, results))
 
 
 def kept(
@@ -512,5 +512,5 @@ def kept(
 ) -> Iterable[Reproduction]:
     """Yield what a folder has kept of studies; nothing is run."""
     for study in studies:
-        found = Results.read(folder / paper.name / study.name)
-        yield Reproduction(study, found, paper.claims(study, found))
+        results = Results.read(folder / paper.name / study.name)
+        yield Reproduction(study, results, paper.claims(study, results))

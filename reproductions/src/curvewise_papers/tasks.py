@@ -192,11 +192,11 @@ def tabular_task(
     others, as in `data_task`. With several sizes, mean and variance are those of the
     whole training set.
     """
-    kept = None if labels is None else tuple(labels)
-    _, y = table_of(str(table_file(source)), kept)
+    classes = None if labels is None else tuple(labels)
+    _, y = table_of(str(table_file(source)), classes)
     n = len(y) - held_size(len(y), test)
-    named = Path(source).stem if name is None else name
-    return task_of(named, Table(str(source), kept, test, sizes), n, sizes, lines)
+    task_name = Path(source).stem if name is None else name
+    return task_of(task_name, Table(str(source), classes, test, sizes), n, sizes, lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,12 +283,12 @@ def table_of(
     X = np.concatenate(columns, axis=1)
     if labels is None:
         return X, y
-    known = np.unique(y).tolist()
+    classes = np.unique(y).tolist()
     for label in labels:
-        if label not in known:
-            raise unknown("label", label, known)
-    kept = np.isin(y, labels)
-    return X[kept], y[kept]
+        if label not in classes:
+            raise unknown("label", label, classes)
+    rows = np.isin(y, labels)
+    return X[rows], y[rows]
 
 
 def _numbers(table: Any, name: str) -> NDArray[np.float64]:

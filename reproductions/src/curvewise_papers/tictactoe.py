@@ -127,12 +127,12 @@ def reachable() -> Codes:
     >>> len(reachable()), len(np.unique(classes()[reachable()]))
     (5478, 765)
     """
-    found, last = {0}, {0}
+    boards, last = {0}, {0}
     for ply in range(CELLS):
         mark = 1 + ply % 2
         last = {board + mark * 3**cell for board in last for cell in moves(board)}
-        found |= last
-    return np.array(sorted(found))
+        boards |= last
+    return np.array(sorted(boards))
 
 
 # --- the task, and a learner by temporal differences -------------------------------------
@@ -185,12 +185,12 @@ def tictactoe_task(
     >>> task.sample(np.random.default_rng(0)).levels
     (0, 100)
     """
-    given = [whole(n, "a level", least=0) for n in levels]
-    if not given or any(b <= a for a, b in pairwise(given)):
+    numbers = [whole(n, "a level", least=0) for n in levels]
+    if not numbers or any(b <= a for a, b in pairwise(numbers)):
         raise CurvewiseError(
-            f"levels is {given}. Pass numbers of games, each larger than the one before."
+            f"levels is {numbers}. Pass numbers of games, each larger than the one before."
         )
-    return Task(name, Schedule(tuple(given), whole(tests, "tests")))
+    return Task(name, Schedule(tuple(numbers), whole(tests, "tests")))
 
 
 def td_learner(

@@ -159,9 +159,9 @@ def _answered(model: Any, frozen: Layers, X: Floats) -> tuple[Floats, NDArray[An
 
 
 def _vote(models: list[Callable[[Floats], Any]], X: Floats) -> NDArray[Any]:
-    told = [model(X) for model in models]
-    classes: NDArray[Any] = told[0][1]
-    best = np.mean([chances for chances, _ in told], axis=0).argmax(axis=1)
+    votes = [model(X) for model in models]
+    classes: NDArray[Any] = votes[0][1]
+    best = np.mean([chances for chances, _ in votes], axis=0).argmax(axis=1)
     return np.asarray(classes[best])
 
 
@@ -197,12 +197,12 @@ def random_layers(
 ) -> Layers:
     """Return layers as networks begin: uniform numbers, narrower the more inputs."""
     units = (X.shape[1], *layers)
-    made = []
+    weights = []
     for before, after in itertools.pairwise(units):
         bound = math.sqrt(6 / (before + after))
         size = rng.uniform(-bound, bound, (before + 1, after))
-        made.append((size[:-1], size[-1]))
-    return tuple(made)
+        weights.append((size[:-1], size[-1]))
+    return tuple(weights)
 
 
 @functools.lru_cache(maxsize=64)

@@ -83,11 +83,11 @@ def compared(trials: Mapping[str, Trials]) -> dict[str, Table]:
     curves: Rows = []
     pairs: Rows = []
     means: Rows = []
-    for half, own in trials.items():
-        curves += _curves(half, own)
-        means += _means(half, own)
+    for half, one in trials.items():
+        curves += _curves(half, one)
+        means += _means(half, one)
         for figure, wanted in GROUPS.items():
-            pairs += _pairs(half, figure, own, wanted)
+            pairs += _pairs(half, figure, one, wanted)
     tables = {"curves": curves, "pairs": pairs, "means": means}
     return {name: columns(rows, real=np.float32) for name, rows in tables.items()}
 
@@ -95,13 +95,13 @@ def compared(trials: Mapping[str, Trials]) -> dict[str, Table]:
 def _curves(half: str, trials: Trials) -> Rows:
     rows: Rows = []
     for name in trials.algorithms:
-        (told,) = learning(trials.where(algorithm=name), "error").rows()
+        (numbers,) = learning(trials.where(algorithm=name), "error").rows()
         row: dict[str, Any] = {"half": half, "algorithm": name}
         for key in ("error", "reliance", "asymptote"):
             for end in (key, f"{key}_lower", f"{key}_upper"):
-                row[end] = _POINTS * _number(told[end])
+                row[end] = _POINTS * _number(numbers[end])
         for end in ("exponent", "exponent_lower", "exponent_upper"):
-            row[end] = _number(told[end])
+            row[end] = _number(numbers[end])
         rows.append(row)
     return rows
 
@@ -121,17 +121,17 @@ def _pairs(
     here = [name for name in members(figure) if name in trials.algorithms]
     if len(here) < 2:
         return []
-    (found,) = learning(trials.where(algorithm=here), "error").found
-    told = {(pair.one, pair.other): pair for pair in found.pairs}
-    fits = {fit.algorithm: fit for fit in found.fits}
+    (answer,) = learning(trials.where(algorithm=here), "error").found
+    pairs = {(pair.one, pair.other): pair for pair in answer.pairs}
+    fits = {fit.algorithm: fit for fit in answer.fits}
     rows: Rows = []
     for one, other in wanted:
         if one not in fits or other not in fits:
             continue
-        is_turned = (one, other) not in told
-        pair = told[(other, one) if is_turned else (one, other)]
+        is_turned = (one, other) not in pairs
+        pair = pairs[(other, one) if is_turned else (one, other)]
         # Within what was tried, where power laws are held by the data.
-        times = data_multiplier(fits[one].law, fits[other].law, found.size / _PART)
+        times = data_multiplier(fits[one].law, fits[other].law, answer.size / _PART)
         cross = pair.crossing.at[0] if pair.crossing.at else None
         rows.append(
             {
@@ -150,9 +150,9 @@ def _pairs(
     return rows
 
 
-def _ends(name: str, told: Interval, is_turned: bool) -> dict[str, float]:
+def _ends(name: str, gap: Interval, is_turned: bool) -> dict[str, float]:
     """Return a difference and its interval in points, the other way round if asked for."""
-    low, middle, high = (_POINTS * x for x in (told.lower, told.value, told.upper))
+    low, middle, high = (_POINTS * x for x in (gap.lower, gap.value, gap.upper))
     if is_turned:
         low, middle, high = -high, -middle, -low
     return {name: middle, f"{name}_lower": low, f"{name}_upper": high}
@@ -209,7 +209,7 @@ class Half:
 
 def halves(tables: Mapping[str, Table]) -> list[Half]:
     """Return what the tables say of each half."""
-    found = []
+    out = []
     for half in dict.fromkeys(tables["curves"]["half"]):
         curves, means, pairs = (
             part(tables[name], half=half) for name in ("curves", "means", "pairs")
@@ -224,20 +224,20 @@ def halves(tables: Mapping[str, Table]) -> list[Half]:
         }
         names = zip(pairs["first"], pairs["second"], strict=True)
         differences = zip(*(pairs[key].tolist() for key in _COLUMNS), strict=True)
-        found.append(
+        out.append(
             Half(
                 str(half),
                 error=at_largest["error"],
                 reliance=at_largest["reliance"],
-                means={name: own["error"] for name, own in by_size.items()},
-                sds={name: own["sd"] for name, own in by_size.items()},
+                means={name: table["error"] for name, table in by_size.items()},
+                sds={name: table["sd"] for name, table in by_size.items()},
                 pairs={
                     pair: dict(zip(_COLUMNS, values, strict=True))
                     for pair, values in zip(names, differences, strict=True)
                 },
             )
         )
-    return found
+    return out
 
 
 def shown(found: Sequence[Half], names: Sequence[str], what: str = "error") -> str:
@@ -245,23 +245,23 @@ def shown(found: Sequence[Half], names: Sequence[str], what: str = "error") -> s
     parts = []
     for half in found:
         values = getattr(half, what)
-        told = ", ".join(f"{n} {values[n]:.2f}" for n in names if n in values)
-        parts.append(f"{half.name}: {told}")
+        numbers = ", ".join(f"{n} {values[n]:.2f}" for n in names if n in values)
+        parts.append(f"{half.name}: {numbers}")
     word = "Error" if what == "error" else "Data-reliance"
     return f"{word} at N: {'; '.join(parts)}."
 
 
 def sure(found: Sequence[Half], figure: str, what: str = "error") -> str:
     """Return in words how many differences of a figure are more than noise."""
-    told = [
+    pairs = [
         half.pairs[pair]
         for half in found
         for pair in GROUPS[figure]
         if pair in half.pairs
     ]
-    number = sum(not p[f"{what}_lower"] <= 0 <= p[f"{what}_upper"] for p in told)
+    number = sum(not p[f"{what}_lower"] <= 0 <= p[f"{what}_upper"] for p in pairs)
     word = "error" if what == "error" else "data-reliance"
-    return f"Differences in {word} whose interval excludes 0: {number} of {len(told)}."
+    return f"Differences in {word} whose interval excludes 0: {number} of {len(pairs)}."
 
 
 # --- figures: curves against n^-1/2, and pairs in words ----------------------------------
@@ -302,19 +302,19 @@ def figures(results: Results) -> Sequence[Figure]:
     pairs = results.tables["pairs"]
     names = dict.fromkeys(results.tables["curves"]["half"])
     trials = {str(h): results.trials[str(h).replace(" ", "-").lower()] for h in names}
-    found = []
+    out = []
     for figure in GROUPS:
         charts = tuple(
             chart
-            for half, own in trials.items()
-            if (chart := _chart(half, own, figure))
+            for half, one in trials.items()
+            if (chart := _chart(half, one, figure))
         )
         if charts:
             slug = figure.lower().replace(", ", "-").replace(" ", "-")
             title = f"{figure.split(',')[0]}: {_TITLES[figure]}"
             says = f"{_PAPER[figure]} {_told(pairs, figure)}"
-            found.append(Figure(slug, title, charts, says, columns=2))
-    return found
+            out.append(Figure(slug, title, charts, says, columns=2))
+    return out
 
 
 def _chart(half: str, trials: Trials, figure: str) -> Chart | None:
@@ -323,9 +323,9 @@ def _chart(half: str, trials: Trials, figure: str) -> Chart | None:
         return None
     lines, dots = [], []
     limit, ticks = 0.0, np.empty(0)
-    found = trials.where(algorithm=here).points("error")
+    by_name = trials.where(algorithm=here).points("error")
     for look, name in enumerate(here):
-        points = found[name]
+        points = by_name[name]
         sizes = np.unique(points.size)
         errors = [100 * points.value[points.size == n] for n in sizes]
         law = fit_power_law(sizes, errors, unit="percent")
@@ -334,8 +334,8 @@ def _chart(half: str, trials: Trials, figure: str) -> Chart | None:
         band = law.band(n)
         # More than four bands leave no room for a legend.
         ends = (band.lower, band.upper) if len(here) <= _BANDS else no_band(n)
-        told = f"{name}: {law.e_N:.1f}, {law.beta_N:.1f}, {law.gamma:.2f}"
-        lines.append(Series(told, n, band.value, *ends, look))
+        label = f"{name}: {law.e_N:.1f}, {law.beta_N:.1f}, {law.gamma:.2f}"
+        lines.append(Series(label, n, band.value, *ends, look))
         means = np.array([e.mean() for e in errors])
         dots.append(line(f"{name}, observed", sizes, means, look, is_dots=True))
     return Chart(
@@ -400,22 +400,22 @@ _JITTERED = ("scratch", "tuned", "frozen")
 
 def run(runner: Runner) -> Results:
     """Return errors of all networks, and what their curves say together."""
-    found = run_halves(runner)
-    kept = {half.replace(" ", "-").lower(): trials for half, trials in found.items()}
-    return Results(kept, compared(found))
+    parts = run_halves(runner)
+    by_slug = {half.replace(" ", "-").lower(): trials for half, trials in parts.items()}
+    return Results(by_slug, compared(parts))
 
 
 def claims(results: Results) -> Sequence[Claim]:
     """Return all claims of the study."""
-    found = halves(results.tables)
+    parts = halves(results.tables)
     return [
-        *_families(found),
-        *_optimisers(found),
-        *_pretraining(found),
-        *_depth(found),
-        *_width(found),
-        *_ensembles(found),
-        *_augmentation(found),
+        *_families(parts),
+        *_optimisers(parts),
+        *_pretraining(parts),
+        *_depth(parts),
+        *_width(parts),
+        *_ensembles(parts),
+        *_augmentation(parts),
     ]
 
 
@@ -423,9 +423,9 @@ def _claim(figure: str, row: str, stated: int, ours: int, why: str) -> Claim:
     return Claim(_TABLE, f"{figure}: {row}", "", stated, ours, why=why, digits=0)
 
 
-def _families(found: Sequence[Half]) -> Iterator[Claim]:
+def _families(parts: Sequence[Half]) -> Iterator[Claim]:
     names = members("Figure 3")
-    here = [h for h in found if h.has(*names)]
+    here = [h for h in parts if h.has(*names)]
     yield Claim(
         _TABLE,
         "Figure 3: each advance lowers error and data-reliance",
@@ -452,7 +452,7 @@ def _families(found: Sequence[Half]) -> Iterator[Claim]:
     yield _claim("Figure 3", row, 7 * len(here), same, why)
 
 
-def _optimisers(found: Sequence[Half]) -> Iterator[Claim]:
+def _optimisers(parts: Sequence[Half]) -> Iterator[Claim]:
     yield Claim(
         _TABLE,
         "Figure 4: Ranger is best from scratch",
@@ -463,7 +463,7 @@ def _optimisers(found: Sequence[Half]) -> Iterator[Claim]:
         digits=0,
     )
     raw, tuned = members("Figure 4, from scratch"), members("Figure 4, pre-trained")
-    here = [h for h in found if h.has(*raw, *tuned)]
+    here = [h for h in parts if h.has(*raw, *tuned)]
     if not here:
         return
     apart = sum(
@@ -487,20 +487,20 @@ def _optimisers(found: Sequence[Half]) -> Iterator[Claim]:
     spread = [{n: float(np.nanmean(h.sds[n])) for n in raw} for h in here]
     widest = sum(s[plain] == max(s.values()) for s in spread)
     row = f"halves of {len(here)} where it varies most from block to block"
-    told = "; ".join(", ".join(f"{n} {x:.2f}" for n, x in s.items()) for s in spread)
-    why = f"Standard deviations between blocks, mean over sizes: {told}."
+    words = "; ".join(", ".join(f"{n} {x:.2f}" for n, x in s.items()) for s in spread)
+    why = f"Standard deviations between blocks, mean over sizes: {words}."
     yield _claim("Figure 4", row, len(here), widest, why)
     ranges = [np.ptp([h.means[n] for n in raw], axis=0) for h in here]
     more = sum(int(r[0] > r[-1]) for r in ranges)
     row = f"halves of {len(here)} where optimisers differ more with less data"
-    told = "; ".join(f"{r[0]:.2f} points at N/16, {r[-1]:.2f} at N" for r in ranges)
-    why = f"Best and worst are apart by {told}, where momentum has too large a rate."
+    words = "; ".join(f"{r[0]:.2f} points at N/16, {r[-1]:.2f} at N" for r in ranges)
+    why = f"Best and worst are apart by {words}, where momentum has too large a rate."
     yield _claim("Figure 4", row, len(here), more, why)
 
 
-def _pretraining(found: Sequence[Half]) -> Iterator[Claim]:
+def _pretraining(parts: Sequence[Half]) -> Iterator[Claim]:
     names = members("Figure 5")
-    here = [h for h in found if h.has(*names)]
+    here = [h for h in parts if h.has(*names)]
     if not here:
         return
     sizes = 5 * len(here)
@@ -535,14 +535,14 @@ def _pretraining(found: Sequence[Half]) -> Iterator[Claim]:
     gains = [h.means["scratch"] - h.means["tuned"] for h in here]
     fewer = sum(int(g[0] > g[-1]) for g in gains)
     row = f"halves of {len(here)} where it helps more with less data"
-    told = "; ".join(f"{g[0]:.2f} points at N/16, {g[-1]:.2f} at N" for g in gains)
-    yield _claim("Figure 5", row, len(here), fewer, f"It gains {told}.")
-    yield from _sources(found)
+    words = "; ".join(f"{g[0]:.2f} points at N/16, {g[-1]:.2f} at N" for g in gains)
+    yield _claim("Figure 5", row, len(here), fewer, f"It gains {words}.")
+    yield from _sources(parts)
 
 
-def _sources(found: Sequence[Half]) -> Iterator[Claim]:
+def _sources(parts: Sequence[Half]) -> Iterator[Claim]:
     order = ("tuned", "inputs, tuned", "satellite, tuned", "scratch")
-    here = [h for h in found if h.has(*order)]
+    here = [h for h in parts if h.has(*order)]
     if not here:
         return
     row = "in the order of the sources (labels, inputs, elsewhere, none)"
@@ -561,9 +561,9 @@ def _sources(found: Sequence[Half]) -> Iterator[Claim]:
         )
 
 
-def _depth(found: Sequence[Half]) -> Iterator[Claim]:
+def _depth(parts: Sequence[Half]) -> Iterator[Claim]:
     for figure, names in (("Figure 7a", _DEEPER), ("Figure 7d", _FROZEN)):
-        here = [h for h in found if h.has(*names)]
+        here = [h for h in parts if h.has(*names)]
         if not here:
             continue
         steps = 2 * len(here)
@@ -580,10 +580,10 @@ def _depth(found: Sequence[Half]) -> Iterator[Claim]:
             yield _claim(figure, row, steps, no_more, why)
 
 
-def _width(found: Sequence[Half]) -> Iterator[Claim]:
+def _width(parts: Sequence[Half]) -> Iterator[Claim]:
     for figure, pairs in (("Figure 7b", _WIDER), ("Figure 7e", _FROZEN_WIDER)):
         names = tuple(name for pair in pairs for name in pair)
-        here = [h for h in found if h.has(*names)]
+        here = [h for h in parts if h.has(*names)]
         if not here:
             continue
         number = 2 * len(here)
@@ -605,9 +605,9 @@ def _width(found: Sequence[Half]) -> Iterator[Claim]:
         yield _claim(figure, row, number, less, why)
 
 
-def _ensembles(found: Sequence[Half]) -> Iterator[Claim]:
+def _ensembles(parts: Sequence[Half]) -> Iterator[Claim]:
     names = ("6 tuned", "tuned", *_LARGER)
-    here = [h for h in found if h.has(*names)]
+    here = [h for h in parts if h.has(*names)]
     if not here:
         return
     better = sum(h.error["6 tuned"] < h.error["tuned"] for h in here)
@@ -622,10 +622,10 @@ def _ensembles(found: Sequence[Half]) -> Iterator[Claim]:
         yield _claim("Figure 7c", row, number, lower, why)
 
 
-def _augmentation(found: Sequence[Half]) -> Iterator[Claim]:
+def _augmentation(parts: Sequence[Half]) -> Iterator[Claim]:
     kinds = [
         (h, kind)
-        for h in found
+        for h in parts
         for kind in _JITTERED
         if h.has(kind, f"{kind}, jittered")
     ]
@@ -636,7 +636,7 @@ def _augmentation(found: Sequence[Half]) -> Iterator[Claim]:
     number = 5 * len(kinds)
     why = (
         "Noise on 16 numbers is another augmentation than crops and flips of images. "
-        f"{sure(found, 'Figure 8')} {shown(found, names)}"
+        f"{sure(parts, 'Figure 8')} {shown(parts, names)}"
     )
     row = f"curves at sizes, of {number}, better with jittered copies"
     yield _claim("Figure 8", row, number, lower, why)
@@ -644,7 +644,7 @@ def _augmentation(found: Sequence[Half]) -> Iterator[Claim]:
     pairs = [h.pairs[f"{k}, jittered", k] for h, k in tuned]
     same = sum(p["reliance_lower"] <= 0 <= p["reliance_upper"] for p in pairs)
     row = f"curves of {len(tuned)} whose data-reliance may be the same"
-    yield _claim("Figure 8", row, len(tuned), same, shown(found, names, "reliance"))
+    yield _claim("Figure 8", row, len(tuned), same, shown(parts, names, "reliance"))
     stated = printed("hoiem2021").tables["text"]["multiplier"]
     for half, kind in kinds:
         pair = half.pairs[f"{kind}, jittered", kind]

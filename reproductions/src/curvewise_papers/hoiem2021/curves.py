@@ -157,7 +157,7 @@ def networks(half: str) -> dict[str, Network]:
 
 def algorithms(half: str) -> list[Algorithm]:
     """Return the networks for one half of the letters, and four other families."""
-    others = {name: Learner(*told) for name, told in _FAMILIES.items()}
+    others = {name: Learner(*settings) for name, settings in _FAMILIES.items()}
     return [errors_of(name, fit) for name, fit in {**networks(half), **others}.items()]
 
 
@@ -202,15 +202,15 @@ def run_tables(runner: Runner) -> Trials:
 def run_halves(runner: Runner) -> dict[str, Trials]:
     """Return networks and others on either half of the letters, by half."""
     quick = runner.scale == "quick"
-    found = {}
+    by_half = {}
     for seed, half in enumerate(HALVES):
         if quick and seed == 0:
             continue
         chosen = [a for a in algorithms(half) if not quick or a.name in _QUICK_NETWORKS]
         trials = _HALF_LINES * _SPLITS[runner.scale]
         plan = Experiment([half_task(half)], chosen, trials, seed=2022 + seed)
-        found[half] = runner.trials(plan, half.replace(" ", "-").lower())
-    return found
+        by_half[half] = runner.trials(plan, half.replace(" ", "-").lower())
+    return by_half
 
 
 def lacks_tables() -> str:
@@ -280,25 +280,25 @@ class Blocks:
 
 def blocks_of(trials: Trials) -> dict[Key, Blocks]:
     """Return the errors by table, learner and split."""
-    found: dict[Key, Blocks] = {}
+    blocks: dict[Key, Blocks] = {}
     for task in trials.tasks:
         for learner, points in trials.where(task=task).points("error").items():
             split, line = np.divmod(points.trial, _LEVEL_LINES)
             for draw in np.unique(split):
-                own = split == draw
-                size, place = points.size[own], line[own]
-                value = 100 * points.value[own]
+                here = split == draw
+                size, place = points.size[here], line[here]
+                value = 100 * points.value[here]
                 sizes = np.unique(size)
                 errors = tuple(
                     value[size == n][np.argsort(place[size == n])] for n in sizes
                 )
-                found[task, learner, int(draw)] = Blocks(sizes, errors)
-    return found
+                blocks[task, learner, int(draw)] = Blocks(sizes, errors)
+    return blocks
 
 
 def measured(trials: Trials) -> dict[str, Table]:
     """Return all tables of the study, without curves of which a model diverged."""
-    blocks = {k: own for k, own in blocks_of(trials).items() if not own.is_diverged}
+    blocks = {k: one for k, one in blocks_of(trials).items() if not one.is_diverged}
     return {
         "left_out": columns(_left_out(blocks), real=np.float32),
         "stability": columns(_stability(blocks), real=np.float32),
@@ -314,16 +314,16 @@ def _about(key: Key) -> dict[str, Any]:
 def _left_out(blocks: Mapping[Key, Blocks]) -> Rows:
     """Return what each model of Figure 2 predicts at a size that was left out."""
     models = printed("hoiem2021").tables["figure2"]["model"]
-    found = leave_one_size_out(
-        SHARES, [own.largest for own in blocks.values()], models, unit="percent"
+    check = leave_one_size_out(
+        SHARES, [curve.largest for curve in blocks.values()], models, unit="percent"
     )
     return [
         {
             **_about(key),
             "model": model,
             "share": share,
-            "observed": float(found.observed[c, i]),
-            "predicted": float(found.predicted[m, c, i]),
+            "observed": float(check.observed[c, i]),
+            "predicted": float(check.predicted[m, c, i]),
         }
         for c, key in enumerate(blocks)
         for m, model in enumerate(models)
@@ -353,23 +353,23 @@ def _stability(blocks: Mapping[Key, Blocks]) -> Rows:
     of the smallest and four times the largest, as 25 and 1600 are in the paper.
     """
     rows: Rows = []
-    for key, own in blocks.items():
-        means = np.array([e.mean() for e in own.errors])
+    for key, curve in blocks.items():
+        means = np.array([e.mean() for e in curve.errors])
         inner = slice(1, LEVELS - 2)
-        sds = np.array([e.std(ddof=1) for e in own.errors[inner]])
+        sds = np.array([e.std(ddof=1) for e in curve.errors[inner]])
         for name, terms in TERMS.items():
-            found = stability(
-                own.sizes[inner],
+            refits = stability(
+                curve.sizes[inner],
                 means[inner],
                 sds,
-                to=own.sizes[[0, -1]],
+                to=curve.sizes[[0, -1]],
                 unit="percent",
                 method="paper",
                 terms=terms,
                 rng=np.random.default_rng(_SEED),
             )
-            sd = [float(x[0]) for x in found.sd.values()]
-            missed = found.predictions[0] - means[[0, -1]]
+            sd = [float(x[0]) for x in refits.sd.values()]
+            missed = refits.predictions[0] - means[[0, -1]]
             off = np.sqrt((missed**2).mean(axis=0))
             rows.append(
                 {
@@ -386,9 +386,11 @@ def _stability(blocks: Mapping[Key, Blocks]) -> Rows:
 def _light(blocks: Mapping[Key, Blocks]) -> Rows:
     """Return error and data-reliance of the full and of the light fit."""
     rows: Rows = []
-    for key, own in blocks.items():
-        full = _paper(own.sizes[-5:], own.largest)
-        line = light_fit(own.sizes[-5:], own.largest, unit="percent", method="paper")
+    for key, curve in blocks.items():
+        full = _paper(curve.sizes[-5:], curve.largest)
+        line = light_fit(
+            curve.sizes[-5:], curve.largest, unit="percent", method="paper"
+        )
         rows.append(
             {
                 **_about(key),
@@ -408,21 +410,23 @@ def _paper(sizes: Floats, errors: Sequence[Floats]) -> PowerLaw:
 
 def _coverage(blocks: Mapping[Key, Blocks]) -> Iterator[dict[str, Any]]:
     """Yield intervals from one quarter of the pool, and what the rest of it says."""
-    for key, own in blocks.items():
-        noise = fit_power_law(own.sizes, own.errors, unit="percent").noise(own.sizes)
+    for key, curve in blocks.items():
+        noise = fit_power_law(curve.sizes, curve.errors, unit="percent").noise(
+            curve.sizes
+        )
         for i in range(_POOLS):
-            rest = [*own.others(i), *own.errors[LEVELS - 2 :]]
-            seen, sizes = own.quarter(i), own.sizes[: LEVELS - 2]
+            rest = [*curve.others(i), *curve.errors[LEVELS - 2 :]]
+            quarter, sizes = curve.quarter(i), curve.sizes[: LEVELS - 2]
             bounds = {
-                "printed": _paper(sizes, seen).interval(own.sizes),
-                "calibrated": fit_power_law(sizes, seen, unit="percent").interval(
-                    own.sizes
+                "printed": _paper(sizes, quarter).interval(curve.sizes),
+                "calibrated": fit_power_law(sizes, quarter, unit="percent").interval(
+                    curve.sizes
                 ),
                 "forecast": extrapolate(
-                    sizes, seen, to=own.sizes[-1], unit="percent"
-                ).interval(own.sizes),
+                    sizes, quarter, to=curve.sizes[-1], unit="percent"
+                ).interval(curve.sizes),
             }
-            for method, told in bounds.items():
+            for method, band in bounds.items():
                 for k in range(LEVELS):
                     yield {
                         **_about(key),
@@ -431,9 +435,9 @@ def _coverage(blocks: Mapping[Key, Blocks]) -> Iterator[dict[str, Any]]:
                         "level": k,
                         "observed": float(rest[k].mean()),
                         "noise": float(np.sqrt(noise[k] / len(rest[k]))),
-                        "value": float(told.value[k]),
-                        "lower": float(told.lower[k]),
-                        "upper": float(told.upper[k]),
+                        "value": float(band.value[k]),
+                        "lower": float(band.lower[k]),
+                        "upper": float(band.upper[k]),
                     }
 
 
@@ -536,8 +540,8 @@ def laws() -> dict[tuple[str, str], PowerLaw]:
     >>> round(float(laws()["DEPTH_FT", "Resnet-18"].error(1600)), 2)
     15.38
     """
-    told = printed("hoiem2021").tables["table3"]
-    keys = zip(told["block"], told["label"], strict=True)
+    theirs = printed("hoiem2021").tables["table3"]
+    keys = zip(theirs["block"], theirs["label"], strict=True)
     table = full()
     return {
         key: PowerLaw(alpha, eta, 0.0, gamma, float(N), "percent")

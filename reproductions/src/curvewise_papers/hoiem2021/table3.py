@@ -59,9 +59,9 @@ def _falls(values: Iterable[float]) -> int:
 
 def _architecture() -> Iterator[Claim]:
     block = "ARCHITECTURES_IN2CIFAR"
-    own = _of(block, "AlexNet", "VGG-16(bn)", "ResNet-50")
+    fits = _of(block, "AlexNet", "VGG-16(bn)", "ResNet-50")
     row = "of the 2 steps AlexNet, VGG, ResNet-50"
-    error, reliance = _falls(x.e_N for x in own), _falls(x.beta_N for x in own)
+    error, reliance = _falls(x.e_N for x in fits), _falls(x.beta_N for x in fits)
     yield _claim("Figure 3", f"{row}: lower error", 2, error)
     yield _claim("Figure 3", f"{row}: lower data-reliance", 2, reliance)
     plain, next_ = _of(block, "ResNet-50", "ResNeXt-50(32x4d)")
@@ -87,12 +87,12 @@ def _pretraining() -> Iterator[Claim]:
 
 def _sources() -> Iterator[Claim]:
     block = "PRETRAIN_IN_PLACES_MOCO2CIFAR"
-    own = _of(
+    fits = _of(
         block,
         *("Pretr on Imagenet", "Pretr on Imagenet with MOCO"),
         *("Pretr on Places", "No Pretr"),
     )
-    pairs = list(combinations(own, 2))
+    pairs = list(combinations(fits, 2))
     row = "pairs of 6 in the order ImageNet, MOCO, Places, random"
     error = sum(a.e_N < b.e_N for a, b in pairs)
     reliance = sum(a.beta_N < b.beta_N for a, b in pairs)
@@ -103,9 +103,9 @@ def _sources() -> Iterator[Claim]:
 def _depth() -> Iterator[Claim]:
     names = ("Resnet-18", "Resnet-34", "Resnet-50", "Resnet-101")
     tuned, frozen = _of("DEPTH_FT", *names), _of("DEPTH_LINEAR", *names)
-    for figure, own in (("Figure 7a", tuned), ("Figure 7d", frozen)):
+    for figure, fits in (("Figure 7a", tuned), ("Figure 7d", frozen)):
         row = "of the 3 steps in depth: lower error"
-        yield _claim(figure, row, 3, _falls(law.e_N for law in own))
+        yield _claim(figure, row, 3, _falls(law.e_N for law in fits))
     lower = sum(law.beta_N <= tuned[0].beta_N for law in tuned[1:])
     row = "deeper networks of 3 without more data-reliance than ResNet-18"
     yield _claim("Figure 7a", row, 3, lower)
@@ -193,8 +193,8 @@ def public_curves(file: Path) -> dict[str, Runs]:
     errors: dict[str, dict[int, list[float]]] = {}
     with file.open(encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
-            own = errors.setdefault(LEARNERS[row["learner"]], {})
-            own.setdefault(int(row["n_per_class"]), []).append(
+            by_size = errors.setdefault(LEARNERS[row["learner"]], {})
+            by_size.setdefault(int(row["n_per_class"]), []).append(
                 float(row["error_percent"])
             )
     return {
@@ -234,13 +234,13 @@ def left_out(curves: dict[str, Runs]) -> Table:
     """Return a row for each model of Figure 2: what it misses on the public curves."""
     models = printed("hoiem2021").tables["figure2"]["model"]
     sizes = next(iter(curves.values()))[0]
-    found = leave_one_size_out(
+    check = leave_one_size_out(
         sizes, {k: e for k, (_, e) in curves.items()}, models, unit="percent"
     )
-    ratio, error = jackknife(found.predicted - found.observed)
+    ratio, error = jackknife(check.predicted - check.observed)
     return {
         "model": models,
-        "average": found.average.tolist(),
+        "average": check.average.tolist(),
         "ratio": ratio[:, -1].tolist(),
         "error": error[:, -1].tolist(),
     }
@@ -267,8 +267,8 @@ def run(_runner: Runner) -> Results:
     file = public_file()
     if file is None:
         return Results(tables={"public": {"label": []}, "left_out": {"model": []}})
-    found = public_curves(file)
-    return Results(tables={"public": fitted(found), "left_out": left_out(found)})
+    runs = public_curves(file)
+    return Results(tables={"public": fitted(runs), "left_out": left_out(runs)})
 
 
 def claims(results: Results) -> Sequence[Claim]:
@@ -288,13 +288,13 @@ def claims(results: Results) -> Sequence[Claim]:
 
 def _identities() -> Iterator[Claim]:
     table = "Table 3, its 42 readable rows"
-    for name, own in (("power law", curves.full()), ("light fit", curves.light())):
+    for name, fit in (("power law", curves.full()), ("light fit", curves.light())):
         for what, off, rounding in (
-            ("e_400 = alpha + eta 400^gamma", own.error_off, own.error_rounding),
+            ("e_400 = alpha + eta 400^gamma", fit.error_off, fit.error_rounding),
             (
                 "beta_400 = -2 eta gamma 400^gamma",
-                own.reliance_off,
-                own.reliance_rounding,
+                fit.reliance_off,
+                fit.reliance_rounding,
             ),
         ):
             within = int((np.abs(off) <= rounding + 1e-9).sum())
@@ -311,9 +311,9 @@ def _identities() -> Iterator[Claim]:
                 reason=_ROUNDED,
                 digits=4,
             )
-    own = curves.full()
+    fit = curves.full()
     turned = curves.Columns(
-        own.alpha, own.eta, -own.gamma, own.error, own.reliance
+        fit.alpha, fit.eta, -fit.gamma, fit.error, fit.reliance
     ).error_off
     yield Claim(
         table,
@@ -327,24 +327,24 @@ def _identities() -> Iterator[Claim]:
     )
 
 
-def _public(found: Table) -> Iterator[Claim]:
-    told = printed("hoiem2021").tables["table3"]
+def _public(table: Table) -> Iterator[Claim]:
+    theirs = printed("hoiem2021").tables["table3"]
     names = (
         *("alpha", "eta", "gamma", "e400", "beta400"),
         *("light_alpha", "light_eta", "light_e400", "light_beta400"),
     )
     of_law = ("alpha", "eta", "gamma", "e_400", "beta_400")
     heads = (*of_law, *(f"light {h}" for h in of_law if h != "gamma"))
-    labels = list(found["label"])
+    labels = list(table["label"])
     for label in LEARNERS.values():
-        row = told["label"].index(label)
+        row = theirs["label"].index(label)
         for name, head in zip(names, heads, strict=True):
-            ours = float(found[name][labels.index(label)]) if label in labels else None
+            ours = float(table[name][labels.index(label)]) if label in labels else None
             yield Claim(
                 "Table 3, from the four public curves",
                 label,
                 head,
-                told[name][row],
+                theirs[name][row],
                 ours,
                 gap=curves.HALF,
                 reason=_HALF,
@@ -354,13 +354,13 @@ def _public(found: Table) -> Iterator[Claim]:
 
 
 def _light() -> Iterator[Claim]:
-    told = printed("hoiem2021").tables["light"]
+    theirs = printed("hoiem2021").tables["light"]
     table = "Appendix D, light fit less full fit"
     for column, right in (("as printed", False), ("two rows put right", True)):
         error, reliance = curves.apart(curves.light(put_right=right), curves.full())
         for row, value, ours in (
-            ("RMS of e_400", told["e400"], error),
-            ("RMS of beta_400", told["beta400"], reliance),
+            ("RMS of e_400", theirs["e400"], error),
+            ("RMS of beta_400", theirs["beta400"], reliance),
         ):
             yield Claim(
                 table,
@@ -378,8 +378,8 @@ def _light() -> Iterator[Claim]:
 
 
 def _table2() -> Iterator[Claim]:
-    told = printed("hoiem2021").tables["table2"]
-    rows = zip(told["e_N"], told["beta_N"], told["gamma"], strict=True)
+    theirs = printed("hoiem2021").tables["table2"]
+    rows = zip(theirs["e_N"], theirs["beta_N"], theirs["gamma"], strict=True)
     laws = [PowerLaw.from_summary(*row, 400, unit="percent") for row in rows]
     for number, law in enumerate(laws, 1):
         yield Claim(
@@ -409,7 +409,7 @@ def _predictor() -> Iterator[Claim]:
         ("with a quarter of the data", 0.25, 1.0),
         ("with unlimited data", np.inf, -1.0),
     ):
-        found = [
+        changes = [
             float((law.linear_predictor(times) - law.e_N) / law.beta_N) for law in laws
         ]
         yield Claim(
@@ -417,14 +417,14 @@ def _predictor() -> Iterator[Claim]:
             row,
             "change of the error in beta_N, mean of 42 rows",
             printed_at,
-            float(np.mean(found)),
+            float(np.mean(changes)),
             digits=1,
         )
 
 
 def _averages() -> Iterator[Claim]:
-    told = printed("hoiem2021").tables["figure2"]
-    rows = zip(told["label"], told["rmse"], told["average"], strict=True)
+    theirs = printed("hoiem2021").tables["figure2"]
+    rows = zip(theirs["label"], theirs["rmse"], theirs["average"], strict=True)
     for label, rmse, average in rows:
         yield Claim(
             "Figure 2, averages of its own columns",
@@ -438,19 +438,19 @@ def _averages() -> Iterator[Claim]:
         )
 
 
-def _left_out(found: Table) -> Iterator[Claim]:
-    told = printed("hoiem2021").tables["figure2"]
-    averages = told["average"]
-    models = list(found["model"])
+def _left_out(table: Table) -> Iterator[Claim]:
+    theirs = printed("hoiem2021").tables["figure2"]
+    averages = theirs["average"]
+    models = list(table["model"])
     for label, model, average in zip(
-        told["label"][1:], told["model"][1:], averages[1:], strict=True
+        theirs["label"][1:], theirs["model"][1:], averages[1:], strict=True
     ):
         stated, gap = ratio_of(average, averages[0])
         i = models.index(model) if model in models else None
-        ours = None if i is None else float(found["ratio"][i])
+        ours = None if i is None else float(table["ratio"][i])
         why = _LACKING
         if i is not None:
-            missed, first = (float(found["average"][k]) for k in (i, 0))
+            missed, first = (float(table["average"][k]) for k in (i, 0))
             why = f"Here it misses {missed:.2f} points, the first row {first:.2f}."
         yield Claim(
             "Figure 2, on the four public curves",
@@ -458,7 +458,7 @@ def _left_out(found: Table) -> Iterator[Claim]:
             "average RMSE over that of the first row",
             stated,
             ours,
-            error=0.0 if i is None else float(found["error"][i]),
+            error=0.0 if i is None else float(table["error"][i]),
             gap=gap,
             reason="Jackknife over the four public curves; rounding of the print.",
             why=why,
@@ -512,10 +512,10 @@ def _figure_8() -> Figure:
     for look, (name, block) in enumerate(_PAIRS.items()):
         for label, which in (("with", "w/"), ("without", "w/o")):
             law = curves.laws()[block, f"Resnet-18 {which} Data-Aug"]
-            told = f"{name}, {label}"
+            words = f"{name}, {label}"
             at = 2 * look + (label == "without")
-            series.append(line(told, n, law.error(n), at))
-    drawn = Chart(
+            series.append(line(words, n, law.error(n), at))
+    chart = Chart(
         title="Augmentation on Places365",
         x_label="images of each class, drawn at n^(-1/2)",
         y_label="error in percent",
@@ -544,7 +544,7 @@ def _figure_8() -> Figure:
     return Figure(
         "figure-8-printed",
         "Figure 8, from the printed numbers",
-        (drawn, worth),
+        (chart, worth),
         "Augmentation lowers the error at every size. What it is worth in data is no "
         "constant: it grows with the size for networks that are trained as a whole, and "
         "the paper's 1.8 is about the middle.",

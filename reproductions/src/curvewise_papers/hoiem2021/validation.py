@@ -64,22 +64,22 @@ def _relative(rmse: Floats) -> Floats:
 
 def _printed() -> tuple[list[str], Floats]:
     """Return the rows of Figure 2, and their RMSE with the average in the last column."""
-    told = printed("hoiem2021").tables["figure2"]
-    return told["label"], np.column_stack([told["rmse"], told["average"]])
+    theirs = printed("hoiem2021").tables["figure2"]
+    return theirs["label"], np.column_stack([theirs["rmse"], theirs["average"]])
 
 
 def order(by_set: dict[str, LeftOut]) -> Iterator[Claim]:
     """Return whether the six rows come in the printed order."""
     table = "Figure 2, order of its six rows by average RMSE"
     stated = _printed()[1][:, -1]
-    for name, found in by_set.items():
-        ours = found.average
+    for name, check in by_set.items():
+        ours = check.average
         first, second = np.triu_indices(len(stated), 1)
         same = np.sign(ours[first] - ours[second]) == np.sign(
             stated[first] - stated[second]
         )
-        told = ", ".join(f"{x:.2f}" for x in ours)
-        why = f"{OURS}: over {len(found.curves)} curves the averages are {told}."
+        words = ", ".join(f"{x:.2f}" for x in ours)
+        why = f"{OURS}: over {len(check.curves)} curves the averages are {words}."
         yield Claim(
             table,
             "pairs of 15 in the printed order",
@@ -119,9 +119,9 @@ def ratios(found: LeftOut) -> Iterator[Claim]:
 def averages(by_set: dict[str, LeftOut]) -> Iterator[Claim]:
     """Return the average RMSE of each row over that of the first, and R2."""
     labels, stated = _printed()
-    told = printed("hoiem2021").tables["figure2"]
-    for name, found in by_set.items():
-        ours, error = jackknife(found.predicted - found.observed)
+    theirs = printed("hoiem2021").tables["figure2"]
+    for name, check in by_set.items():
+        ours, error = jackknife(check.predicted - check.observed)
         for m, label in enumerate(labels[1:], 1):
             ratio, gap = ratio_of(stated[m, -1], stated[0, -1])
             yield Claim(
@@ -133,8 +133,8 @@ def averages(by_set: dict[str, LeftOut]) -> Iterator[Claim]:
                 error=float(error[m, -1]),
                 gap=gap,
                 reason="Jackknife over curves; rounding of the two printed numbers.",
-                why=f"{OURS}: the two miss {found.average[m]:.2f} and "
-                f"{found.average[0]:.2f} points on average.",
+                why=f"{OURS}: the two miss {check.average[m]:.2f} and "
+                f"{check.average[0]:.2f} points on average.",
                 digits=2,
             )
         for m, label in enumerate(labels):
@@ -142,13 +142,13 @@ def averages(by_set: dict[str, LeftOut]) -> Iterator[Claim]:
                 "Figure 2, R²",
                 label,
                 name,
-                told["r2"][m],
-                float(found.r2[m]),
-                error=_r2_error(found, m),
+                theirs["r2"][m],
+                float(check.r2[m]),
+                error=_r2_error(check, m),
                 gap=0.0005,
                 reason="Jackknife over curves; half of the last printed digit.",
                 why=f"{OURS}: R² is a share of the spread of errors between curves and "
-                f"sizes, whose standard deviation is {found.observed.std():.1f} points "
+                f"sizes, whose standard deviation is {check.observed.std():.1f} points "
                 f"here.",
             )
 
@@ -163,38 +163,38 @@ def ratio_of(one: float, other: float) -> tuple[float, float]:
     return one / other, (one + half) / (other - half) - one / other
 
 
-def _r2_error(found: LeftOut, m: int) -> float:
-    n = len(found.curves)
-    told = []
+def _r2_error(check: LeftOut, m: int) -> float:
+    n = len(check.curves)
+    scores = []
     for c in range(n):
-        kept = np.delete(np.arange(n), c)
+        rest = np.delete(np.arange(n), c)
         one = LeftOut(
-            found.sizes,
-            found.models[m : m + 1],
-            tuple(found.curves[k] for k in kept),
-            found.observed[kept],
-            found.predicted[m : m + 1, kept],
+            check.sizes,
+            check.models[m : m + 1],
+            tuple(check.curves[k] for k in rest),
+            check.observed[rest],
+            check.predicted[m : m + 1, rest],
         )
-        told.append(float(one.r2[0]))
-    return float(_left_out_error(np.array(told)))
+        scores.append(float(one.r2[0]))
+    return float(_left_out_error(np.array(scores)))
 
 
 def tested(by_set: dict[str, LeftOut]) -> Iterator[Claim]:
     """Return whether the first row is better by the paper's test."""
     labels, _ = _printed()
     stated = printed("hoiem2021").tables["figure2"]["p"]
-    for name, found in by_set.items():
+    for name, check in by_set.items():
         for m, label in enumerate(labels[1:], 1):
-            p = found.p(found.models[m], found.models[0])
-            by_curves = found.p(found.models[m], found.models[0], over="curves")
-            is_worse = found.average[m] > found.average[0]
+            p = check.p(check.models[m], check.models[0])
+            by_curves = check.p(check.models[m], check.models[0], over="curves")
+            is_worse = check.average[m] > check.average[0]
             yield Claim(
                 "Figure 2, is the first row better, p < .05",
                 label,
                 name,
                 int(stated[m] < 0.05),
                 int(is_worse and p < 0.05),
-                why=f"p = {p:.2g} by the paper's test, over {len(found.curves)} curves at "
+                why=f"p = {p:.2g} by the paper's test, over {len(check.curves)} curves at "
                 f"five sizes ({by_curves:.2g} with one number for each curve), and the "
                 f"first row is {'' if is_worse else 'not '}the better one.",
                 digits=0,
@@ -242,7 +242,7 @@ def figures(results: Results) -> Sequence[Figure]:
 
 
 def _missed(table: Table, name: str) -> Chart:
-    found = left_out_of(table, (name,))
+    check = left_out_of(table, (name,))
     labels = printed("hoiem2021").tables["figure2"]["label"]
     shares = np.array(SHARES)
     return Chart(
@@ -251,9 +251,9 @@ def _missed(table: Table, name: str) -> Chart:
         y_label="RMSE in percentage points",
         series=tuple(
             line(label, shares, rmse, look)
-            for look, (label, rmse) in enumerate(zip(labels, found.rmse, strict=True))
+            for look, (label, rmse) in enumerate(zip(labels, check.rmse, strict=True))
         ),
-        caption=f"Leave-one-size-out RMSE over {len(found.curves)} curves.",
+        caption=f"Leave-one-size-out RMSE over {len(check.curves)} curves.",
         axis="log",
         shape="line",
         ticks=SHARES,
@@ -264,25 +264,25 @@ def _refits(results: Results) -> Figure:
     blocks = blocks_of(results.trials["curves"])
     learners = {learner for _, learner, _ in blocks}
     learner = next(name for name in _SHOWN if name in learners)
-    own = blocks["letter", learner, 0]
+    curve = blocks["letter", learner, 0]
     return Figure(
         "figure-9",
         f"Figure 9: refits of four resampled points, {learner} on letter",
-        tuple(_refitted(name, own) for name in TERMS),
+        tuple(_refitted(name, curve) for name in TERMS),
         "As in the paper, refits agree where the four points are, and go apart beyond "
         "them: error and data-reliance at N are stable, the asymptote is not.",
         columns=4,
     )
 
 
-def _refitted(name: str, own: Blocks) -> Chart:
-    means = np.array([e.mean() for e in own.errors])
+def _refitted(name: str, curve: Blocks) -> Chart:
+    means = np.array([e.mean() for e in curve.errors])
     inner = slice(1, LEVELS - 2)
-    n = np.geomspace(own.sizes[0], own.sizes[-1], 40)
-    found = stability(
-        own.sizes[inner],
+    n = np.geomspace(curve.sizes[0], curve.sizes[-1], 40)
+    refits = stability(
+        curve.sizes[inner],
         means[inner],
-        np.array([e.std(ddof=1) for e in own.errors[inner]]),
+        np.array([e.std(ddof=1) for e in curve.errors[inner]]),
         repeats=_REFITS,
         to=n,
         unit="percent",
@@ -290,25 +290,25 @@ def _refitted(name: str, own: Blocks) -> Chart:
         terms=TERMS[name],
         rng=np.random.default_rng(9),
     )
-    sd = {key: float(x[0]) for key, x in found.sd.items()}
+    sd = {key: float(x[0]) for key, x in refits.sd.items()}
     lines = [
-        line("refit", n, curve, 0, is_faint=True) for curve in found.predictions[0]
+        line("refit", n, refit, 0, is_faint=True) for refit in refits.predictions[0]
     ]
-    middle = np.median(found.predictions[0], axis=0)
-    told = ", ".join(f"{sd[key]:.2f}" for key in ("e_N", "beta_N", "gamma"))
-    observed = line("observed", own.sizes, means, 1, is_dots=True)
+    middle = np.median(refits.predictions[0], axis=0)
+    words = ", ".join(f"{sd[key]:.2f}" for key in ("e_N", "beta_N", "gamma"))
+    observed = line("observed", curve.sizes, means, 1, is_dots=True)
     return Chart(
         title=name,
         x_label="training examples, drawn at n^(-1/2)",
         y_label="error in percent",
-        series=(*lines, line(f"sd {told}", n, middle, 0), observed),
+        series=(*lines, line(f"sd {words}", n, middle, 0), observed),
         caption=f"{_REFITS} refits to one point at each of four sizes, their median, and "
         f"the mean error at all sizes as circles. In the legend: standard deviations of "
         f"error, data-reliance and exponent.",
         axis="root",
         shape="line",
-        marks=(Mark(float(own.sizes[LEVELS - 3]), "largest size used"),),
-        ticks=(float(own.sizes[0]), float(own.sizes[-1]), float(own.sizes[2])),
+        marks=(Mark(float(curve.sizes[LEVELS - 3]), "largest size used"),),
+        ticks=(float(curve.sizes[0]), float(curve.sizes[-1]), float(curve.sizes[2])),
         y_range=(0.0, float(1.15 * means.max())),
     )
 
@@ -400,14 +400,14 @@ def _stable(table: Table) -> Iterator[Claim]:
             for model in dict.fromkeys(models)
         }
         rank = 1 + sum(x < missed["alpha, eta, gamma"] for x in missed.values())
-        told = ", ".join(f"{m}: {x:.2f}" for m, x in missed.items())
+        words = ", ".join(f"{m}: {x:.2f}" for m, x in missed.items())
         yield Claim(
             name,
             f"rank of alpha, eta, gamma among four laws {row}",
             column,
             1,
             rank,
-            why=f"{OURS}; RMS of what is missed, in points: {told}.",
+            why=f"{OURS}; RMS of what is missed, in points: {words}.",
             digits=0,
         )
 
@@ -450,10 +450,10 @@ def _off(one: Floats, other: Floats) -> tuple[float, float]:
 
 
 def _bounds(table: Table) -> Iterator[Claim]:
-    held = coverage(table)
+    shares = coverage(table)
     for k, place in enumerate(_PLACES):
-        share, error = held["printed"][k]
-        other, forecast = held["calibrated"][k][0], held["forecast"][k][0]
+        share, error = shares["printed"][k]
+        other, forecast = shares["calibrated"][k][0], shares["forecast"][k][0]
         yield Claim(
             "Section 3.2, how often 95 % bounds hold",
             "printed band",
@@ -469,7 +469,7 @@ def _bounds(table: Table) -> Iterator[Claim]:
         )
     for method, first in (("calibrated", 0), ("forecast", LEVELS - 2)):
         for k in range(first, LEVELS):
-            share, error = held[method][k]
+            share, error = shares[method][k]
             yield Claim(
                 "Section 3.2, how often 95 % bounds hold",
                 f"ours, {method}",
@@ -489,7 +489,7 @@ def coverage(table: Table) -> dict[str, list[tuple[float, float]]]:
     level = np.asarray(table["level"])
     names = zip(table["table"], table["learner"], table["split"], strict=True)
     _, curve = np.unique([f"{t}|{n}|{s}" for t, n, s in names], return_inverse=True)
-    found = {}
+    shares = {}
     for name in dict.fromkeys(method.tolist()):
         row = []
         for k in range(LEVELS):
@@ -497,8 +497,8 @@ def coverage(table: Table) -> dict[str, list[tuple[float, float]]]:
             total = np.bincount(curve[here], inside[here]) / np.bincount(curve[here])
             error = total.std(ddof=1) / np.sqrt(len(total))
             row.append((float(total.mean()), float(error)))
-        found[name] = row
-    return found
+        shares[name] = row
+    return shares
 
 
 STUDY = Study(

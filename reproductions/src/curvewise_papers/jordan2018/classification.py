@@ -91,8 +91,8 @@ def logistic_guesses_circles(values: Values) -> int:
     >>> logistic_guesses_circles(printed_numbers())
     2
     """
-    own = [values[v, "logistic", "circles"] for v in ("tuned", "untuned")]
-    return sum(value < _NEAR_CHANCE for value in own)
+    pair = [values[v, "logistic", "circles"] for v in ("tuned", "untuned")]
+    return sum(value < _NEAR_CHANCE for value in pair)
 
 
 def local_hardly_gain(values: Values) -> int:
@@ -146,22 +146,22 @@ def statements(ours: Mapping[Key, Number]) -> Iterator[Claim]:
     """Yield what the text says beside Table 1, and Table 1 beside our trials."""
     table = printed_numbers()
     is_whole = len(ours) == len(table)
-    for told in STATEMENTS:
-        by_table = told.count(table)
-        if told.said is not None:
+    for statement in STATEMENTS:
+        by_table = statement.count(table)
+        if statement.said is not None:
             yield Claim(
                 "Section 5.1",
-                *(told.row, "text against Table 1"),
-                *(told.said, by_table),
-                why=told.why,
+                *(statement.row, "text against Table 1"),
+                *(statement.said, by_table),
+                why=statement.why,
                 digits=0,
             )
         yield Claim(
             "Section 5.1",
-            *(told.row, "Table 1 against ours"),
+            *(statement.row, "Table 1 against ours"),
             by_table,
-            told.count(_values(ours)) if is_whole else None,
-            error=_spread(told.count, ours) if is_whole else 0.0,
+            statement.count(_values(ours)) if is_whole else None,
+            error=_spread(statement.count, ours) if is_whole else 0.0,
             reason="The standard error of a count is its standard deviation when all "
             "numbers are drawn anew from their own standard errors.",
             why=_unlike(ours) if is_whole else "Not all cells were run.",
@@ -179,15 +179,15 @@ def _spread(count: Callable[[Values], int], ours: Mapping[Key, Number]) -> float
     error = np.array([number.error for number in ours.values()])
     draws = value + error * rng.standard_normal((_DRAWS, len(value)))
     keys = list(ours)
-    found = [count(dict(zip(keys, draw, strict=True))) for draw in draws.tolist()]
-    return float(np.std(found))
+    counts = [count(dict(zip(keys, draw, strict=True))) for draw in draws.tolist()]
+    return float(np.std(counts))
 
 
 def _unlike(ours: Mapping[Key, Number]) -> str:
     """Return who is the best tuned one on each task, in words."""
     values = _values(ours)
     best = {task: _best_tuned(values, task) for task in _tasks(values)}
-    told = [
+    parts = [
         f"{LABELS[name]} on {task} ({values['tuned', name, task]:.3f})"
         for task, name in best.items()
     ]
@@ -198,7 +198,7 @@ def _unlike(ours: Mapping[Key, Number]) -> str:
         if variant == "tuned" and one.configs < table1()["configs"]
     ]
     # Of a quick run all tried fewer, which is no news.
-    return f"The best tuned ones here: {', '.join(told)}.{''.join(fewer[:1])}"
+    return f"The best tuned ones here: {', '.join(parts)}.{''.join(fewer[:1])}"
 
 
 # --- what our trials say about the numbers of Table 1 ------------------------------------
@@ -271,54 +271,54 @@ def cells(ours: Mapping[Key, Number]) -> Iterator[Claim]:
 
 def _range(ours: Mapping[Key, Number], variant: str) -> str:
     """Return how many trials the cells of a variant have."""
-    own = [one.trials for (which, _, _), one in ours.items() if which == variant]
-    least, most = min(own), max(own)
+    numbers = [one.trials for (which, _, _), one in ours.items() if which == variant]
+    least, most = min(numbers), max(numbers)
     return f"{most:,}" if least == most else f"{least:,} to {most:,}"
 
 
 def _not_run(ours: Mapping[Key, Number], task: str) -> str:
-    met = any(own == task for _, _, own in ours)
+    met = any(other == task for _, _, other in ours)
     return NO_FACES if task == "faces" and not met else "Not run."
 
 
 def _why(number: Number, variant: str, name: str, task: str) -> str:
     """Return what may explain a difference, as far as it was tested."""
-    said = []
+    reasons = []
     if variant == "tuned" and number.configs < table1()["configs"]:
-        said.append(f"Each trial tried {number.configs} configurations, not 50.")
+        reasons.append(f"Each trial tried {number.configs} configurations, not 50.")
     if task == "faces":
         change, error = _HALF_SIZE[name]
-        said.append(
+        reasons.append(
             f"The paper tells neither size nor scaling of its images: half the size "
             f"changes untuned {LABELS[name]} by {change:+.3f} (standard error "
             f"{error:.3f}).{_NEIGHBOURS if name == 'knn' else ''}"
         )
     elif (name, task) == ("logistic", "circles"):
-        said.append(_CIRCLES)
+        reasons.append(_CIRCLES)
     else:
-        said.append(
+        reasons.append(
             f"The generator's settings, which the paper leaves out, are told by the column "
             f"so well that they move it by {number.moved:.4f} only."
         )
     if variant == "tuned":
-        said.append(
+        reasons.append(
             f"On the data of these {number.trials} trials untuned RF is {number.luck:+.4f} "
             f"from what it is on all."
         )
-    return " ".join(said)
+    return " ".join(reasons)
 
 
 def _gains(ours: Mapping[Key, Number]) -> Iterator[Claim]:
     """Yield what tuning gains, cell by cell, and on average over tasks."""
     trials = table1()["trials"]
     printed = gains(printed_numbers())
-    found = gains({key: number.value for key, number in ours.items()})
+    here = gains({key: number.value for key, number in ours.items()})
     for name in LABELS:
         tasks = [task for _, task in _of(name, printed)]
         errors, own_errors = [], []
         for task in tasks:
             where = "Table 1, gain by tuning", LABELS[name], task
-            if (name, task) not in found:
+            if (name, task) not in here:
                 why = _not_run(ours, task)
                 yield Claim(*where, printed[name, task], None, why=why)
                 continue
@@ -328,7 +328,7 @@ def _gains(ours: Mapping[Key, Number]) -> Iterator[Claim]:
             yield Claim(
                 *where,
                 printed[name, task],
-                found[name, task],
+                here[name, task],
                 error=errors[-1],
                 printed_error=own_errors[-1],
                 gap=2 * ROUNDING,
@@ -340,26 +340,24 @@ def _gains(ours: Mapping[Key, Number]) -> Iterator[Claim]:
             yield Claim(
                 *("Table 1, gain by tuning", LABELS[name], "mean"),
                 float(np.mean([printed[name, task] for task in tasks])),
-                float(np.mean([found[name, task] for task in tasks])),
+                float(np.mean([here[name, task] for task in tasks])),
                 error=math.hypot(*errors) / len(tasks),
                 printed_error=math.hypot(*own_errors) / len(tasks),
                 gap=2 * ROUNDING,
                 reason="Standard errors of both numbers, here and in print. The gap is "
                 "their rounding.",
-                why=_why_mean(printed, found, name),
+                why=_why_mean(printed, here, name),
                 digits=4,
             )
 
 
 def _why_mean(
     printed: Mapping[tuple[str, str], float],
-    found: Mapping[tuple[str, str], float],
+    here: Mapping[tuple[str, str], float],
     name: str,
 ) -> str:
     """Return on which task the gain is furthest from the print."""
-    off = {
-        task: found[name, task] - printed[name, task] for _, task in _of(name, found)
-    }
+    off = {task: here[name, task] - printed[name, task] for _, task in _of(name, here)}
     worst = max(off, key=lambda task: abs(off[task]))
     return f"Most of it comes from {worst}, which is off by {off[worst]:+.3f}."
 
@@ -372,17 +370,21 @@ def _intervals(results: Results) -> Iterator[Claim]:
     """Yield how many intervals, which hold all at once, have the printed gain in them."""
     answer = robustness(results.trials["untuned"] + results.trials["tuned"], "accuracy")
     printed = gains(printed_numbers())
-    told: dict[str, list[str]] = {name: [] for name in LABELS}
+    by_name: dict[str, list[str]] = {name: [] for name in LABELS}
     outside = []
     for gap in answer.gaps:
         ends = gap.gain("cvar_best").interval
-        said = f"{gap.task} {ends.lower:+.3f} to {ends.upper:+.3f}"
-        told[gap.algorithm].append(said)
+        words = f"{gap.task} {ends.lower:+.3f} to {ends.upper:+.3f}"
+        by_name[gap.algorithm].append(words)
         value = printed[gap.algorithm, gap.task]
         if not ends.lower <= value <= ends.upper:
-            outside.append(f"{LABELS[gap.algorithm]} on {said} (printed {value:+.3f})")
+            outside.append(f"{LABELS[gap.algorithm]} on {words} (printed {value:+.3f})")
     is_few = any(gap.gain("cvar_best").is_few for gap in answer.gaps)
-    each = [f"{LABELS[name]}: {', '.join(own)}" for name, own in told.items() if own]
+    each = [
+        f"{LABELS[name]}: {', '.join(parts)}"
+        for name, parts in by_name.items()
+        if parts
+    ]
     yield Claim(
         "Table 1, gain by tuning, intervals",
         f"intervals with the printed gain in them, of {len(answer.gaps)}",
@@ -413,8 +415,8 @@ def arithmetic() -> Iterator[Claim]:
         yield Claim("Section 3", row, "as an integral", integral, mean, digits=1)
     for at, partial in ((-3.0, -1.5), (-1.5, -0.5)):
         row = f"-2 and -1 with a threshold of {at:g}"
-        found = threshold([-2.0, -1.0], at).partial
-        yield Claim("Section 3", row, "as printed", partial, found, digits=1)
+        value = threshold([-2.0, -1.0], at).partial
+        yield Claim("Section 3", row, "as printed", partial, value, digits=1)
     yield Claim(
         *("Figure 1", "half width of a 95 % band around 2,000 trials", "by DKW"),
         0.030368,
@@ -519,13 +521,13 @@ def _cells(parts: Iterable[tuple[Trials, int]]) -> Table:
     for trials, configs in parts:
         cells = dict.fromkeys(trial.key[:2] for trial in trials)
         for task, name in cells:
-            own = trials.where(task=task, algorithm=name)
-            seconds = [trial.seconds for trial in own]
+            cell = trials.where(task=task, algorithm=name)
+            seconds = [trial.seconds for trial in cell]
             rows.append(
                 {
                     "task": task,
                     "algorithm": name,
-                    "trials": len(own),
+                    "trials": len(cell),
                     "configs": configs,
                     "seconds": float(np.mean(seconds)),
                 }

@@ -90,9 +90,9 @@ def settings_table(runner: Runner, untuned: Trials, trials: int) -> Table:
         moved = Experiment([setting.apart()], plain, trials, SEED)
         name = f"{setting.task}-{setting.name}-{setting.moved:g}"
         after = runner.trials(moved, name).scores("accuracy")
-        for own in before:
-            change, error = _change(before[own][:trials], after[own])
-            row = (setting.task, setting.name, own, trials, change, error)
+        for algorithm in before:
+            change, error = _change(before[algorithm][:trials], after[algorithm])
+            row = (setting.task, setting.name, algorithm, trials, change, error)
             rows.append(dict(zip(_SETTINGS_COLUMNS, row, strict=True)))
     return columns(rows, _SETTINGS_COLUMNS)
 
@@ -114,14 +114,14 @@ def slopes(table: Mapping[str, Any]) -> dict[Setting, dict[str, float]]:
     >>> round(found[SETTINGS[0]]["knn"], 3)
     -0.4
     """
-    found: dict[Setting, dict[str, float]] = {setting: {} for setting in SETTINGS}
-    known = {(setting.task, setting.name): setting for setting in SETTINGS}
-    told = (table[key] for key in ("task", "setting", "algorithm", "change"))
-    for task, name, algorithm, change in zip(*told, strict=True):
-        setting = known[str(task), str(name)]
+    by_setting: dict[Setting, dict[str, float]] = {setting: {} for setting in SETTINGS}
+    settings = {(setting.task, setting.name): setting for setting in SETTINGS}
+    columns = (table[key] for key in ("task", "setting", "algorithm", "change"))
+    for task, name, algorithm, change in zip(*columns, strict=True):
+        setting = settings[str(task), str(name)]
         by = setting.moved - setting.value
-        found[setting][str(algorithm)] = float(change) / by
-    return found
+        by_setting[setting][str(algorithm)] = float(change) / by
+    return by_setting
 
 
 # --- Table 1 as printed, and from our trials ---------------------------------------------
@@ -196,31 +196,31 @@ def our_numbers(results: Results) -> dict[Key, Number]:
         )
     }
     untuned = results.trials["untuned"]
-    found: dict[Key, Number] = {}
+    numbers: dict[Key, Number] = {}
     for variant in VARIANTS:
         for task in results.trials[variant].tasks:
             for name in LABELS:
-                own = _numbered(results.trials[variant], task, named(variant, name))
-                if own:
-                    found[variant, name, task] = Number(
-                        *_best_half(np.array(list(own.values()))),
-                        len(own),
+                scores = _numbered(results.trials[variant], task, named(variant, name))
+                if scores:
+                    numbers[variant, name, task] = Number(
+                        *_best_half(np.array(list(scores.values()))),
+                        len(scores),
                         configs[task, named(variant, name)],
-                        luck=_luck(_numbered(untuned, task, "forest"), own),
+                        luck=_luck(_numbered(untuned, task, "forest"), scores),
                     )
-    moved = _moved(found, results.tables["settings"])
-    return {key: one._replace(moved=moved[key]) for key, one in found.items()}
+    moved = _moved(numbers, results.tables["settings"])
+    return {key: one._replace(moved=moved[key]) for key, one in numbers.items()}
 
 
 def _numbered(trials: Trials, task: str, algorithm: str) -> dict[int, float]:
     """Return the scores of a cell by the numbers of its trials; none if it was not run."""
     if task not in trials.tasks or algorithm not in trials.algorithms:
         return {}
-    own = trials.where(task=task, algorithm=algorithm)
-    if not len(own):
+    cell = trials.where(task=task, algorithm=algorithm)
+    if not len(cell):
         return {}
-    scores = own.scores("accuracy")[algorithm]
-    return dict(zip(own.core.number.tolist(), scores.tolist(), strict=True))
+    scores = cell.scores("accuracy")[algorithm]
+    return dict(zip(cell.core.number.tolist(), scores.tolist(), strict=True))
 
 
 def _luck(everywhere: Mapping[int, float], numbers: Iterable[int]) -> float:
@@ -231,21 +231,21 @@ def _luck(everywhere: Mapping[int, float], numbers: Iterable[int]) -> float:
     return BEST_HALF.value(same) - BEST_HALF.value(list(everywhere.values()))
 
 
-def _moved(found: Mapping[Key, Number], settings: Table) -> dict[Key, float]:
+def _moved(numbers: Mapping[Key, Number], settings: Table) -> dict[Key, float]:
     """Return how far each number moves with the settings of its task.
 
     The settings were chosen so that a column of Table 1 comes out; how well it tells them
     follows from the standard errors of its ten numbers, as for any slope through 0.
     """
     trials = table1()["trials"]
-    moved = dict.fromkeys(found, 0.0)
+    moved = dict.fromkeys(numbers, 0.0)
     for setting, slope in slopes(settings).items():
-        column = [key for key in found if key[2] == setting.task]
-        errors = {key: _error(found[key], trials) for key in column}
-        own = {key: slope.get(key[1], 0.0) for key in column}
-        information = sum((own[key] / errors[key]) ** 2 for key in column)
+        column = [key for key in numbers if key[2] == setting.task]
+        errors = {key: _error(numbers[key], trials) for key in column}
+        effects = {key: slope.get(key[1], 0.0) for key in column}
+        information = sum((effects[key] / errors[key]) ** 2 for key in column)
         for key in column if information else ():
-            moved[key] += abs(own[key]) / math.sqrt(information)
+            moved[key] += abs(effects[key]) / math.sqrt(information)
     return moved
 
 
@@ -324,8 +324,8 @@ def _ends(results: Results, task: str) -> tuple[float, float]:
 
     Bands go to 0 and 1 in the tails, which would flatten the curves.
     """
-    own = [trials.where(task=task).scores("accuracy") for trials in _both(results)]
-    scores = [values for by_name in own for values in by_name.values()]
+    rows = [trials.where(task=task).scores("accuracy") for trials in _both(results)]
+    scores = [values for by_name in rows for values in by_name.values()]
     low = min(float(values.min()) for values in scores)
     high = max(float(values.max()) for values in scores)
     return low - _MARGIN, high + _MARGIN
@@ -333,16 +333,16 @@ def _ends(results: Results, task: str) -> tuple[float, float]:
 
 def _fallen(results: Results) -> str:
     """Return how many untuned trials of the SVM are worse than k-NN ever is."""
-    told = []
+    parts = []
     for task in results.trials["untuned"].tasks:
         scores = results.trials["untuned"].where(task=task).scores("accuracy")
         if "svm" in scores and "knn" in scores:
             share = float((scores["svm"] < scores["knn"].min()).mean())
-            told.append(f"{percent(round(share, 2))} on {task}")
-    if not told:
+            parts.append(f"{percent(round(share, 2))} on {task}")
+    if not parts:
         return ""
     return (
-        f" Untuned, the SVM falls behind: of its trials, {joined(told)} are worse than "
+        f" Untuned, the SVM falls behind: of its trials, {joined(parts)} are worse than "
         f"the worst of k-NN."
     )
 
@@ -354,10 +354,10 @@ def _both(results: Results) -> tuple[Trials, Trials]:
 def _named(chart: Chart) -> Chart:
     """Return a chart with the names of the paper, tuned or not in the same colours."""
     places = list(LABELS)
-    own = [one.name.removesuffix(" tuned") for one in chart.series]
+    names = [one.name.removesuffix(" tuned") for one in chart.series]
     series = [
         replace(one, name=LABELS[name], look=places.index(name))
-        for one, name in zip(chart.series, own, strict=True)
+        for one, name in zip(chart.series, names, strict=True)
     ]
     series.sort(key=lambda one: one.look or 0)
     leaders = tuple(LABELS[name.removesuffix(" tuned")] for name in chart.leaders)

@@ -200,27 +200,27 @@ def _slices(results: Results) -> Iterator[Claim]:
         f"{top.mean():.0f} and {lower.mean():.0f}.",
         digits=0,
     )
-    found = fallen(results)
-    told = (
-        f"{found.value:.0%} of the quantiles of the 99th percentile's reruns are below "
+    lag = fallen(results)
+    text = (
+        f"{lag.value:.0%} of the quantiles of the 99th percentile's reruns are below "
         f"those of the 95th's."
     )
     # With a spread like this there is no share that would contradict the print.
-    is_any = _SURE * found.between > 1
+    is_any = _SURE * lag.between > 1
     yield Claim(
         "Appendix C",
         "share of the 99th percentile's reruns that fall behind",
         "",
         0.1,
-        None if is_any else found.value,
-        error=math.hypot(found.error, found.between),
-        printed_error=found.between,
+        None if is_any else lag.value,
+        error=math.hypot(lag.error, lag.between),
+        printed_error=lag.between,
         gap=0.05,
-        reason=f"standard error {found.error:.2f}; which trial sits at the percentile is "
+        reason=f"standard error {lag.error:.2f}; which trial sits at the percentile is "
         f"chance, here and in print: over trials around it the share has an sd of "
-        f"{found.between:.2f}; 'around 10 %' is rounded to a tenth",
-        why=f"{told} Which hyperparameters sit there is chance: over trials around the "
-        f"percentile the share has a standard deviation of {found.between:.2f}, here and "
+        f"{lag.between:.2f}; 'around 10 %' is rounded to a tenth",
+        why=f"{text} Which hyperparameters sit there is chance: over trials around the "
+        f"percentile the share has a standard deviation of {lag.between:.2f}, here and "
         f"in print.",
         digits=2,
     )
@@ -297,9 +297,9 @@ def _nearest(results: Results) -> str:
     """Return after how many episodes our means are nearest to the printed ones."""
     out = []
     for name, label in LABELS.items():
-        own = by_episodes(results, name)
-        away = np.abs(own["mean"] - printed_number(name, "mean"))
-        out.append(f"for the mean of {label} {own['episodes'][np.argmin(away)]}")
+        table = by_episodes(results, name)
+        away = np.abs(table["mean"] - printed_number(name, "mean"))
+        out.append(f"for the mean of {label} {table['episodes'][np.argmin(away)]}")
     return " and ".join(out)
 
 
@@ -308,11 +308,11 @@ def _third(
 ) -> Figure:
     charts = [_all(every, "All trials", marks=True), _learning(results, name)]
     again = {p: reruns(results, name, p) for p in PERCENTILES}
-    told = ", ".join(f"{z.mean():.0f} ± {z.std():.0f} (p{p})" for p, z in again.items())
+    text = ", ".join(f"{z.mean():.0f} ± {z.std():.0f} (p{p})" for p, z in again.items())
     says = (
         f"Left: the distribution that hyperparameters were taken from. Middle: their mean "
         f"learning curves. Right: the distributions of their reruns, with means and "
-        f"standard deviations of {told}. The middle hides what the right one shows: how "
+        f"standard deviations of {text}. The middle hides what the right one shows: how "
         f"much one set of hyperparameters owes to chance, and where curves cross. At "
         f"{behind(again[99], again[95]):.0%} of the quantiles p99 is below p95."
     )
@@ -340,10 +340,10 @@ def _inverse(name: str, z: Floats, kind: Kind) -> Series:
 def _learning(results: Results, name: str) -> Chart:
     series = []
     for percentile in PERCENTILES:
-        own = part(results.tables["curves"], algorithm=name, percentile=percentile)
-        ends = own["mean"] - own["sd"], own["mean"] + own["sd"]
-        x = own["episode"].astype(np.float64)
-        series.append(Series(_named(name, percentile), x, own["mean"], *ends))
+        curve = part(results.tables["curves"], algorithm=name, percentile=percentile)
+        ends = curve["mean"] - curve["sd"], curve["mean"] + curve["sd"]
+        x = curve["episode"].astype(np.float64)
+        series.append(Series(_named(name, percentile), x, curve["mean"], *ends))
     return Chart(
         title="Learning curves, run again",
         x_label="episode",
@@ -374,13 +374,13 @@ def _named(name: str, percentile: int) -> str:
 
 
 def _episodes(results: Results, name: str) -> Chart:
-    own = by_episodes(results, name)
-    x = own["episodes"].astype(np.float64)
+    table = by_episodes(results, name)
+    x = table["episodes"].astype(np.float64)
     series = []
     for look, (half, words) in enumerate(HALVES.items()):
-        wide = 3 * own[f"{half}_error"]
-        ends = own[half] - wide, own[half] + wide
-        series.append(Series(words, x, own[half], *ends, look))
+        wide = 3 * table[f"{half}_error"]
+        ends = table[half] - wide, table[half] + wide
+        series.append(Series(words, x, table[half], *ends, look))
         flat = np.full(len(x), printed_number(name, half))
         dashed = look + _SAME_COLOUR
         series.append(line(f"{words}, printed", x, flat, dashed))

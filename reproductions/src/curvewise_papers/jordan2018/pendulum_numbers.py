@@ -76,14 +76,14 @@ def run_size(
         "ppo": parts.search("ppo", size.ppo),
     }
     each = {"actor-critic": size.actor_critic_slice, "ppo": size.ppo_slice}
-    found = [
+    slices = [
         parts.slices(trials, name, each[name], PERCENTILES)
         for name, trials in searches.items()
     ]
     tables: dict[str, Table] = {n: _kept(trials) for n, trials in searches.items()}
     tables["episodes"] = _by_episodes(searches)
     tables["speed"] = _speed(searches, episodes * steps)
-    tables |= _of_slices(found)
+    tables |= _of_slices(slices)
     if size.around and size.ppo >= _FEW:
         around = parts.slices(searches["ppo"], "ppo", size.around, AROUND, "-around")
         tables["around"] = _reruns([around])
@@ -164,7 +164,7 @@ def _kept(trials: Trials) -> Table:
         for metric in ("return", "diverged")
     }
     for key in params[0]:
-        values = np.array([own[key] for own in params])
+        values = np.array([one[key] for one in params])
         kind = np.int16 if values.dtype.kind == "i" else np.float32
         columns[key] = values.astype(kind)
     return columns
@@ -214,15 +214,15 @@ def _speed(searches: Mapping[str, Trials], steps: int) -> Table:
     return columns(rows, real=np.float32)
 
 
-def _of_slices(found: Sequence[Slices]) -> dict[str, Table]:
+def _of_slices(answers: Sequence[Slices]) -> dict[str, Table]:
     chosen: list[dict[str, Any]] = []
     curves: list[dict[str, Any]] = []
-    for answer in found:
+    for answer in answers:
         for one in answer.slices:
             key = {"algorithm": answer.algorithm, "percentile": one.chosen.percentile}
-            told = {"number": one.chosen.number, "score": one.chosen.score}
+            numbers = {"number": one.chosen.number, "score": one.chosen.score}
             chosen.append(
-                {**key, **told, "params": json.dumps(dict(one.chosen.params))}
+                {**key, **numbers, "params": json.dumps(dict(one.chosen.params))}
             )
             if one.curve is not None:
                 curve = zip(one.curve.steps, one.curve.mean, one.curve.sd, strict=True)
@@ -233,14 +233,14 @@ def _of_slices(found: Sequence[Slices]) -> dict[str, Table]:
     return {
         "slices": columns(chosen, real=np.float32),
         "curves": columns(curves, real=np.float32),
-        "reruns": _reruns(found),
+        "reruns": _reruns(answers),
     }
 
 
-def _reruns(found: Sequence[Slices]) -> Table:
+def _reruns(answers: Sequence[Slices]) -> Table:
     """Return the scores of all reruns, each slice from the worst to the best."""
     rows: list[dict[str, Any]] = []
-    for answer in found:
+    for answer in answers:
         diverged = answer.trials.scores("diverged", at="mean")
         scores = answer.trials.scores("return", at="mean")
         for one in answer.slices:
@@ -325,8 +325,8 @@ def by_episodes(results: Results, name: str) -> dict[str, Floats]:
 
 def reruns(results: Results, name: str, percentile: float) -> Floats:
     """Return the scores of the hyperparameters at a percentile, from worst to best."""
-    found = part(results.tables["reruns"], algorithm=name, percentile=percentile)
-    return np.asarray(found["return"])
+    rows = part(results.tables["reruns"], algorithm=name, percentile=percentile)
+    return np.asarray(rows["return"])
 
 
 def behind(one: Floats, other: Floats) -> float:
@@ -371,8 +371,8 @@ def fallen(results: Results) -> Share:
     around = results.tables.get("around")
     if around is None:
         return Share(value, error, 0.0)
-    found = [
+    shares = [
         behind(part(around, percentile=percentile)["return"], lower)
         for percentile in np.unique(around["percentile"])
     ]
-    return Share(value, error, float(np.std(found, ddof=1)))
+    return Share(value, error, float(np.std(shares, ddof=1)))

@@ -61,40 +61,40 @@ def claims(_: Results) -> Sequence[Claim]:
 
 
 def _tables() -> Iterator[Claim]:
-    told: dict[str, Any] = {"reason": _ROUNDED, "digits": 2}
+    more: dict[str, Any] = {"reason": _ROUNDED, "digits": 2}
     for table in TABLES:
         title = f"{TITLES[table]}, its arithmetic"
         rows, anova = rows_of(table), anova_of(table)
         for row in ROWS:
-            said, ss = rows[row], anova.ss[row]
+            theirs, ss = rows[row], anova.ss[row]
             gap = _HALF + _HALF / anova.df[row]
-            yield Claim(title, row, "MS", said["ms"], anova.ms(row), gap=gap, **told)
-            if "f" in said:
+            yield Claim(title, row, "MS", theirs["ms"], anova.ms(row), gap=gap, **more)
+            if "f" in theirs:
                 f = anova.f(row)
                 off = f * (_HALF / ss if ss else 0) + f * _HALF / anova.ss["error"]
-                yield Claim(title, row, "F", said["f"], f, gap=_HALF + off, **told)
+                yield Claim(title, row, "F", theirs["f"], f, gap=_HALF + off, **more)
         total = sum(anova.ss[row] for row in ROWS)
         gap = 5 * _HALF
-        yield Claim(title, "total", "SS", anova.ss["total"], total, gap=gap, **told)
+        yield Claim(title, "total", "SS", anova.ss["total"], total, gap=gap, **more)
 
 
 def _second_table() -> Iterator[Claim]:
-    ss, found = anova_of("table2").ss, second_table()
+    ss, second = anova_of("table2").ss, second_table()
     title = "Table 2, from Tables 1, 3 and 4"
     why = (
         "Table 2 cannot be of the same curves as Tables 1, 3 and 4: its error is "
-        f"{found.error / ss['error']:.0f} times too small, and no change of scale gives "
+        f"{second.error / ss['error']:.0f} times too small, and no change of scale gives "
         "its F."
     )
-    told: dict[str, Any] = {"reason": _ROUNDED, "digits": 2, "why": why}
+    more: dict[str, Any] = {"reason": _ROUNDED, "digits": 2, "why": why}
     values = {
-        "error": (ss["error"], found.error, 5 * _HALF),
+        "error": (ss["error"], second.error, 5 * _HALF),
         "algorithm, if means are close": (ss["algorithm"], *_with_gap("algorithm", 0)),
         "algorithm, if they are not": (ss["algorithm"], *_with_gap("algorithm", 1)),
         "interaction, at least": (ss["interaction"], *_with_gap("interaction", 0)),
     }
-    for row, (said, ours, gap) in values.items():
-        yield Claim(title, row, "SS", said, ours, gap=gap, **told)
+    for row, (theirs, ours, gap) in values.items():
+        yield Claim(title, row, "SS", theirs, ours, gap=gap, **more)
 
 
 def _with_gap(effect: str, which: int) -> tuple[float, float]:
@@ -129,16 +129,16 @@ def _textbook() -> Iterator[Claim]:
             reason="the rounding of p and of the sum of squares that it comes from.",
             digits=digits,
         )
-    said, _ = text()["algorithm_df"]
+    df, _ = text()["algorithm_df"]
     anova = anova_of("table1")
-    with_two = Anova({**anova.df, "algorithm": said}, {
-        **anova.ss, "algorithm": said * anova.ss["algorithm"],
+    with_two = Anova({**anova.df, "algorithm": df}, {
+        **anova.ss, "algorithm": df * anova.ss["algorithm"],
     }).p("algorithm")  # fmt: skip
     yield Claim(
         "Section 4.1: p of a textbook",
         "degrees of freedom of the algorithm",
         "",
-        said,
+        df,
         anova.df["algorithm"],
         why=f"It is m - 1, as in Table 1; with 2, the p of .0016 would be {with_two:.2g}.",
         digits=0,
@@ -203,15 +203,15 @@ def _coin() -> Iterator[Claim]:
 
 
 def _deals() -> Iterator[Claim]:
-    said = text()["many_deals"]
-    found = {(m, lines): assignments(m, lines) for m, lines in said["designs"]}
-    listed = ", ".join(f"c({m},{lines}) = {c:,}" for (m, lines), c in found.items())
+    paper = text()["many_deals"]
+    deals = {(m, lines): assignments(m, lines) for m, lines in paper["designs"]}
+    listed = ", ".join(f"c({m},{lines}) = {c:,}" for (m, lines), c in deals.items())
     yield Claim(
         "Section 3: deals",
         f"of {listed}: more than 1,000",
         "",
-        len(found),
-        sum(c > said["more_than"] for c in found.values()),
+        len(deals),
+        sum(c > paper["more_than"] for c in deals.values()),
         digits=0,
     )
 
@@ -257,10 +257,10 @@ def _effects() -> Iterator[Claim]:
     for panel, curves in schematic().items():
         for when, part in (("", slice(None)), (", late", _LATE)):
             ss = _squares([curve[part] for curve in curves])
-            for effect, said in zip(
+            for effect, pair in zip(
                 ("algorithm", "interaction"), _SAID[panel], strict=True
             ):
-                printed = said[bool(when)]
+                printed = pair[bool(when)]
                 if printed is not None:
                     present = int(ss[effect] > _PRESENT)
                     yield Claim(

@@ -39,22 +39,22 @@ _LEVEL_DRAWS = 1000  # of each pool, by the published procedure: a level takes m
 
 def run(runner: Runner) -> Results:
     """Return the power by the published procedure and by ours."""
-    said = text()["power"]
+    paper = text()["power"]
     lines = lines_of(curves(runner, ["A1"]))["A1"]
-    pools = np.split(lines, range(said["pool"], len(lines), said["pool"]))
+    pools = np.split(lines, range(paper["pool"], len(lines), paper["pool"]))
     points = [
-        *(("stretch", s, said["lines"]) for s in STRETCHES),
-        *(("size", said["stretch"], n) for n in SIZES),
-        ("level", 1.0, said["lines"]),
+        *(("stretch", s, paper["lines"]) for s in STRETCHES),
+        *(("size", paper["stretch"], n) for n in SIZES),
+        ("level", 1.0, paper["lines"]),
     ]
     rng = np.random.default_rng(2)
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for along, stretch, size in runner.each(points, "points of the figures"):
         published = [
             stretch_power(
                 pool, stretch, size=size,
-                null_draws=said["null_draws"],
-                draws=_LEVEL_DRAWS if along == "level" else said["draws"],
+                null_draws=paper["null_draws"],
+                draws=_LEVEL_DRAWS if along == "level" else paper["draws"],
                 rng=rng,
             )
             for pool in pools
@@ -70,8 +70,8 @@ def run(runner: Runner) -> Results:
         )
         for effect in EFFECTS:
             point = {"along": along, "stretch": stretch, "size": size, "effect": effect}
-            found.append(point | _point(published, ours, effect))
-    return Results(tables={"power": columns(found)})
+            rows.append(point | _point(published, ours, effect))
+    return Results(tables={"power": columns(rows)})
 
 
 def _point(
@@ -96,9 +96,9 @@ def _at(
 ) -> dict[str, float]:
     """Return one point of a figure."""
     point = {"along": along, "effect": effect, "stretch": stretch, "size": size}
-    own = part(results.tables["power"], **point)
+    row = part(results.tables["power"], **point)
     numbers = ("published", "published_sd", "pools", "ours", "ours_error")
-    return {key: float(own[key].item()) for key in numbers}
+    return {key: float(row[key].item()) for key in numbers}
 
 
 def claims(results: Results) -> Sequence[Claim]:
@@ -107,19 +107,19 @@ def claims(results: Results) -> Sequence[Claim]:
 
 
 def _power(results: Results) -> Iterator[Claim]:
-    said = text()["power"]
+    paper = text()["power"]
     title, row = "Section 4.2: power", "algorithm, stretched by 1.1, ten lines each"
     gap = 0.05
     rounded = (
         "half of a step of ten percent, which is how 'about 80 percent' is rounded"
     )
     for along, where in (("stretch", "Figure 6"), ("size", "Figure 7")):
-        at = _at(results, along, "algorithm", said["stretch"], said["lines"])
+        at = _at(results, along, "algorithm", paper["stretch"], paper["lines"])
         yield Claim(
             title,
             row,
             f"as published, {where}",
-            said["algorithm"],
+            paper["algorithm"],
             at["published"],
             error=at["published_sd"] / np.sqrt(at["pools"]),
             printed_error=at["published_sd"],
@@ -129,13 +129,13 @@ def _power(results: Results) -> Iterator[Claim]:
             f"ours it has; plus {rounded}.",
             digits=2,
         )
-    sd = np.sqrt(said["algorithm"] * (1 - said["algorithm"]) / said["draws"])
-    at = _at(results, "stretch", "algorithm", said["stretch"], said["lines"])
+    sd = np.sqrt(paper["algorithm"] * (1 - paper["algorithm"]) / paper["draws"])
+    at = _at(results, "stretch", "algorithm", paper["stretch"], paper["lines"])
     yield Claim(
         title,
         row,
         "different curves, 10,000 draws",
-        said["algorithm"],
+        paper["algorithm"],
         at["ours"],
         error=at["ours_error"],
         printed_error=float(sd),
@@ -178,8 +178,8 @@ def _levels(results: Results) -> Iterator[Claim]:
 
 def figures(results: Results) -> Sequence[Figure]:
     """Return power against the stretch, and against the number of lines."""
-    said = text()["power"]
-    at = _at(results, "stretch", "algorithm", said["stretch"], said["lines"])
+    paper = text()["power"]
+    at = _at(results, "stretch", "algorithm", paper["stretch"], paper["lines"])
     shared = (
         f"At a stretch of 1.1 and ten lines the algorithm's is {at['published']:.2f} as "
         f"published (sd {at['published_sd']:.2f} from one pool to the next) and "
@@ -207,15 +207,15 @@ def figures(results: Results) -> Sequence[Figure]:
 def _chart(results: Results, along: str, label: str, title: str) -> Chart:
     series = []
     for look, effect in enumerate(("algorithm", "interaction")):
-        own = part(results.tables["power"], along=along, effect=effect)
-        x = own[along].astype(np.float64)
+        points = part(results.tables["power"], along=along, effect=effect)
+        x = points[along].astype(np.float64)
         for name, key, error in (
-            ("different curves", "ours", own["ours_error"]),
-            ("as published", "published", own["published_sd"]),
+            ("different curves", "ours", points["ours_error"]),
+            ("as published", "published", points["published_sd"]),
         ):
-            low, high = (np.clip(own[key] + z * error, 0, 1) for z in (-2, 2))
+            low, high = (np.clip(points[key] + z * error, 0, 1) for z in (-2, 2))
             place = look + 2 * (key == "published")
-            series.append(Series(f"{effect}, {name}", x, own[key], low, high, place))
+            series.append(Series(f"{effect}, {name}", x, points[key], low, high, place))
     return Chart(
         title=title,
         x_label=label,
@@ -294,10 +294,10 @@ def run_levels(runner: Runner) -> Results:
     rng = np.random.default_rng(3)
     number, v = DATA_SETS[runner.scale], np.array(rows_of("table4")["v"], float)
     changes: dict[str, Callable[[Floats], Floats]] = {
-        "A1 and A1": lambda own: own,
-        "A1 and A1 + 10": lambda own: own + SHIFT,
-        "A1 and A1 + v": lambda own: own + v,
-        "A1 and 1.1 A1": lambda own: own * STRETCH,
+        "A1 and A1": lambda values: values,
+        "A1 and A1 + 10": lambda values: values + SHIFT,
+        "A1 and A1 + v": lambda values: values + v,
+        "A1 and 1.1 A1": lambda values: values * STRETCH,
     }
     rejected = {case: np.zeros((len(TESTS), len(EFFECTS))) for case in CASES}
     p = {case: np.empty((number, len(SHOWN), len(EFFECTS))) for case in CASES}
@@ -332,7 +332,7 @@ def _tested(pair: Pair, rng: np.random.Generator) -> tuple[Any, Any]:
         pair, null="joint", exact=False, shuffles=z, most=z, rng=rng
     )
     ours = randomized_anova(pair, exact=False, shuffles=999, most=999, rng=rng)
-    decisions, shown = [], []
+    decisions, rows = [], []
     for effect in EFFECTS:
         book, p = published.anova.p(effect), published.paper_p(effect)
         f = published.anova.f(effect)
@@ -346,8 +346,8 @@ def _tested(pair: Pair, rng: np.random.Generator) -> tuple[Any, Any]:
                 ours.p(effect) <= level,
             )
         )
-        shown.append((book, p, ours.p(effect)))
-    return np.array(decisions, dtype=float).T, np.array(shown).T
+        rows.append((book, p, ours.p(effect)))
+    return np.array(decisions, dtype=float).T, np.array(rows).T
 
 
 def _quantiles(p: Mapping[str, Any]) -> dict[str, Any]:
@@ -370,8 +370,8 @@ def _quantiles(p: Mapping[str, Any]) -> dict[str, Any]:
 
 def rate(results: Results, case: str, test: str, effect: str) -> tuple[float, float]:
     """Return how often a test rejected, and the standard error."""
-    own = part(results.tables["rates"], case=case, test=test, effect=effect)
-    b, n = int(own["rejected"].item()), int(own["data_sets"].item())
+    row = part(results.tables["rates"], case=case, test=test, effect=effect)
+    b, n = int(row["rejected"].item()), int(row["data_sets"].item())
     # One more of either kind: that none was seen does not say that none ever is.
     share = (b + 1) / (n + 2)
     return b / n, float(np.sqrt(share * (1 - share) / n))
@@ -472,15 +472,15 @@ def _crossed(results: Results) -> Iterator[Claim]:
 
 def _found(results: Results) -> Iterator[Claim]:
     """Yield how often the tests find what is there: the one printed power, and others."""
-    said = text()["power"]
+    paper = text()["power"]
     for test in ("published rule", "default"):
         share, error = rate(results, "A1 and 1.1 A1", test, "algorithm")
-        sd = np.sqrt(said["algorithm"] * (1 - said["algorithm"]) / said["draws"])
+        sd = np.sqrt(paper["algorithm"] * (1 - paper["algorithm"]) / paper["draws"])
         yield Claim(
             "Section 4.2: power of the tests themselves",
             "A1 and 1.1 A1: algorithm",
             test,
-            said["algorithm"],
+            paper["algorithm"],
             share,
             error,
             float(sd),
@@ -502,16 +502,16 @@ _ABSENT: tuple[tuple[str, Effect], ...] = (
 
 def level_figures(results: Results) -> Sequence[Figure]:
     """Return the distribution of p where there is nothing to find."""
-    kept = results.tables["quantiles"]
+    quantiles = results.tables["quantiles"]
     charts = tuple(
         Chart(
             title=f"{case}: {effect}",
             x_label="share of data sets",
             y_label="p",
             series=tuple(
-                line(test, own["share"], own["p"])
+                line(test, points["share"], points["p"])
                 for test in SHOWN
-                for own in [part(kept, case=case, test=test, effect=effect)]
+                for points in [part(quantiles, case=case, test=test, effect=effect)]
             ),
             caption="p of an effect that is not there, sorted. Right is the diagonal: "
             "below it the test errs too often, above it too rarely.",

@@ -41,14 +41,14 @@ LINES, STEPS = 10, 8
 
 def text() -> dict[str, Any]:
     """Return the numbers that stand in the text."""
-    found: dict[str, Any] = printed(PAPER).tables["text"]
-    return found
+    numbers: dict[str, Any] = printed(PAPER).tables["text"]
+    return numbers
 
 
 def rows_of(table: str) -> dict[str, Any]:
     """Return the rows of a printed table."""
-    found: dict[str, Any] = printed(PAPER).tables[table]
-    return found
+    rows: dict[str, Any] = printed(PAPER).tables[table]
+    return rows
 
 
 def anova_of(table: str) -> Anova:
@@ -149,9 +149,9 @@ def experiment(algorithms: Iterable[str], trials: int) -> Experiment:
     >>> experiment(["A1", "A2"], 10).size
     20
     """
-    said = text()
-    task = tictactoe_task(said["levels"], tests=said["tests"])
-    learners = [td_learner(said["rates"][name], name=name) for name in algorithms]
+    paper = text()
+    task = tictactoe_task(paper["levels"], tests=paper["tests"])
+    learners = [td_learner(paper["rates"][name], name=name) for name in algorithms]
     return Experiment([task], learners, trials, SEED, metrics=[SCORE])
 
 
@@ -238,26 +238,26 @@ def _distribution(results: Results, table: str) -> Figure:
     """Return the distributions of a table's numbers, the print marked in each."""
     places, charts = [], []
     for row, what, name in _PANELS:
-        own = part(results.tables["replications"], table=table, row=row)
-        values = own[what]
-        said = rows_of(table)[row][what]
-        share = _below(values, said)
+        ours = part(results.tables["replications"], table=table, row=row)
+        values = ours[what]
+        theirs = rows_of(table)[row][what]
+        share = _below(values, theirs)
         low, middle, high = (_short(q) for q in np.quantile(values, (0.25, 0.5, 0.75)))
         places.append(f"{name} {middle} ({low} to {high}), {share:.0%}")
         if np.ptp(values) < _SAME:
             continue
         series = [_quantiles("as published" if what == "p" else "replications", values)]
         if what == "p":
-            series.append(_quantiles("corrected", own["p_corrected"]))
+            series.append(_quantiles("corrected", ours["p_corrected"]))
         charts.append(
             Chart(
                 title=name,
                 x_label="share of replications",
                 y_label=name,
                 series=tuple(series),
-                caption=f"Level line: the print, {said:g}, above {share:.0%} of them.",
+                caption=f"Level line: the print, {theirs:g}, above {share:.0%} of them.",
                 axis="share",
-                level=said,
+                level=theirs,
             )
         )
     return Figure(
@@ -279,10 +279,10 @@ _REMARKS = {
 }
 
 
-def _below(values: Floats, said: float) -> float:
+def _below(values: Floats, theirs: float) -> float:
     """Return the share of values below the print, half of the ties counted."""
-    near = np.isclose(values, said, rtol=0, atol=1e-9)
-    return float(((values < said) & ~near).mean() + near.mean() / 2)
+    near = np.isclose(values, theirs, rtol=0, atol=1e-9)
+    return float(((values < theirs) & ~near).mean() + near.mean() / 2)
 
 
 def _short(value: float) -> str:
@@ -308,30 +308,30 @@ def run(runner: Runner) -> Results:
     lines = lines_of(trials)
     rng = np.random.default_rng(1)
     every = range(len(lines["A1"]) // LINES)
-    found: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     sizes: list[dict[str, float]] = []
     for replication in runner.each(every, "replications"):
         place = slice(LINES * replication, LINES * (replication + 1))
-        own = {name: curve[place] for name, curve in lines.items()}
+        ten = {name: curve[place] for name, curve in lines.items()}
         for table in TABLES:
             which = {"replication": replication, "table": table}
-            rows = _tested(_chosen(own, table), rows_of(table), rng)
-            found += [which | row for row in rows]
-        sizes += _with_sizes(own["A1"], replication, rng)
-    kept = {"replications": columns(found), "sizes": columns(sizes)}
-    return Results({"curves": trials}, kept)
+            rows = _tested(_chosen(ten, table), rows_of(table), rng)
+            records += [which | row for row in rows]
+        sizes += _with_sizes(ten["A1"], replication, rng)
+    tables = {"replications": columns(records), "sizes": columns(sizes)}
+    return Results({"curves": trials}, tables)
 
 
-def _chosen(own: Mapping[str, Floats], table: str) -> dict[str, Floats]:
+def _chosen(lines: Mapping[str, Floats], table: str) -> dict[str, Floats]:
     """Return the lines that a table compares."""
-    said = rows_of(table)
-    if "v" in said:
-        return {"A1": own["A1"], "A1 + v": own["A1"] + np.array(said["v"])}
-    return {name: own[name] for name in said["algorithms"]}
+    rows = rows_of(table)
+    if "v" in rows:
+        return {"A1": lines["A1"], "A1 + v": lines["A1"] + np.array(rows["v"])}
+    return {name: lines[name] for name in rows["algorithms"]}
 
 
 def _tested(
-    lines: Mapping[str, Floats], said: Mapping[str, Any], rng: np.random.Generator
+    lines: Mapping[str, Floats], rows: Mapping[str, Any], rng: np.random.Generator
 ) -> Iterator[dict[str, Any]]:
     """Yield each row of a table, with p as published, corrected, and of a textbook.
 
@@ -354,7 +354,7 @@ def _tested(
                 "p": published.paper_p(row),
                 "p_corrected": corrected.p(row),
                 "null_mean": null.mean(),
-                "p_of_print": (null > said[row]["f"] + 1e-9).mean(),
+                "p_of_print": (null > rows[row]["f"] + 1e-9).mean(),
             }
         yield out
 
@@ -366,7 +366,7 @@ def _with_sizes(
     v, z = np.array(rows_of("table4")["v"]), text()["shuffles"]
     out = []
     for size in _SIZES:
-        found = randomized_anova(
+        anova = randomized_anova(
             [lines, lines + size * v],
             null="joint",
             exact=False,
@@ -374,7 +374,7 @@ def _with_sizes(
             most=z,
             rng=rng,
         )
-        p = found.paper_p("interaction")
+        p = anova.paper_p("interaction")
         out.append({"replication": replication, "size": size, "p": p})
     return out
 
@@ -384,8 +384,8 @@ def _with_sizes(
 
 def values(results: Results, table: str, row: str, what: str) -> Floats:
     """Return a number of a table in all replications."""
-    found: Floats = part(results.tables["replications"], table=table, row=row)[what]
-    return found
+    numbers: Floats = part(results.tables["replications"], table=table, row=row)[what]
+    return numbers
 
 
 def median_error(values: Floats) -> float:
@@ -425,9 +425,9 @@ def claims(results: Results) -> Sequence[Claim]:
     """Return each printed number beside the median of ours."""
     out: list[Claim] = []
     for table in TABLES:
-        said = rows_of(table)
+        rows = rows_of(table)
         for row in ROWS:
-            out += _row(results, table, row, said[row])
+            out += _row(results, table, row, rows[row])
     out += _means(results)
     out += _words(results)
     return out
@@ -437,54 +437,64 @@ _COLUMNS = {"ss": ("SS", 2), "f": ("F", 2), "p": ("p", 3)}
 
 
 def _row(
-    results: Results, table: str, row: str, said: Mapping[str, float]
+    results: Results, table: str, row: str, theirs: Mapping[str, float]
 ) -> Iterator[Claim]:
     for key, (column, digits) in _COLUMNS.items():
         if key == "ss" and table == "table2":
             yield Claim(
-                TITLES[table], row, column, said[key], None, why=_OTHER_CURVES, digits=2
+                TITLES[table],
+                row,
+                column,
+                theirs[key],
+                None,
+                why=_OTHER_CURVES,
+                digits=2,
             )
-        elif key in said:
-            own = values(results, table, row, key)
-            yield _claim(TITLES[table], row, column, said[key], own, digits, table)
-    if "p" in said:
+        elif key in theirs:
+            ours = values(results, table, row, key)
+            yield _claim(TITLES[table], row, column, theirs[key], ours, digits, table)
+    if "p" in theirs:
         for key, column in _MORE_P.items():
-            own = values(results, table, row, key)
-            yield _claim(TITLES[table], row, column, said["p"], own, 3, table)
+            ours = values(results, table, row, key)
+            yield _claim(TITLES[table], row, column, theirs["p"], ours, 3, table)
 
 
 def _claim(
-    title: str, row: str, column: str, said: float, own: Floats, digits: int, table: str
+    title: str,
+    row: str,
+    column: str,
+    theirs: float,
+    ours: Floats,
+    digits: int,
+    table: str,
 ) -> Claim:
-    sd = float(own.std(ddof=1))
+    median, sd = float(np.median(ours)), float(ours.std(ddof=1))
     if sd < 1e-9:  # the same in every replication: no draw at all
-        told: dict[str, Any] = {"gap": 0.5 * 10**-digits, "reason": _DRAW}
+        more: dict[str, Any] = {"gap": 0.5 * 10**-digits, "reason": _DRAW}
     else:
-        told = {"error": median_error(own), "printed_error": sd, "reason": _DRAW}
-        told["gap"] = 0.5 * 10**-digits
-    spread = 3 * sd + told["gap"]
+        more = {"error": median_error(ours), "printed_error": sd, "reason": _DRAW}
+        more["gap"] = 0.5 * 10**-digits
+    spread = 3 * sd + more["gap"]
     if column in ("p", "p, corrected") and spread > 0.5:
         why = (
             f"Nearly any p would agree: over replications it has a standard "
-            f"deviation of {sd:.2f} around a median of {np.median(own):.3f}. The p of the "
+            f"deviation of {sd:.2f} around a median of {median:.3f}. The p of the "
             f"printed F says more."
         )
-        return Claim(title, row, column, said, None, why=why, digits=digits)
+        return Claim(title, row, column, theirs, None, why=why, digits=digits)
     if table == "table4" and row == "algorithm":
         why = _TIED
     else:
-        below = int((own < said).sum())
-        why = f"{below} of {len(own)} replications are below the print."
-    return Claim(
-        title, row, column, said, float(np.median(own)), digits=digits, why=why, **told
-    )
+        below = int((ours < theirs).sum())
+        why = f"{below} of {len(ours)} replications are below the print."
+    return Claim(title, row, column, theirs, median, digits=digits, why=why, **more)
 
 
 def _means(results: Results) -> Iterator[Claim]:
-    for effect, said in text()["null_mean"].items():
-        own = values(results, "table1", effect, "null_mean")
+    for effect, theirs in text()["null_mean"].items():
+        ours = values(results, "table1", effect, "null_mean")
         yield _claim(
-            "Section 4.1: mean of shuffled F", effect, "", said, own, 2, "table1"
+            "Section 4.1: mean of shuffled F", effect, "", theirs, ours, 2, "table1"
         )
 
 

@@ -76,18 +76,18 @@ def _links(row: str, learner: str) -> Iterator[dict[str, float]]:
 
 def _doc(results: Results) -> Iterator[Claim]:
     links = results.tables["doc"].values()
-    for learner, row, n, said, ours, error, gap in zip(*links, strict=True):
+    for learner, row, n, theirs, ours, error, gap in zip(*links, strict=True):
         yield Claim(
             "Table 3, DoC from IL and RMSE",
             f"{learner}, {row}",
             str(n),
-            float(said),
+            float(theirs),
             float(ours),
             printed_error=float(error),
             gap=float(gap),
             reason=_LINK,
-            why=f"{abs(ours - said):.3f} apart: what is missed is not quite normal, or its "
-            f"mean is not 0.",
+            why=f"{abs(ours - theirs):.3f} apart: what is missed is not quite normal, or "
+            f"its mean is not 0.",
             digits=2,
         )
 
@@ -97,19 +97,19 @@ def _lengths() -> Iterator[Claim]:
     for name, title in (("table4", "Table 4"), ("table5", "Table 5")):
         table = printed("xue2025").tables[name]
         most = widest(np.array(table["sizes"]) / 3)
-        for n, said, ours in zip(
+        for n, theirs, ours in zip(
             table["sizes"], table["matrices"]["il"], most.tolist(), strict=True
         ):
             yield Claim(
                 f"{title}, IL, and the longest possible",
                 "length of 95 % intervals of the error",
                 str(n),
-                said / 10,
+                theirs / 10,
                 ours,
                 gap=0.0005,
                 reason="Gap: half of the last digit. Ours is Eq. (10) with N/3 examples, "
                 "half of them wrong, where it is longest.",
-                why=f"{said / 10 / ours:.1f} times as long as Eq. (10) can be with N/3 "
+                why=f"{theirs / 10 / ours:.1f} times as long as Eq. (10) can be with N/3 "
                 f"examples, whatever the error.",
                 digits=3,
             )
@@ -124,7 +124,7 @@ def _words() -> Iterator[Claim]:
             for metric in METRICS
         }
         rates = METRICS[1:]
-        told = ", ".join(
+        numbers = ", ".join(
             f"{WORDS[m]} {means[m][1]:.2f} against {means[m][0]:.2f}" for m in rates
         )
         wins = wins_of(int(name[-1]))
@@ -134,7 +134,7 @@ def _words() -> Iterator[Claim]:
             "",
             len(rates),
             sum(means[m][1] < means[m][0] for m in rates),
-            why=f"Mean RMSE over sizes, matrices against POW3: {told}. Of all cells, "
+            why=f"Mean RMSE over sizes, matrices against POW3: {numbers}. Of all cells, "
             f"{wins['better']} are better and {wins['worse']} worse.",
             digits=0,
         )
@@ -157,7 +157,7 @@ def _formulas() -> Iterator[Claim]:
         row = f"TP, FP, FN, TN = {tp}, {fp}, {fn}, {tn}"
         right = counts.f1_interval(tp, fp, fn, prior=prior)
         point = 2 * tp / (2 * tp + fp + fn)
-        for end, said, ours in zip(
+        for end, theirs, ours in zip(
             ("lower", "upper"),
             printed_f1(tp, fp, fn, prior),
             (right.lower, right.upper),
@@ -167,7 +167,7 @@ def _formulas() -> Iterator[Claim]:
                 "Eq. (28) as printed, and with its 1/2: 95 % intervals of F1",
                 row,
                 end,
-                float(said),
+                float(theirs),
                 float(ours),
                 why=f"Eq. (28) lacks a 1/2; F1 is {point:.4f}, and the printed interval is "
                 f"that of TP/(TP + FP + FN) = {tp / (tp + fp + fn):.4f}.",
@@ -211,12 +211,12 @@ def _images() -> Iterator[Claim]:
     for name, title in (("table4", "Table 4"), ("table5", "Table 5")):
         table: Any = printed("xue2025").tables[name]
         for row in ("POW3", "matrices"):
-            own = table[row]
+            numbers = table[row]
             yield Claim(
                 f"{title}, the rest",
                 row,
                 "mean RMSE",
-                float(np.mean([own[m] for m in METRICS])),
+                float(np.mean([numbers[m] for m in METRICS])),
                 None,
                 why=_IMAGES,
                 digits=2,
@@ -225,7 +225,7 @@ def _images() -> Iterator[Claim]:
                 f"{title}, the rest",
                 row,
                 "mean DoC",
-                float(np.mean(own["doc"])),
+                float(np.mean(numbers["doc"])),
                 None,
                 why=_IMAGES,
                 digits=2,

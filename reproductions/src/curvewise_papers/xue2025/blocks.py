@@ -81,15 +81,15 @@ class Blocks:
             tested: dict[str, list[Ints]] = {WHOLE: [], PART: []}
             ids, correct, counts = [], [], np.zeros((2, 2), np.int64)
             for start in range(0, len(y) - size + 1, size):
-                own = start + rng.permutation(size)
-                held, kept = own[: size // 3], own[size // 3 :]
-                model = self.fit(params, X[kept], y[kept], rng)
-                said = model(X[held])
-                counts += counted(y[held], said)
-                ids.append(2 * held + y[held])
-                correct.append(said == y[held])
+                block = start + rng.permutation(size)
+                third, rest = block[: size // 3], block[size // 3 :]
+                model = self.fit(params, X[rest], y[rest], rng)
+                guesses = model(X[third])
+                counts += counted(y[third], guesses)
+                ids.append(2 * third + y[third])
+                correct.append(guesses == y[third])
                 tested[PART].append(counted(y_test, model(X_test)))
-                model = self.fit(params, X[own], y[own], rng)
+                model = self.fit(params, X[block], y[block], rng)
                 tested[WHOLE].append(counted(y_test, model(X_test)))
             yield (
                 size,
@@ -124,9 +124,9 @@ def experiment(learners: tuple[str, ...], replications: int) -> Experiment:
         trials=replications,
         seed=SEED,
         metrics=[
-            Metric(f"{name} {told}", "lower" if told in ("fp", "fn") else "higher")
+            Metric(f"{name} {metric}", "lower" if metric in ("fp", "fn") else "higher")
             for name in (WHOLE, PART)
-            for told in (*CELLS, *MEANS)
+            for metric in (*CELLS, *MEANS)
         ],
     )
 
@@ -167,7 +167,7 @@ class Answers:
         """Return the first replications."""
         return Answers(
             self.trained_on,
-            tuple(own[:count] for own in self.validated),
+            tuple(blocks[:count] for blocks in self.validated),
             self.examples[:count],
             self.tested[:count],
             self.truth[:, :count],
@@ -177,7 +177,7 @@ class Answers:
     @property
     def summed(self) -> Floats:
         """Validation counts over all blocks, shape (replication, size, 2, 2)."""
-        return np.stack([own.sum(1) for own in self.validated], axis=1)
+        return np.stack([blocks.sum(1) for blocks in self.validated], axis=1)
 
     @property
     def mean(self) -> Floats:
@@ -188,29 +188,29 @@ class Answers:
 
 def answers(trials: Iterable[Trial]) -> Answers:
     """Return what trials of `Blocks` tell, one replication each."""
-    own = list(trials)
+    every = list(trials)
     right, asked, classes = (
-        np.array(part) for part in zip(*map(_marks, own), strict=True)
+        np.array(part) for part in zip(*map(_marks, every), strict=True)
     )
-    named = {
-        name: np.array([np.asarray(trial.metrics[name]) for trial in own])
-        for name in own[0].metrics
+    metrics = {
+        name: np.array([np.asarray(trial.metrics[name]) for trial in every])
+        for name in every[0].metrics
     }
-    cells = np.stack([named[f"{WHOLE} {cell}"] for cell in CELLS], axis=-1)
+    cells = np.stack([metrics[f"{WHOLE} {cell}"] for cell in CELLS], axis=-1)
     tested = (
         cells.reshape(*cells.shape[:2], 2, 2)
         / (SAMPLE / np.array(SIZES))[:, None, None]
     )
     return Answers(
-        trained_on=named["trained_on"][0],
+        trained_on=metrics["trained_on"][0],
         validated=tuple(
             _by_block(right[:, k], asked[:, k], classes, size)
             for k, size in enumerate(SIZES)
         ),
         examples=tuple(map(Examples, classes, right, asked)),
         tested=tested,
-        truth=_truth(named, WHOLE),
-        truth_part=_truth(named, PART),
+        truth=_truth(metrics, WHOLE),
+        truth_part=_truth(metrics, PART),
     )
 
 
@@ -242,9 +242,9 @@ def _by_block(
     return out
 
 
-def _truth(named: dict[str, Floats], of: str) -> Floats:
+def _truth(metrics: dict[str, Floats], of: str) -> Floats:
     """Return metrics averaged over models, shape (metric, replication, size)."""
-    tn, fp, fn, tp = (named[f"{of} {cell}"] for cell in CELLS)
+    tn, fp, fn, tp = (metrics[f"{of} {cell}"] for cell in CELLS)
     wrong, recall = (fp + fn) / (tn + fp + fn + tp), tp / (tp + fn)
-    precision, f1 = (named[f"{of} {mean}"] for mean in MEANS)
+    precision, f1 = (metrics[f"{of} {mean}"] for mean in MEANS)
     return np.stack([wrong, precision, recall, f1])

@@ -105,9 +105,9 @@ def figures(results: Results) -> Sequence[Figure]:
 def _missed_each(kept: Kept, task: str) -> Iterator[Chart]:
     for learner in kept.learners(task):
         series = []
-        said = printed("xue2025").tables["table2"]["matrices"]["error"].get(learner)
-        if task == "simple" and said:
-            values = np.array(said)
+        theirs = printed("xue2025").tables["table2"]["matrices"]["error"].get(learner)
+        if task == "simple" and theirs:
+            values = np.array(theirs)
             series.append(line("in print, matrices", _N, values, LOOKS["in print"]))
         for method in (PRINTED, ENTERED, POW3_CORRECTED, CALIBRATED, DRIFT):
             cell = kept.cell(learner, method, task=task)
@@ -141,16 +141,16 @@ def _length_each(kept: Kept, task: str) -> Iterator[Chart]:
             for method, cell in cells.items()
             if cell is not None
         ]
-        own = cells[CALIBRATED]
-        if own is not None:
-            needed = 3.92 * own.rmse / 100
+        calibrated = cells[CALIBRATED]
+        if calibrated is not None:
+            needed = 3.92 * calibrated.rmse / 100
             series.append(line("3.92 RMSE of calibrated", _N, needed, 7))
         yield _chart(f"{task}, {learner}", "length", series, y_axis="log")
 
 
 def _forms(kept: Kept, task: str) -> Chart:
     """Return a chart with a name for matrices, LAST1 and the best; others are faint."""
-    named = {
+    rmse = {
         method.removesuffix(" alone"): np.mean(
             [
                 cell.rmse
@@ -162,7 +162,7 @@ def _forms(kept: Kept, task: str) -> Chart:
         for method in kept.methods()
         if method.endswith(" alone") or method == ENTERED
     }
-    best = sorted(named, key=lambda name: float(named[name].mean()))[:_BEST]
+    best = sorted(rmse, key=lambda name: float(rmse[name].mean()))[:_BEST]
     series = [
         line(
             NAMES.get(name, name),
@@ -170,7 +170,7 @@ def _forms(kept: Kept, task: str) -> Chart:
             values,
             is_faint=name not in (*best, ENTERED, "LAST1", "POW3"),
         )
-        for name, values in named.items()
+        for name, values in rmse.items()
     ]
     return _chart(task, "RMSE of the error, points", series, y_axis="log")
 

@@ -84,8 +84,8 @@ def widest(validated: ArrayLike) -> Floats:
     [0.0956, 0.017]
     """
     half = np.asarray(validated, dtype=np.float64) / 2
-    found = counts.error_interval(half, half, 0, 0, prior="paper")
-    return found.upper - found.lower
+    band = counts.error_interval(half, half, 0, 0, prior="paper")
+    return band.upper - band.lower
 
 
 def _ends(
@@ -104,8 +104,8 @@ def _ends(
     return np.stack(lower), np.stack(upper)
 
 
-def _both(found: counts.CountIntervals) -> Ends:
-    return found.lower, found.upper
+def _both(intervals: counts.CountIntervals) -> Ends:
+    return intervals.lower, intervals.upper
 
 
 # --- every size from the five others, for all replications at once -----------------------
@@ -134,26 +134,26 @@ def by_matrix(own: Answers, method: str) -> Told:
     entered = N if method == PRINTED else own.trained_on
     band = corrected_bands if method == CORRECTED else printed_bands
 
-    def told(kept: NDArray[np.int64], at: int) -> Floats:
+    def foresee(rest: NDArray[np.int64], at: int) -> Floats:
         curves = fit_confusion_curves(
-            entered[kept], own.summed[:, kept], method="paper"
+            entered[rest], own.summed[:, rest], method="paper"
         )
         rates = curves.rates([SIZES[at]])[:, 0]
         return np.stack([metrics_of(rates), *band(rates * _SEEN[at])])
 
-    return _folds(told)
+    return _folds(foresee)
 
 
 def exponents(own: Answers) -> dict[str, list[float]]:
     """Return how often the exponent is -1/2, where the penalty draws it, by size."""
-    found = [
-        np.concatenate([part.gamma for part in _fits(own, kept)])
-        for kept, _ in _left_out()
+    gammas = [
+        np.concatenate([part.gamma for part in _fits(own, rest)])
+        for rest, _ in _left_out()
     ]
     return {
         "n": list(SIZES),
-        "share": [round(float((g == -0.5).mean()), 4) for g in found],
-        "median": [round(float(np.median(g)), 3) for g in found],
+        "share": [round(float((g == -0.5).mean()), 4) for g in gammas],
+        "median": [round(float(np.median(g)), 3) for g in gammas],
     }
 
 
@@ -161,20 +161,20 @@ def by_library(
     own: Answers, method: Literal["calibrated", "drift"]
 ) -> dict[Target, Told]:
     """Return what a method of this library foresees, by what it is asked for."""
-    found: dict[Target, list[Floats]] = {"observed": [], "mean": []}
-    asked: dict[str, dict[str, Any]] = {name: {} for name in METRICS}
-    for kept, at in _left_out():
+    by_target: dict[Target, list[Floats]] = {"observed": [], "mean": []}
+    metrics: dict[str, dict[str, Any]] = {name: {} for name in METRICS}
+    for rest, at in _left_out():
         curves = fit_confusion_curves(
-            N[kept],
-            [[own.validated[k][j] for k in kept] for j in range(len(own))],
-            trained_on=own.trained_on[kept],
+            N[rest],
+            [[own.validated[k][j] for k in rest] for j in range(len(own))],
+            trained_on=own.trained_on[rest],
             method=method,
-            examples=[_at_sizes(examples, kept) for examples in own.examples],
+            examples=[_at_sizes(examples, rest) for examples in own.examples],
         )
-        for target, told in found.items():
+        for target, folds in by_target.items():
             is_tested = target == "observed"
             bands = curves.bands(
-                asked,
+                metrics,
                 [SIZES[at]],
                 target=target,
                 test_size=TEST if is_tested else None,
@@ -182,12 +182,12 @@ def by_library(
                 is_joint=False,
             )
             every = [bands[name] for name in METRICS]
-            told.append(
+            folds.append(
                 np.stack(
                     [[b.value[:, 0], b.lower[:, 0], b.upper[:, 0]] for b in every], 1
                 )
             )
-    return {target: np.stack(each, axis=-1) for target, each in found.items()}
+    return {target: np.stack(each, axis=-1) for target, each in by_target.items()}
 
 
 def by_power_law(own: Answers, is_corrected: bool) -> Told:
@@ -199,9 +199,9 @@ def by_power_law(own: Answers, is_corrected: bool) -> Told:
     means, spread = moments(own)  # (metric * replication, size)
     runs = N[-1] // N
 
-    def told(kept: NDArray[np.int64], at: int) -> Floats:
+    def foresee(rest: NDArray[np.int64], at: int) -> Floats:
         laws = fit_power_laws(
-            entered[kept], means[:, kept], runs[kept], spread[:, kept], method="paper"
+            entered[rest], means[:, rest], runs[rest], spread[:, rest], method="paper"
         )
         band = laws.interval([SIZES[at]])
         value, low, high = (
@@ -213,12 +213,12 @@ def by_power_law(own: Answers, is_corrected: bool) -> Told:
             is_rate, 1 - np.stack([value, high, low]), np.stack([value, low, high])
         )
 
-    return _folds(told)
+    return _folds(foresee)
 
 
 def by_form(own: Answers, form: str) -> Told:
     """Return what a form of a learning curve foresees, without bands."""
-    found = leave_one_size_out(
+    forecast = leave_one_size_out(
         N,
         own.summed,
         dict(zip(METRICS, own.truth, strict=True)),
@@ -226,7 +226,7 @@ def by_form(own: Answers, form: str) -> Told:
         metrics=METRICS,
         trained_on=own.trained_on,
     )
-    return np.stack([found.value, found.lower, found.upper])
+    return np.stack([forecast.value, forecast.lower, forecast.upper])
 
 
 def judged(told: Told, truth: Floats, method: str, target: Target) -> ForeseenSizes:
@@ -249,17 +249,17 @@ def _left_out() -> Iterator[tuple[NDArray[np.int64], int]]:
     return ((np.delete(every, k), k) for k in every.tolist())
 
 
-def _folds(told: Callable[[NDArray[np.int64], int], Floats]) -> Told:
-    return np.stack([told(kept, at) for kept, at in _left_out()], axis=-1)
+def _folds(foresee: Callable[[NDArray[np.int64], int], Floats]) -> Told:
+    return np.stack([foresee(rest, at) for rest, at in _left_out()], axis=-1)
 
 
-def _at_sizes(examples: Examples, kept: NDArray[np.int64]) -> Examples:
-    return replace(examples, right=examples.right[kept], asked=examples.asked[kept])
+def _at_sizes(examples: Examples, places: NDArray[np.int64]) -> Examples:
+    return replace(examples, right=examples.right[places], asked=examples.asked[places])
 
 
-def _fits(own: Answers, kept: NDArray[np.int64]) -> tuple[Any, ...]:
-    summed = own.summed[:, kept]
-    return fit_confusion_curves(own.trained_on[kept], summed, method="paper").parts
+def _fits(answers: Answers, rest: NDArray[np.int64]) -> tuple[Any, ...]:
+    summed = answers.summed[:, rest]
+    return fit_confusion_curves(answers.trained_on[rest], summed, method="paper").parts
 
 
 def metrics_of(matrices: Floats) -> Floats:
@@ -298,7 +298,7 @@ def curves_of_one(own: Answers, which: int = 0) -> dict[str, list[Any]]:
     def add(method: str, sizes: Any, value: Any, low: Any, high: Any) -> None:
         for name, *ends in zip(SHOWN, value, low, high, strict=True):
             rows.extend(
-                (method, name, *told) for told in zip(sizes, *ends, strict=True)
+                (method, name, *numbers) for numbers in zip(sizes, *ends, strict=True)
             )
 
     for method, entered, band in (
@@ -372,14 +372,14 @@ def moved(which: str, replications: int) -> Experiment:
     >>> moved("shift", 10).tasks[0].sample.shift
     0.55
     """
-    known = experiment(MOVED, replications)
+    plan = experiment(MOVED, replications)
     task = simple_task(test=TEST)
     return Experiment(
         [Task(task.name, Moved(task.sample, **HALF_STEPS[which]))],
-        known.algorithms,
+        plan.algorithms,
         trials=replications,
-        seed=known.seed,
-        metrics=known.metrics,
+        seed=plan.seed,
+        metrics=plan.metrics,
     )
 
 
@@ -430,29 +430,29 @@ def run(runner: Runner) -> Results:
         for group, members in GROUPS.items()
         if learner in members and group in numbers
     ]
-    found: list[dict[str, Columns]] = []
+    cases: list[dict[str, Columns]] = []
     for task, learner, group in runner.each(cells, "judge"):
-        own = answers(trials[group].where(task=task, algorithm=learner))
-        parts = tables(own)
+        ours = answers(trials[group].where(task=task, algorithm=learner))
+        parts = tables(ours)
         if learner in CURVED:
-            parts["curves"] = curves_of_one(own)
+            parts["curves"] = curves_of_one(ours)
         if task == "simple" and learner in MOVED:
             parts["sensitivity"] = _joined(
                 [
                     sensitivity(
-                        own.first(numbers["moved"]),
+                        ours.first(numbers["moved"]),
                         answers(trials_there.where(algorithm=learner)),
                         which,
                     )
                     for which, trials_there in there.items()
                 ]
             )
-        found.append(
+        cases.append(
             {name: _named(task, learner, part) for name, part in parts.items()}
         )
     return Results(
         tables={
-            name: _joined([each[name] for each in found if name in each])
+            name: _joined([each[name] for each in cases if name in each])
             for name in ("scores", "wins", "exponents", "curves", "sensitivity")
         }
     )
@@ -470,8 +470,8 @@ def tables(own: Answers) -> dict[str, Columns]:
     mean = own.mean[:, None]
     truths: dict[Target, Floats] = {"observed": own.truth, "mean": mean}
     scores = [
-        _scores(told, truth, method, target)
-        for method, told in plain.items()
+        _scores(forecast, truth, method, target)
+        for method, forecast in plain.items()
         for target, truth in truths.items()
     ]
     # What comes out if the models that tell the truth had two thirds of a block as well.
@@ -483,8 +483,8 @@ def tables(own: Answers) -> dict[str, Columns]:
         for m in (PRINTED, POW3)
     ]
     for library in (CALIBRATED, DRIFT):
-        told = by_library(own, library)
-        scores += [_scores(told[t], truths[t], library, t) for t in truths]
+        forecast = by_library(own, library)
+        scores += [_scores(forecast[t], truths[t], library, t) for t in truths]
     scores += [
         _scores(by_form(own, form), own.truth, f"{form} alone", "observed")
         for form in OTHER_FORMS
@@ -500,18 +500,18 @@ def tables(own: Answers) -> dict[str, Columns]:
     }
 
 
-def _scores(told: Told, truth: Floats, method: str, target: Target) -> Columns:
+def _scores(forecast: Told, truth: Floats, method: str, target: Target) -> Columns:
     """Return a row for each metric and size; RMSE and bias in percentage points."""
-    found = judged(told, truth, method, target)
-    covered = found.covered
+    outcome = judged(forecast, truth, method, target)
+    covered = outcome.covered
     columns: Mapping[str, Floats] = {
-        "rmse": 100 * found.rmse,
-        "rmse_error": 100 * found.rmse_error,
-        "bias": 100 * found.bias,
+        "rmse": 100 * outcome.rmse,
+        "rmse_error": 100 * outcome.rmse_error,
+        "bias": 100 * outcome.bias,
         "covered": covered,
-        "covered_error": np.sqrt(covered * (1 - covered) / found.replications),
-        "length": found.length,
-        "length_error": found.length_error,
+        "covered_error": np.sqrt(covered * (1 - covered) / outcome.replications),
+        "length": outcome.length,
+        "length_error": outcome.length_error,
     }
     rows = len(METRICS) * len(SIZES)
     return {
@@ -523,7 +523,7 @@ def _scores(told: Told, truth: Floats, method: str, target: Target) -> Columns:
             name: np.round(values, 5).astype(np.float32).ravel().tolist()
             for name, values in columns.items()
         },
-        "replications": rows * [found.replications],
+        "replications": rows * [outcome.replications],
     }
 
 
@@ -532,7 +532,7 @@ def _wins(ours: Told, theirs: Told, truth: Floats, method: str) -> Columns:
 
     Standard errors are of replications drawn anew.
     """
-    squares = np.stack([(told[0] - truth) ** 2 for told in (ours, theirs)])
+    squares = np.stack([(forecast[0] - truth) ** 2 for forecast in (ours, theirs)])
     n = truth.shape[1]
     rng = np.random.default_rng(0)
     weights = rng.multinomial(n, np.full(n, 1 / n), RESAMPLED) / n

@@ -57,7 +57,7 @@ def _flat(values: Any, learner: str | None) -> list[float]:
     if learner is not None:
         return list(values[learner])
     if isinstance(values, dict):
-        return [x for own in values.values() for x in own]
+        return [x for numbers in values.values() for x in numbers]
     return list(values)
 
 
@@ -146,9 +146,9 @@ class Kept:
         For a learner that was not run with other parameters, the mean over those that
         were.
         """
-        own = self.moves.get((learner, metric))
-        if own is not None:
-            return own
+        share = self.moves.get((learner, metric))
+        if share is not None:
+            return share
         every = [move for (_, name), move in self.moves.items() if name == metric]
         return np.asarray(np.mean(every, axis=0))
 
@@ -159,12 +159,12 @@ def _cells(scores: dict[str, Any]) -> dict[tuple[str, ...], Cell]:
     firsts = range(0, len(scores["n"]), len(SIZES))
     out = {}
     for first in firsts:
-        own = slice(first, first + len(SIZES))
+        rows = slice(first, first + len(SIZES))
         key = tuple(str(scores[name][first]) for name in names)
-        values = {name: scores[name][own].astype(float) for name in _VALUES}
+        values = {name: scores[name][rows].astype(float) for name in _VALUES}
         out[key] = Cell(
             **values,
-            length_error=scores["length_error"][own].astype(float),
+            length_error=scores["length_error"][rows].astype(float),
             replications=int(scores["replications"][first]),
         )
     return out
@@ -230,21 +230,21 @@ def forms(kept: Kept) -> Iterator[Claim]:
         best: dict[str, int] = {}
         for learner in kept.learners(task):
             for metric in METRICS:
-                own = kept.cell(learner, ENTERED, metric, task=task)
+                ours = kept.cell(learner, ENTERED, metric, task=task)
                 others = {f: kept.cell(learner, f, metric, task=task) for f in names}
                 every = np.array([c.rmse for c in others.values() if c is not None])
-                if own is None or not len(every):
+                if ours is None or not len(every):
                     continue
-                wins += int((own.rmse < every).sum())
+                wins += int((ours.rmse < every).sum())
                 total += every.size
                 mean = {f: c.rmse.mean() for f, c in others.items() if c is not None}
                 name = min(
-                    {**mean, "matrices": own.rmse.mean()}.items(), key=lambda i: i[1]
+                    {**mean, "matrices": ours.rmse.mean()}.items(), key=lambda i: i[1]
                 )[0]
                 best[name] = best.get(name, 0) + 1
         if not total:
             continue
-        told = ", ".join(
+        words = ", ".join(
             f"{name.removesuffix(' alone')} {n}"
             for name, n in sorted(best.items(), key=lambda i: -i[1])
         )
@@ -256,7 +256,7 @@ def forms(kept: Kept) -> Iterator[Claim]:
             wins / total,
             why="The paper says 'in most settings'; its numbers are in a supplement. Of "
             f"{sum(best.values())} pairs of learner and metric, the least RMSE on average "
-            f"over sizes: {told}.",
+            f"over sizes: {words}.",
             digits=2,
         )
 
@@ -302,11 +302,11 @@ def _table2(kept: Kept, metric: str) -> Iterator[Claim]:
         cells = {
             row: kept.cell(learner, method, metric) for row, method in ROWS.items()
         }
-        said = {row: said_in(2, row, metric)[learner] for row in ROWS}
+        theirs = {row: said_in(2, row, metric)[learner] for row in ROWS}
         ours = [cell.rmse for cell in cells.values() if cell is not None]
-        print_lowest, ours_lowest = _lowest([*said.values()]), _lowest(ours)
+        print_lowest, ours_lowest = _lowest([*theirs.values()]), _lowest(ours)
         for place, (row, cell) in enumerate(cells.items()):
-            for k, number in enumerate(said[row]):
+            for k, number in enumerate(theirs[row]):
                 claim = _missed(kept, cell, number, k, learner, row, metric)
                 yield replace(
                     claim,
@@ -319,14 +319,14 @@ def _lowest(rows: Sequence[Any]) -> Any:
     """Return what is in bold: the lower of two, both where they are printed alike."""
     if len(rows) < len(ROWS):  # nothing to be lower than
         return np.zeros((len(ROWS), len(SIZES)), bool)
-    shown = np.round(np.array(rows, float), 2)
-    return shown == shown.min(axis=0)
+    numbers = np.round(np.array(rows, float), 2)
+    return numbers == numbers.min(axis=0)
 
 
 def _missed(
     kept: Kept,
     cell: Cell | None,
-    said: float,
+    theirs: float,
     k: int,
     learner: str,
     row: str,
@@ -334,14 +334,14 @@ def _missed(
 ) -> Claim:
     names = f"Table 2, {WORDS[metric]}", f"{learner}, {row}", str(SIZES[k])
     if cell is None:
-        return _not_run(*names, said, 2)
+        return _not_run(*names, theirs, 2)
     ours, error = float(cell.rmse[k]), float(cell.rmse_error[k])
     return Claim(
         *names,
-        said,
+        theirs,
         ours,
         error,
-        error * said / ours * float(np.sqrt(cell.replications / times(2))),
+        error * theirs / ours * float(np.sqrt(cell.replications / times(2))),
         _HALF + float(kept.move(learner, metric)[k]) * ours,
         _TABLE2,
         _why_missed(kept, learner, row, metric),
@@ -375,12 +375,12 @@ def _why_missed(kept: Kept, learner: str, row: str, metric: str) -> str:
 def _ratio(kept: Kept) -> float:
     """Return how many times as long bands of POW3 are here as in print."""
     cells = {name: kept.cell(name, POW3_CORRECTED) for name in LEARNERS}
-    found = [
+    ratios = [
         10 * cell.length.mean() / np.mean(said_in(3, "POW3", "il")[name])
         for name, cell in cells.items()
         if cell is not None
     ]
-    return float(np.mean(found))
+    return float(np.mean(ratios))
 
 
 def _as_written(kept: Kept) -> Iterator[Claim]:
@@ -388,10 +388,10 @@ def _as_written(kept: Kept) -> Iterator[Claim]:
     table = "Table 2, to the letter"
     for row, method in WRITTEN.items():
         every = [
-            _missed(kept, kept.cell(name, method, metric), said, k, name, row, metric)
+            _missed(kept, kept.cell(name, method, metric), theirs, k, name, row, metric)
             for metric in METRICS
             for name in LEARNERS
-            for k, said in enumerate(said_in(2, row, metric)[name])
+            for k, theirs in enumerate(said_in(2, row, metric)[name])
         ]
         checked = [claim for claim in every if claim.verdict != "unchecked"]
         if not checked:
@@ -418,11 +418,11 @@ def _as_written(kept: Kept) -> Iterator[Claim]:
 
 
 def _offsets(kept: Kept, method: str) -> str:
-    found = {name: kept.cell(name, method) for name in LEARNERS}
-    told = ", ".join(
-        f"{c.bias[0]:+.1f} ({n})" for n, c in found.items() if c is not None
+    cells = {name: kept.cell(name, method) for name in LEARNERS}
+    words = ", ".join(
+        f"{c.bias[0]:+.1f} ({n})" for n, c in cells.items() if c is not None
     )
-    return f"To the letter, the error at N = 40 is foreseen off by {told} points."
+    return f"To the letter, the error at N = 40 is foreseen off by {words} points."
 
 
 def _wins(kept: Kept, results: Results) -> Iterator[Claim]:
@@ -432,25 +432,25 @@ def _wins(kept: Kept, results: Results) -> Iterator[Claim]:
     """
     columns = {name: np.asarray(v) for name, v in results.tables["wins"].items()}
     is_printed = (columns["task"] == "simple") & np.isin(columns["learner"], LEARNERS)
-    asked: list[tuple[str, str | None, str]] = [
+    cases: list[tuple[str, str | None, str]] = [
         *((CORRECTED, learner, learner) for learner in LEARNERS),
         (CORRECTED, None, "all four"),
         (PRINTED, None, "all four, models entered at N"),
     ]
-    for method, learner, row in asked:
-        own = is_printed & (columns["method"] == method)
-        own &= (columns["learner"] == learner) | (learner is None)
-        if own.sum() < (1 if learner else len(LEARNERS)):
+    for method, learner, row in cases:
+        here = is_printed & (columns["method"] == method)
+        here &= (columns["learner"] == learner) | (learner is None)
+        if here.sum() < (1 if learner else len(LEARNERS)):
             continue
-        for name, said in wins_of(2, learner).items():
-            errors = columns[f"{name}_error"][own]
-            scaled = errors * np.sqrt(columns["replications"][own] / times(2))
+        for name, theirs in wins_of(2, learner).items():
+            errors = columns[f"{name}_error"][here]
+            scaled = errors * np.sqrt(columns["replications"][here] / times(2))
             yield Claim(
                 "Table 2, what is in bold: cells where RMSE of matrices is lower",
                 row,
                 name,
-                said,
-                int(columns[name][own].sum()),
+                theirs,
+                int(columns[name][here].sum()),
                 float(np.sqrt((errors**2).sum())),
                 float(np.sqrt((scaled**2).sum())),
                 reason="Errors are of replications drawn anew, 400 times, in ours and for "
@@ -465,18 +465,18 @@ def _apart(kept: Kept, method: str) -> str:
     parts = []
     other = POW3 if method == PRINTED else POW3_CORRECTED
     for k in (0, len(SIZES) - 1):
-        said, ours = [], []
+        theirs, ours = [], []
         for name in LEARNERS:
             cells = kept.cell(name, method), kept.cell(name, other)
             if cells[0] is None or cells[1] is None:
                 continue
-            said.append(
+            theirs.append(
                 said_in(2, "POW3", "error")[name][k]
                 - said_in(2, "matrices", "error")[name][k]
             )
             ours.append(cells[1].rmse[k] - cells[0].rmse[k])
         parts.append(
-            f"{np.mean(said):+.2f} in print and {np.mean(ours):+.2f} here at {SIZES[k]}"
+            f"{np.mean(theirs):+.2f} in print and {np.mean(ours):+.2f} here at {SIZES[k]}"
         )
     return "POW3's RMSE of the error less that of matrices is " + ", ".join(parts)
 
@@ -485,34 +485,34 @@ def _table3(kept: Kept) -> Iterator[Claim]:
     """Yield how often bands of the error hold, and how long they are."""
     for learner in LEARNERS:
         cell = kept.cell(learner, ENTERED)
-        for k, said in enumerate(said_in(3, "matrices", "doc")[learner]):
+        for k, theirs in enumerate(said_in(3, "matrices", "doc")[learner]):
             names = "Table 3, matrices", f"{learner}, DoC", str(SIZES[k])
             if cell is None:
-                yield _not_run(*names, said, 2)
+                yield _not_run(*names, theirs, 2)
                 continue
             yield Claim(
                 *names,
-                said,
+                theirs,
                 float(cell.covered[k]),
                 float(cell.covered_error[k]),
-                float(np.sqrt(said * (1 - said) / times(3))),
+                float(np.sqrt(theirs * (1 - theirs) / times(3))),
                 _HALF,
                 _TABLE3,
                 f"RMSE is {cell.rmse[k]:.2f} here, and "
                 f"{said_in(2, 'matrices', 'error')[learner][k]:.2f} in print.",
                 digits=2,
-                printed_bold=said > _PROMISED,
+                printed_bold=theirs > _PROMISED,
                 ours_bold=bool(_is_above(cell.covered[k])),
             )
-        for k, said in enumerate(said_in(3, "matrices", "il")[learner]):
+        for k, theirs in enumerate(said_in(3, "matrices", "il")[learner]):
             names = "Table 3, matrices", f"{learner}, IL x 10", str(SIZES[k])
             if cell is None:
-                yield _not_run(*names, said, 2)
+                yield _not_run(*names, theirs, 2)
                 continue
             ours, error = 10 * float(cell.length[k]), 10 * float(cell.length_error[k])
             yield Claim(
                 *names,
-                said,
+                theirs,
                 ours,
                 error,
                 error * float(np.sqrt(cell.replications / times(3))),
@@ -525,37 +525,37 @@ def _table3(kept: Kept) -> Iterator[Claim]:
 
 def _why_length(kept: Kept, learner: str) -> str:
     cell = kept.cell(learner, ENTERED)
-    said = np.array(said_in(3, "matrices", "il")[learner]) / 10
-    away = 0 * said if cell is None else cell.length / said - 1
-    told = f"{away.min():+.1%} to {away.max():+.1%} over sizes: its error"
+    theirs = np.array(said_in(3, "matrices", "il")[learner]) / 10
+    away = 0 * theirs if cell is None else cell.length / theirs - 1
+    words = f"{away.min():+.1%} to {away.max():+.1%} over sizes: its error"
     if learner == "MLP":
-        return f"{told} falls faster here, with other settings than theirs."
-    return f"{told} has not quite the same curve on the stand-in."
+        return f"{words} falls faster here, with other settings than theirs."
+    return f"{words} has not quite the same curve on the stand-in."
 
 
 def _bold(kept: Kept) -> Iterator[Claim]:
     """Yield how often DoC is above .95, and so in bold."""
     for row, method in (("matrices", ENTERED), ("POW3", POW3_CORRECTED)):
-        found = [(name, kept.cell(name, method)) for name in LEARNERS]
-        cells = [(name, cell) for name, cell in found if cell is not None]
+        pairs = [(name, kept.cell(name, method)) for name in LEARNERS]
+        cells = [(name, cell) for name, cell in pairs if cell is not None]
         if len(cells) < len(LEARNERS):
             continue
-        said = np.array([said_in(3, row, "doc")[name] for name, _ in cells])
+        theirs = np.array([said_in(3, row, "doc")[name] for name, _ in cells])
         ours = np.array([cell.covered for _, cell in cells])
         errors = np.array([cell.covered_error for _, cell in cells])
-        printed_errors = np.sqrt(said * (1 - said) / times(3))
+        printed_errors = np.sqrt(theirs * (1 - theirs) / times(3))
         yield Claim(
             "Table 3, what is in bold: bands whose DoC is above .95, of 24",
             row,
             "",
-            int((said > _PROMISED).sum()),
+            int((theirs > _PROMISED).sum()),
             int(_is_above(ours).sum()),
             _crossing(ours, errors),
-            _crossing(said, printed_errors),
+            _crossing(theirs, printed_errors),
             reason="Errors are of how many shares would be on the other side of .95 in "
             "other replications.",
             why=f"Shares are {ours.min():.2f} to {ours.max():.2f} here, and "
-            f"{said.min():.2f} to {said.max():.2f} in print.",
+            f"{theirs.min():.2f} to {theirs.max():.2f} in print.",
             digits=0,
         )
 
@@ -577,20 +577,20 @@ def _power_laws(kept: Kept) -> Iterator[Claim]:
     for learner in LEARNERS:
         cell = kept.cell(learner, POW3)
         for name, column, scale in (("doc", "covered", 1), ("il", "length", 10)):
-            said = float(np.mean(said_in(3, "POW3", name)[learner]))
+            theirs = float(np.mean(said_in(3, "POW3", name)[learner]))
             names = (
                 "Table 3, POW3, mean over sizes",
                 learner,
                 ("DoC", "IL x 10")[scale == 10],
             )
             if cell is None:
-                yield _not_run(*names, said, 2)
+                yield _not_run(*names, theirs, 2)
                 continue
             every = scale * getattr(cell, column)
             errors = scale * getattr(cell, f"{column}_error")
             yield Claim(
                 *names,
-                said,
+                theirs,
                 float(every.mean()),
                 float(errors.mean()),
                 float(errors.mean() * np.sqrt(cell.replications / times(3))),
@@ -602,6 +602,6 @@ def _power_laws(kept: Kept) -> Iterator[Claim]:
             )
 
 
-def _not_run(table: str, row: str, column: str, said: float, digits: int) -> Claim:
+def _not_run(table: str, row: str, column: str, theirs: float, digits: int) -> Claim:
     why = "These trials are not run at this scale; take 'kept' or 'full'."
-    return Claim(table, row, column, said, None, why=why, digits=digits)
+    return Claim(table, row, column, theirs, None, why=why, digits=digits)
