@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from curvewise.latex import Columns, in_latex, latex
 from curvewise.text import Cell, Piece, Row, columns, in_markdown, markdown, notebook
-from curvewise.trials.view import frame
+from curvewise.trials import Trials
+from curvewise.trials.view import Backend, frame
 from curvewise.version import __version__
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
-
-    from curvewise.trials import Trials
-    from curvewise.trials.view import Backend
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Provenance:
     @classmethod
     def of(
         cls,
-        trials: "Trials",
+        trials: Trials,
         method: str,
         settings: Mapping[str, Cell],
         seed: int | None = None,
@@ -112,7 +110,7 @@ class Answer(ABC):
         """Return what stands below the answer's tables, wherever they are pasted."""
         return self.cautions
 
-    def to_frame(self, backend: "Backend | None" = None) -> "IntoDataFrame":
+    def to_frame(self, backend: Backend | None = None) -> "IntoDataFrame":
         """Return `rows` as a pandas, polars or pyarrow frame."""
         rows = self.rows()
         return frame({n: [row.get(n) for row in rows] for n in columns(rows)}, backend)
