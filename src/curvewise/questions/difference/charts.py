@@ -126,31 +126,31 @@ def null_chart(
         )
     test = result.anova.tests[effect]
     both = {"shuffles": test.shuffles, "flips": test.flips}
-    made = {kind: draws for kind, draws in both.items() if draws is not None}
-    kind = max(made, key=lambda one: made[one].p)
-    drawn = made.pop(kind)
-    critical = drawn.critical_value(answer.level)
-    marks = [Mark(drawn.observed, "observed")]
+    by_kind = {kind: one for kind, one in both.items() if one is not None}
+    kind = max(by_kind, key=lambda one: by_kind[one].p)
+    draws = by_kind.pop(kind)
+    critical = draws.critical_value(answer.level)
+    marks = [Mark(draws.observed, "observed")]
     marks.append(Mark(critical, f"critical at {answer.level:g}"))
     marks = [mark for mark in marks if math.isfinite(mark.x)]
     # Beyond the last mark there is room for its label.
-    reach = max([_top(drawn.values), *(1.08 * mark.x for mark in marks)]) or 1.0
-    series = [_histogram(kind, drawn.values, reach)]
+    reach = max([_top(draws.values), *(1.08 * mark.x for mark in marks)]) or 1.0
+    series = [_histogram(kind, draws.values, reach)]
     if result.anova.null == "joint":
         series.append(_textbook(result, effect, reach))
-    verdict = f"p = {drawn.p:.2g} by {kind}."
-    for name, one in made.items():
+    verdict = f"p = {draws.p:.2g} by {kind}."
+    for name, one in by_kind.items():
         verdict = f"{verdict[:-1]} and {one.p:.2g} by {name}: the larger one counts."
     takes = f"what it takes at level {answer.level:g}"
     if critical == math.inf:
         takes = f"that no value could be enough at level {answer.level:g}"
-    endless = " The one observed is infinite." if math.isinf(drawn.observed) else ""
+    endless = " The one observed is infinite." if math.isinf(draws.observed) else ""
     return Chart(
         title=f"Chance and {_TESTS[effect]}{on(result.task)}",
         x_label=_statistic(result, effect, kind),
         y_label="density",
         series=tuple(series),
-        caption=f"What {drawn.number:,} {kind} of whole lines make of the statistic if "
+        caption=f"What {draws.number:,} {kind} of whole lines make of the statistic if "
         f"algorithms do not matter, what it was, and {takes}: {test.statistic}.{endless} "
         f"{verdict}",
         axis="linear",
@@ -461,11 +461,11 @@ def _caption(answer: Difference, result: LineTask, shown: Sequence[_ShownPair]) 
     elif untold:
         few = f" Of {count(untold, 'pair')} there are too few lines to tell where."
         parts.append(few)
-    drawn = [one.pair for one in shown]
-    if left := [pair for pair in result.pairs if pair not in drawn]:
-        differ = sum(map(_is_found, left))
+    pairs = [one.pair for one in shown]
+    if rest := [pair for pair in result.pairs if pair not in pairs]:
+        differ = sum(map(_is_found, rest))
         parts.append(
-            f" {len(result.pairs) - len(left)} of {len(result.pairs)} pairs; of those left "
+            f" {len(result.pairs) - len(rest)} of {len(result.pairs)} pairs; of those left "
             f"out, {differ or 'none'} {'was' if differ == 1 else 'were'} found to differ."
         )
     return "".join(parts)

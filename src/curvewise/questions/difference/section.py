@@ -79,13 +79,12 @@ def prospect(request: Request) -> Prospect:
         else Message("Not who is ahead: ", meant.assumption, ".")
     )
     why = sentences(in_part(case, request, alone), cannot, nobody)
-    made = calls(request, case, "difference", options_for_lines(case))
-    own = Settled(compared, case.metric, case.failed)
+    rivals = Settled(compared, case.metric, case.failed)
     return _TOPIC.answered(
-        found=f"{basis(own)}, {_steps(own)}",
+        found=f"{basis(rivals)}, {_steps(rivals)}",
         why=why,
         strength=sentences(_how_many_runs(compared), others(request, case.metric)),
-        **made,
+        **calls(request, case, "difference", options_for_lines(case)),
     )
 
 
@@ -96,7 +95,7 @@ def several_lines(part: Trials, metric: str, failed: Failed) -> list[Lines]:
     """Return the curves of each task that has those of two algorithms."""
     grid = grid_of(part, metric)
     by_task = lines_by_task(part, metric, grid, None, failed)
-    several = [own for own in by_task.values() if len(own) > 1]
+    several = [lines for lines in by_task.values() if len(lines) > 1]
     if not several:
         raise CurvewiseError("No task has curves of two algorithms.")
     return several
@@ -104,7 +103,7 @@ def several_lines(part: Trials, metric: str, failed: Failed) -> list[Lines]:
 
 def _compare(part: Trials, metric: str, failed: Failed) -> None:
     for lines in several_lines(part, metric, failed):
-        few = [name for name, own in lines.items() if len(own) < 2]
+        few = [name for name, curves in lines.items() if len(curves) < 2]
         if 0 < len(few) < len(lines):
             raise CurvewiseError(
                 f"One run of {listed(few)}, which does not show how noisy it is."
@@ -179,15 +178,15 @@ def _sizes(part: Trials) -> list[list[int]]:
     """Return how many runs each algorithm has on each task."""
     core = part.core
     counts = [np.bincount(core.algorithm[core.task == t]) for t in np.unique(core.task)]
-    return [own[own > 0].tolist() for own in counts]
+    return [sizes[sizes > 0].tolist() for sizes in counts]
 
 
 def _cannot_be_significant(part: Trials) -> str:
     sizes = _sizes(part)
-    if any(number_of_deals(own) >= 1 / _LEVEL for own in sizes):
+    if any(number_of_deals(counts) >= 1 / _LEVEL for counts in sizes):
         return ""
-    most = max(number_of_deals(own) for own in sizes)
-    needed = min(lines_to_reach(len(own), _LEVEL) for own in sizes)
+    most = max(number_of_deals(counts) for counts in sizes)
+    needed = min(lines_to_reach(len(counts), _LEVEL) for counts in sizes)
     return (
         f"So few runs can be dealt to the algorithms in {count(most, 'way')} only: no p "
         f"value can be below 1/{most}, and nothing is significant at {_LEVEL:g}. {needed} "
@@ -197,10 +196,10 @@ def _cannot_be_significant(part: Trials) -> str:
 
 def _how_many_runs(part: Trials) -> str:
     n = fewest(part)
-    told = f"{count(n, 'run')} of each at least."
+    note = f"{count(n, 'run')} of each at least."
     if n < FEWEST_TO_FLIP:
-        told += f" With fewer than {FEWEST_TO_FLIP} it is not told where they differ."
-    return told
+        note += f" With fewer than {FEWEST_TO_FLIP} it is not told where they differ."
+    return note
 
 
 def _steps(case: Settled) -> str:
@@ -234,8 +233,8 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
         return []
 
     def section(metric: str) -> Section:
-        if told := too_many_pairs(trials):
-            raise CurvewiseError(told)
+        if reason := too_many_pairs(trials):
+            raise CurvewiseError(reason)
         cautions = gate(whole, "difference", metric=metric, anyway=settings.anyway)
         with ungated():  # of which these are a part
             answer = difference(
@@ -245,18 +244,18 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
                 failed=settings.failed,
                 seed=SEED,
             )
-        made = answered(_ASKED, answer, partial(_difference_blocks, answer), DIFFERENCE)
+        base = answered(_ASKED, answer, partial(_difference_blocks, answer), DIFFERENCE)
         overall = [Group("", [_overall_block(answer)])] if answer.overall else []
         return replace(
-            made,
-            groups=[*made.groups, *overall],
-            notes=[*made.notes, *left_out],
-            cautions=(*cautions, *made.cautions),
+            base,
+            groups=[*base.groups, *overall],
+            notes=[*base.notes, *left_out],
+            cautions=(*cautions, *base.cautions),
         )
 
     def refusal(_metric: str, problem: CurvewiseError) -> str:
-        if told := too_many_pairs(trials):
-            return told
+        if reason := too_many_pairs(trials):
+            return reason
         return f"These curves cannot be compared. {problem}"
 
     every = map(trials.metric, settings.every)
@@ -275,11 +274,11 @@ def _overall_block(answer: Difference) -> Block:
 
 def _surest(answer: Difference) -> list[str]:
     """Return what holds over all tasks, what is surest first where pairs are many."""
-    told = answer.overall_verdicts()
-    if len(told) <= _SENTENCES:
-        return told
+    verdicts = answer.overall_verdicts()
+    if len(verdicts) <= _SENTENCES:
+        return verdicts
     least = [min(p) for p in adjusted_p(answer.overall)]
-    return [told[i] for i in sorted(range(len(told)), key=least.__getitem__)]
+    return [verdicts[i] for i in sorted(range(len(verdicts)), key=least.__getitem__)]
 
 
 def _first(lines: Sequence[str]) -> str:

@@ -74,17 +74,17 @@ def prospect(request: Request) -> Prospect:
     case = settled(request, probe, by_task=True)
     if isinstance(case, str):
         return _TOPIC.unanswered(**refused(request.trials) or {"why": case})
-    own = at_step(case, at)
-    n = fewest(own.trials)
+    step_case = at_step(case, at)
+    n = fewest(step_case.trials)
     few = ONE_TRIAL if n == 1 else ""
-    if own.trials.count_failed(case.metric) == len(own.trials):
+    if step_case.trials.count_failed(case.metric) == len(step_case.trials):
         few = ALL_FAILED
     why = in_part(case, request, few)
     return _TOPIC.answered(
-        found=basis(own, at),
+        found=basis(step_case, at),
         why=why,
         strength=sentences(
-            known_to_within(n, unit_of(own.trials)), others(request, case.metric)
+            known_to_within(n, unit_of(step_case.trials)), others(request, case.metric)
         ),
         **calls(request, case, "performance", with_at(at) | case.options),
     )
@@ -152,7 +152,7 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
 
     def section(metric: str) -> Section:
         answer = performance_of(trials, metric, settings)
-        made = answered(
+        base = answered(
             _asked(trials, answer),
             answer,
             partial(_performance_blocks, answer),
@@ -162,11 +162,11 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
         leads = [Group("", [_leads_block(answer)])] if many else []
         overall = [Group("", [_overall_block(answer)])] if answer.overall else []
         return replace(
-            made,
+            base,
             answer=headline(answer, _which(trials, answer)),
             change=_change(trials, answer),
-            groups=[*leads, *made.groups, *overall],
-            notes=[*made.notes, *_left_out(trials, answer), *_stopped(trials)],
+            groups=[*leads, *base.groups, *overall],
+            notes=[*base.notes, *_left_out(trials, answer), *_stopped(trials)],
         )
 
     def refusal(metric: str, problem: CurvewiseError) -> str:

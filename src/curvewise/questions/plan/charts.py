@@ -54,8 +54,8 @@ def power_chart(answer: LinesPlan) -> Chart:
     leaves open.
     """
     must_be(answer, LinesPlan, "plan.lines")
-    known = [pair for pair in answer.pairs if len(pair.plan.sizes)]
-    if not known:
+    pairs = [pair for pair in answer.pairs if len(pair.plan.sizes)]
+    if not pairs:
         raise CurvewiseError(
             "So small a difference takes more lines than power is computed for. Plan for "
             "a larger one."
@@ -71,7 +71,7 @@ def power_chart(answer: LinesPlan) -> Chart:
         )
     several = len({pair.task for pair in answer.pairs}) > 1
     series = []
-    for pair in known:
+    for pair in pairs:
         plan = pair.plan
         name = f"{pair.one} - {pair.other}"
         series.append(
@@ -84,7 +84,7 @@ def power_chart(answer: LinesPlan) -> Chart:
             )
         )
     far = max(one.x[-1] for one in series) / min(one.x[0] for one in series)
-    left = len(answer.pairs) - len(known)
+    left = len(answer.pairs) - len(pairs)
     without = ""
     if left:
         without = f" {left} of {len(answer.pairs)} pairs have no number of lines."

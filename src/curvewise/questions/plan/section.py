@@ -73,8 +73,8 @@ def prospect(request: Request) -> Prospect:
 
     def probe(part: Trials, metric: str, failed: Failed) -> None:
         scores.clear()
-        for own in samples(part, metric, at, failed).values():
-            scores.extend(sample.scores for sample in own.values())
+        for by_name in samples(part, metric, at, failed).values():
+            scores.extend(sample.scores for sample in by_name.values())
 
     case = settled(request, probe)
     if isinstance(case, str):
@@ -123,7 +123,7 @@ def worth_planning(scores: Iterable[Floats]) -> float | None:
 
     Half of what a mean is known to now, by the rule of thumb.
     """
-    errors = [own.std(ddof=1) / math.sqrt(len(own)) for own in scores if len(own) > 1]
+    errors = [z.std(ddof=1) / math.sqrt(len(z)) for z in scores if len(z) > 1]
     widths = [error for error in errors if 0 < error < math.inf]
     return float(f"{np.median(widths):.1g}") if widths else None
 
@@ -184,24 +184,24 @@ def sections(trials: Trials, settings: Settings) -> list[Section]:
     def section() -> Section | None:
         _ = trials.metric(metric).known_direction
         cautions = gate(trials, "plan", metric=metric, anyway=settings.anyway)
-        found, left_out = _planned(
+        answer, left_out = _planned(
             trials, settings, performance_of(trials, metric, settings)
         )
-        if found is None:
+        if answer is None:
             return None
         return Section(
             "",
             "",
-            f"How many {found.unit}s would tell {what(found)} to within "
-            f"{found.half_width:g}, for every algorithm on every task? That is about "
+            f"How many {answer.unit}s would tell {what(answer)} to within "
+            f"{answer.half_width:g}, for every algorithm on every task? That is about "
             f"twice as well as the least known one is known now.",
-            found.headline(),
-            found.would_change(),
-            groups=[Group("", [_block(found)])],
-            notes=[*found.notes(), *left_out],
+            answer.headline(),
+            answer.would_change(),
+            groups=[Group("", [_block(answer)])],
+            notes=[*answer.notes(), *left_out],
             method=PLAN,
-            provenance=str(found.provenance),
-            cautions=(*cautions, *found.cautions),
+            provenance=str(answer.provenance),
+            cautions=(*cautions, *answer.cautions),
         )
 
     def refusal(problem: CurvewiseError) -> str:
@@ -220,11 +220,12 @@ def _planned(
     if failed == len(trials):
         return None, []  # what failed alone says nothing about how scores vary
     chosen, left_out = _widest(trials, answer)
-    found = _plan_of("cvar", answer.sharper, chosen, settings, answer)
-    if found is None:  # the best of very few trials do not vary, and all of them may
+    score_plan = _plan_of("cvar", answer.sharper, chosen, settings, answer)
+    # The best of very few trials do not vary, and all of them may.
+    if score_plan is None:
         scores = [d.scores for d in answer.distributions]
-        found = _plan_of("mean", worth_planning(scores), chosen, settings, answer)
-    return found, left_out
+        score_plan = _plan_of("mean", worth_planning(scores), chosen, settings, answer)
+    return score_plan, left_out
 
 
 def _plan_of(
@@ -239,7 +240,7 @@ def _plan_of(
         return None
     try:
         with ungated():  # a part of trials that passed
-            found = plan.trials(
+            score_plan = plan.trials(
                 half_width,
                 of=of,
                 alpha=answer.alpha,
@@ -251,20 +252,20 @@ def _plan_of(
             )
     except CurvewiseError:
         return None
-    if not isinstance(found, ScorePlan):
+    if not isinstance(score_plan, ScorePlan):
         return None
-    is_known = any(cell.guaranteed or cell.asymptotic for cell in found.cells)
-    return found if is_known else None
+    is_known = any(cell.guaranteed or cell.asymptotic for cell in score_plan.cells)
+    return score_plan if is_known else None
 
 
-def _block(found: ScorePlan) -> Block:
+def _block(answer: ScorePlan) -> Block:
     return Block(
-        f"{capital(found.unit)}s and what they tell",
+        f"{capital(answer.unit)}s and what they tell",
         "",
-        plan_chart(found),
-        found.table(),
-        f"{capital(found.unit)}s of each algorithm on each task for a half-width of "
-        f"{found.half_width:g}",
+        plan_chart(answer),
+        answer.table(),
+        f"{capital(answer.unit)}s of each algorithm on each task for a half-width of "
+        f"{answer.half_width:g}",
     )
 
 
@@ -275,9 +276,9 @@ def _widest(trials: Trials, answer: Performance) -> tuple[Trials, list[str]]:
     cells = sorted(answer.distributions, key=lambda d: -d.best_interval.half_width)
     if len(cells) <= _MOST:
         return trials, []
-    kept = cells[:_MOST]
-    own = Trials.concat(trials.where(task=d.task, algorithm=d.algorithm) for d in kept)
-    return own, [
+    wide = cells[:_MOST]
+    part = Trials.concat(trials.where(task=d.task, algorithm=d.algorithm) for d in wide)
+    return part, [
         f"Of {len(cells)} pairs of algorithm and task the {_MOST} with the longest "
         f"intervals are planned for; the others take fewer trials or about as many."
     ]

@@ -67,7 +67,7 @@ def prospect(request: Request) -> Prospect:
     def probe(part: Trials, metric: str, failed: Failed) -> None:
         names = {name for pair in pairs.items() for name in pair} & {*part.algorithms}
         met = samples(part.where(algorithm=names), metric, at, failed) if names else {}
-        both = [own for own in met.values() if _pairs_in(own, pairs)]
+        both = [by_name for by_name in met.values() if _pairs_in(by_name, pairs)]
         if not both:
             first = next(iter(pairs.items()))
             raise CurvewiseError(
@@ -84,17 +84,16 @@ def prospect(request: Request) -> Prospect:
     has = "has" if len(rest) == 1 else "have"
     alone = f"Not of {listed(rest, 4)}, which {has} no tuned one." if rest else ""
     why = in_part(case, request, ONE_TRIAL if n == 1 else alone)
-    own = Settled(part, case.metric, case.failed)
     return _TOPIC.answered(
-        found=basis(own, at),
+        found=basis(Settled(part, case.metric, case.failed), at),
         why=why,
         strength=known_to_within(n, unit_of(part)),
         **calls(request, case, "robustness", with_at(at) | case.options),
     )
 
 
-def _pairs_in(own: dict[str, Sample], pairs: dict[str, str]) -> bool:
-    return any(one in own and tuned in own for one, tuned in pairs.items())
+def _pairs_in(by_name: dict[str, Sample], pairs: dict[str, str]) -> bool:
+    return any(one in by_name and tuned in by_name for one, tuned in pairs.items())
 
 
 NEEDS: Needs = {prospect: "robustness"}
