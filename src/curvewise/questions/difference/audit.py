@@ -51,8 +51,8 @@ class OfDifference(Subject):
 
     def ask(self, trials: Trials, seed: int) -> Difference:
         """Return its answer about dealt trials."""
-        kept, _ = with_lines(trials)
-        return self._asked_of(kept, self.grid, self.settings.failed, seed)
+        part, _ = with_lines(trials)
+        return self._asked_of(part, self.grid, self.settings.failed, seed)
 
     def ask_drawn(self, trials: Trials, seed: int) -> Difference:
         """Return its answer about drawn trials."""
@@ -129,20 +129,20 @@ class OfDifference(Subject):
         level = self.settings.level
         heights, bands, means = [], [], []
         for one, true in zip(answer.found, self.found.found, strict=True):
-            truth = {name: own.mean(axis=0) for name, own in true.lines.items()}
+            truth = {name: curves.mean(axis=0) for name, curves in true.lines.items()}
             gaps = [(p, truth[p.one] - truth[p.other]) for p in one.pairs]
-            own = (holds(p.effects.difference, float(gap.mean())) for p, gap in gaps)
-            heights.append(together(own))
-            drawn = [(p.band, gap) for p, gap in gaps if p.band is not None]
-            if drawn:
-                bands.append(together(band_holds(b, gap) for b, gap in drawn))
+            hits = (holds(p.effects.difference, float(gap.mean())) for p, gap in gaps)
+            heights.append(together(hits))
+            pairs = [(p.band, gap) for p, gap in gaps if p.band is not None]
+            if pairs:
+                bands.append(together(band_holds(b, gap) for b, gap in pairs))
             means += [band_holds(band, truth[name]) for name, band in one.means.items()]
-        told = [("difference in height, all pairs of a task at once", heights)]
+        kinds = [("difference in height, all pairs of a task at once", heights)]
         if bands:
-            told.append(("band of a difference, all steps and pairs at once", bands))
-        if any(held is not None for held in means):
-            told.append(("band of a mean curve, all steps at once", means))
-        return misses_by_task(told, level, len(answer.found))
+            kinds.append(("band of a difference, all steps and pairs at once", bands))
+        if any(hit is not None for hit in means):
+            kinds.append(("band of a mean curve, all steps at once", means))
+        return misses_by_task(kinds, level, len(answer.found))
 
 
 def _weights(n: int, rng: np.random.Generator) -> Floats:
@@ -157,15 +157,15 @@ def _weights(n: int, rng: np.random.Generator) -> Floats:
     return np.asarray(wider * np.eye(n)[rng.integers(n, size=n)])
 
 
-def _exact(found: Difference) -> bool | None:
+def _exact(answer: Difference) -> bool | None:
     """Return whether tests may try all deals: not where those are many."""
-    most = max(_most_deals(one) for one in found.found)
+    most = max(_most_deals(one) for one in answer.found)
     return None if most <= _MANY_DEALS else False
 
 
 def _most_deals(one: LineTask) -> int:
     """Return the largest number of deals that tests of a task would try by themselves."""
-    sizes = [len(own) for own in one.lines.values()]
+    sizes = [len(curves) for curves in one.lines.values()]
     questions: Sequence[Sequence[int]] = [sizes, *combinations(sizes, 2)]
     million = [d for d in map(number_of_deals, questions) if d <= 1_000_000]
     return max(million, default=0)
@@ -177,7 +177,7 @@ def subject(trials: Trials, settings: Settings) -> OfDifference | None:
     if len(trials) == 0 or crossed_factors(trials) or too_many_pairs(trials):
         return None
     grid = grid_of(trials, settings.metric)
-    found = difference(
+    answer = difference(
         trials,
         settings.metric,
         grid=grid,
@@ -185,4 +185,4 @@ def subject(trials: Trials, settings: Settings) -> OfDifference | None:
         level=settings.level,
         shuffles=SHUFFLES,
     )
-    return OfDifference(trials, settings, found, grid)
+    return OfDifference(trials, settings, answer, grid)

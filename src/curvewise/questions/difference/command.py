@@ -63,7 +63,7 @@ from curvewise.trials import Trials
 @click.option("--seed", default=0, show_default=True, help="For shuffles and flips.")
 @anyway_option
 @as_json
-def difference(trials: Trials, *, as_json: bool, **asked: Any) -> None:
+def difference(trials: Trials, *, as_json: bool, **keywords: Any) -> None:
     """Do these learning curves differ, and where?
 
     Compares whole curves of two or more algorithms, task by task: whether they differ in
@@ -77,6 +77,6 @@ def difference(trials: Trials, *, as_json: bool, **asked: Any) -> None:
       curvewise difference curves.csv --metric loss --margin 0.01
     """
     with working("shuffling lines"):
-        answer = cw.difference(trials, **asked)
+        answer = cw.difference(trials, **keywords)
     answer = replace(answer, provenance=in_options(answer.provenance))
     show(answer, as_json, answer.failed)

@@ -81,8 +81,8 @@ class OfPerformance(Subject):
         better = any(leaves_out(c.improvement, 0.5) for c in pairs)
         what = "the first of a pair is better in more, or less, than half of the trials"
         out.append(one_claim(what, better, level, is_warned=few))
-        told = (line for task in answer.tasks for line in answer.where(task))
-        apart = any(not line.startswith(_NOBODY) for line in told)
+        lines = (line for task in answer.tasks for line in answer.where(task))
+        apart = any(not line.startswith(_NOBODY) for line in lines)
         out.append(one_claim("a pair is told apart at some quantile", apart, level))
         return out
 
@@ -105,10 +105,10 @@ class OfPerformance(Subject):
             d.is_bootstrapped and len(d.scores) * share < FEW
             for d in answer.distributions
         )
-        held: dict[str, list[bool | None]] = {name: [] for name in _CELLS}
+        by_name: dict[str, list[bool | None]] = {name: [] for name in _CELLS}
         for d in answer.distributions:
             inside = self.populations[d.task][d.algorithm].is_in(d.band)
-            held["band"].append(inside)
+            by_name["band"].append(inside)
             intervals = {
                 "mean": d.mean_interval,
                 "best": d.best_interval,
@@ -117,12 +117,12 @@ class OfPerformance(Subject):
             }
             for name, interval in intervals.items():
                 true = self.cells[d.task, d.algorithm][name]
-                held[name].append(holds(interval, true))
+                by_name[name].append(holds(interval, true))
         shares = {"best": percent(1 - alpha), "worst": percent(alpha)}
         return [
             checks.misses(
                 what.format(**shares),
-                held[name],
+                by_name[name],
                 level,
                 apart=apart,
                 is_warned=few and name in ("mean", "best", "worst"),
@@ -136,27 +136,27 @@ class OfPerformance(Subject):
         level = self.settings.level
         few = any(c.has_few for c in answer.contrasts)
         top = f"differences of the best {percent(1 - answer.alpha)}, all pairs at once"
-        sure, seen, better = [], [], []
+        sure, probable, better = [], [], []
         for c in answer.contrasts:
             gap = (
                 self.cells[c.task, c.one]["best"] - self.cells[c.task, c.other]["best"]
             )
             if c.guaranteed is not None:
                 sure.append(holds(c.guaranteed, gap))
-            seen.append(holds(c.best, gap))
+            probable.append(holds(c.best, gap))
             better.append(holds(c.improvement, self.better[c.task, c.one, c.other]))
         out = []
         if sure:
             what = f"{top}, guaranteed"
             out.append(checks.misses(what, [together(sure)], level, apart=1))
         what = "how often the first is better, all pairs at once"
-        for told, held in ((top, seen), (what, better)):
-            at_once = [together(held)]
-            out.append(checks.misses(told, at_once, level, apart=1, is_warned=few))
+        for label, hits in ((top, probable), (what, better)):
+            at_once = [together(hits)]
+            out.append(checks.misses(label, at_once, level, apart=1, is_warned=few))
         return out
 
     def _of_all_tasks(self, answer: Performance) -> list[Seen]:
-        held: dict[str, list[bool | None]] = {}
+        by_name: dict[str, list[bool | None]] = {}
         for one in answer.overall:
             intervals = {
                 "mean": one.mean,
@@ -166,39 +166,39 @@ class OfPerformance(Subject):
             for name, interval in intervals.items():
                 if interval is not None:
                     true = self.overall[one.algorithm][name]
-                    held.setdefault(name, []).append(holds(interval, true))
+                    by_name.setdefault(name, []).append(holds(interval, true))
         return [
-            checks.misses(f"{name} over all tasks", own, self.settings.level, apart=1)
-            for name, own in held.items()
+            checks.misses(f"{name} over all tasks", hits, self.settings.level, apart=1)
+            for name, hits in by_name.items()
         ]
 
 
 def subject(trials: Trials, settings: Settings) -> OfPerformance:
     """Return `performance` as it answered about the real trials."""
-    found = performance(trials, **settings._asdict())
+    answer = performance(trials, **settings._asdict())
     populations = populations_of(trials, settings)
     return OfPerformance(
         trials,
         settings,
-        found,
+        answer,
         populations,
         cells={
-            (task, name): _true(population, found.metric, found.alpha)
-            for task, own in populations.items()
-            for name, population in own.items()
+            (task, name): _true(population, answer.metric, answer.alpha)
+            for task, by_name in populations.items()
+            for name, population in by_name.items()
         },
         better={
             (c.task, c.one, c.other): populations[c.task][c.one].is_better(
-                populations[c.task][c.other], found.metric.sign
+                populations[c.task][c.other], answer.metric.sign
             )
-            for c in found.contrasts
+            for c in answer.contrasts
         },
         overall={
             one.algorithm: _true_over_tasks(
-                [populations[task][one.algorithm].scores for task in found.tasks],
-                None if one.optimality_gap is None else found.metric,
+                [populations[task][one.algorithm].scores for task in answer.tasks],
+                None if one.optimality_gap is None else answer.metric,
             )
-            for one in found.overall
+            for one in answer.overall
         },
     )
 

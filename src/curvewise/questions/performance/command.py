@@ -42,7 +42,7 @@ from curvewise.trials import Trials
 )
 @anyway_option
 @as_json
-def performance(trials: Trials, *, as_json: bool, **asked: Any) -> None:
+def performance(trials: Trials, *, as_json: bool, **keywords: Any) -> None:
     """How good is it, and how hard to tune?
 
     Prints mean, both tails (CVaR) and median of each algorithm with what is sure about
@@ -55,5 +55,5 @@ def performance(trials: Trials, *, as_json: bool, **asked: Any) -> None:
       curvewise performance results.csv --band equal_local_levels --alpha 0.9
     """
     with working("comparing"):
-        answer = cw.performance(trials, **asked)
+        answer = cw.performance(trials, **keywords)
     show(answer, as_json, sum(d.failed for d in answer.distributions))

@@ -146,8 +146,8 @@ def plan(
       curvewise plan --trials 200
       curvewise plan --top 0.05
     """
-    asked = {"half_width": half_width, "power": power, "trials": trials, "top": top}
-    questions = [name for name, value in asked.items() if value is not None]
+    aims = {"half_width": half_width, "power": power, "trials": trials, "top": top}
+    questions = [name for name, value in aims.items() if value is not None]
     if len(questions) != 1:
         raise click.UsageError("Pass one of --half-width, --power, --trials and --top.")
     if source is not None and questions[0] not in _OF_PILOTS:
@@ -194,8 +194,8 @@ def _refuse_strays(question: str, source: str | None) -> None:
             continue
         goes_with = _GOES_WITH.get(name, _ANY)
         if question not in goes_with:
-            told = " or ".join(_option(other) for other in goes_with)
-            raise click.UsageError(f"{_option(name)} goes with {told}. Leave it out.")
+            flags = " or ".join(_option(other) for other in goes_with)
+            raise click.UsageError(f"{_option(name)} goes with {flags}. Leave it out.")
         if source is None and name in READING:
             raise click.UsageError(
                 f"{_option(name)} says how SOURCE is read. Pass SOURCE, or leave it out."

@@ -60,9 +60,9 @@ class OfRobustness(Subject):
         sure = any(leaves_out(one.believed) for one in means)
         out = [one_claim("tuning gains or loses", sure, level)]
         if any(one.is_few for one in means):
-            seen = sure or any(leaves_out(one.interval) for one in means)
+            probable = sure or any(leaves_out(one.interval) for one in means)
             what = "tuning at least probably gains or loses"
-            out.append(one_claim(what, seen, level, is_warned=True))
+            out.append(one_claim(what, probable, level, is_warned=True))
         shifted = any(g.shift.better or g.shift.worse for g in answer.gaps)
         out.append(one_claim("tuning gains or loses at some quantile", shifted, level))
         return out
@@ -74,11 +74,11 @@ class OfRobustness(Subject):
     def misses(self, answer: Robustness) -> list[Seen]:
         """Return of which statistics not all gains are in their intervals."""
         few = any(one.is_few for g in answer.gaps for one in g.gains)
-        seen = [self._hold(answer, name, guaranteed=False) for name in STATISTICS]
+        probable = [self._hold(answer, name, guaranteed=False) for name in STATISTICS]
         sure = [self._hold(answer, name, guaranteed=True) for name in STATISTICS]
         what, level = "gains by tuning, all algorithms at once", self.settings.level
         return [
-            checks.misses(what, seen, level, apart=1, is_warned=few),
+            checks.misses(what, probable, level, apart=1, is_warned=few),
             checks.misses(f"{what}, guaranteed", sure, level, apart=1),
         ]
 
@@ -86,20 +86,20 @@ class OfRobustness(Subject):
         self, answer: Robustness, statistic: Statistic, *, guaranteed: bool
     ) -> bool | None:
         f, up = functional_of(statistic, answer.alpha), answer.metric.sign
-        held = []
+        hits = []
         for gap in answer.gaps:
-            own, one = self.populations[gap.task], gap.gain(statistic)
+            cells, one = self.populations[gap.task], gap.gain(statistic)
             tuned, untuned = (
-                f.value(up * own[name].scores) for name in (gap.tuned, gap.algorithm)
+                f.value(up * cells[name].scores) for name in (gap.tuned, gap.algorithm)
             )
             interval = one.guaranteed if guaranteed else one.interval
-            held.append(holds(interval, tuned - untuned))
-        return together(held)
+            hits.append(holds(interval, tuned - untuned))
+        return together(hits)
 
 
 def subject(trials: Trials, settings: Settings) -> OfRobustness | None:
     """Return `robustness` as it answered, where algorithms have tuned ones."""
     if not tuned_pairs(trials.algorithms) or crossed_factors(trials):
         return None
-    found = robustness(trials, **settings._asdict())
-    return OfRobustness(trials, settings, found, populations_of(trials, settings))
+    answer = robustness(trials, **settings._asdict())
+    return OfRobustness(trials, settings, answer, populations_of(trials, settings))

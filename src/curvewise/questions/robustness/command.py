@@ -41,7 +41,7 @@ from curvewise.trials import Trials
 @anyway_option
 @as_json
 def robustness(
-    trials: Trials, *, pairs: tuple[str, ...], as_json: bool, **asked: Any
+    trials: Trials, *, pairs: tuple[str, ...], as_json: bool, **keywords: Any
 ) -> None:
     """Is it easy to tune, and what does tuning gain?
 
@@ -53,7 +53,7 @@ def robustness(
       curvewise robustness results.csv --metric acc --failed worst
       curvewise robustness results.csv --pair "svm=svm grid" --margin 0.01
     """
-    answer = cw.robustness(trials, pairs=_pairs(pairs), **asked)
+    answer = cw.robustness(trials, pairs=_pairs(pairs), **keywords)
     show(answer, as_json, sum(g.failed + g.tuned_failed for g in answer.gaps))
 
 

@@ -69,7 +69,7 @@ def compare_versions(
     outputs: tuple[str, ...],
     as_json: bool,
     as_markdown: bool,
-    **asked: Any,
+    **keywords: Any,
 ) -> None:
     """Is the new version of an algorithm worse?
 
@@ -92,9 +92,9 @@ def compare_versions(
     """
     if as_json and as_markdown:
         raise click.UsageError("Pass --json or --markdown, not both.")
-    keywords = {name: asked.pop(name) for name in READING if name in asked}
-    versions = (_read("BASE", base, keywords), _read("NEW", new, keywords))
-    answer = cw.compare_versions(*versions, **asked)
+    reading = {name: keywords.pop(name) for name in READING if name in keywords}
+    versions = (_read("BASE", base, reading), _read("NEW", new, reading))
+    answer = cw.compare_versions(*versions, **keywords)
     kind = "x.json" if as_json else "x.md" if as_markdown else ""
     click.echo(_written(answer, kind))  # before a file that perhaps cannot be written
     for path in outputs:
