@@ -82,7 +82,7 @@ def audit_sections(trials: Trials, settings: Settings) -> list[Section]:
         if watch is not None:
             watch.found.append(answer)
         others = [name for name in settings.every if name != metric]
-        left = [f"Tried for {answer.metric.label} only, not for {listed(others)}."]
+        notes = [f"Tried for {answer.metric.label} only, not for {listed(others)}."]
         caption = "Each promise, what it allows and what was observed"
         block = Block("Promises", "", audit_chart(answer), answer.table(), caption)
         return Section(
@@ -92,7 +92,7 @@ def audit_sections(trials: Trials, settings: Settings) -> list[Section]:
             answer.headline(),
             answer.would_change(),
             groups=[Group("", [block])],
-            notes=[*answer.notes(), *(left if others else [])],
+            notes=[*answer.notes(), *(notes if others else [])],
             method=_METHOD,
             provenance=str(answer.provenance),
         )

@@ -108,15 +108,15 @@ class OfConfusion(Subject):
                 for name, band in fit.told.items():
                     curve = curves[fit.algorithm]
                     truth = curve.metric(name, band.at, **request.settings(name))
-                    for i, own in enumerate(held):
-                        own.append(holds(point_of(band, i), float(truth[i])))
+                    for i, each in enumerate(held):
+                        each.append(holds(point_of(band, i), float(truth[i])))
         names = joined([label(name) for name in request.metrics])
         where = [
             "at the size compared",
             *(f"with {x:g} times the data" for x in TIMES[1:]),
         ]
-        told = [(f"{names} {at}", own) for at, own in zip(where, held, strict=True)]
-        return misses_by_task(told, self.settings.level, len(answer.found))
+        kinds = [(f"{names} {at}", each) for at, each in zip(where, held, strict=True)]
+        return misses_by_task(kinds, self.settings.level, len(answer.found))
 
 
 def _are_apart(one: Interval, other: Interval) -> bool:
@@ -129,11 +129,11 @@ def _counts(fit: CountFit, rng: np.random.Generator) -> list[Ints]:
     Every model has recalls of its own, and every test set its hard examples, which stay
     hard for all models that meet it.
     """
-    own = fit.counted
-    totals = [counts.sum(-1) for counts in own.counts]  # (run, class)
-    rates = fit.curve.rates(own.trained_on)
+    counted = fit.counted
+    totals = [counts.sum(-1) for counts in counted.counts]  # (run, class)
+    rates = fit.curve.rates(counted.trained_on)
     recalls = np.diagonal(rates, axis1=-2, axis2=-1) / rates.sum(-1)
-    spread = model_spread(own, recalls)
+    spread = model_spread(counted, recalls)
     every = np.concatenate(totals)
     is_shared = bool((every == every[0]).all())
     most = every.max(axis=0).astype(int)
@@ -141,7 +141,7 @@ def _counts(fit: CountFit, rng: np.random.Generator) -> list[Ints]:
     hard = [[_hard(n, rng) for n in most] for _ in range(tests)]
     out = []
     for i, total in enumerate(totals):
-        models = _models(recalls[i], spread / own.trained_on[i], len(total), rng)
+        models = _models(recalls[i], spread / counted.trained_on[i], len(total), rng)
         right = np.empty(total.shape, np.int64)
         for (run, k), n in np.ndenumerate(total.astype(int)):
             levels = hard[0 if is_shared else run][k]
@@ -163,7 +163,7 @@ def model_spread(own: Counted, recalls: Floats) -> Floats:
     What was seen between runs, less what finite test sets add to it; 0 where runs show no
     more than that, or where there is one of each size.
     """
-    seen, weight = np.zeros(own.classes), np.zeros(own.classes)
+    spread, weight = np.zeros(own.classes), np.zeros(own.classes)
     for n, counts, recall in zip(own.trained_on, own.counts, recalls, strict=True):
         total = counts.sum(-1)
         if len(counts) < 2 or not (total > 0).all():
@@ -174,9 +174,9 @@ def model_spread(own: Counted, recalls: Floats) -> Floats:
         shared = TOGETHER if (total == total[0]).all() else 0.0
         chance = (1 - shared) * p * (1 - p) * (1 / total).mean(0)
         freedom = len(counts) - 1
-        seen += freedom * n * (each.var(axis=0, ddof=1) - chance) / (p * (1 - p))
+        spread += freedom * n * (each.var(axis=0, ddof=1) - chance) / (p * (1 - p))
         weight += freedom
-    return np.maximum(seen / np.maximum(weight, 1.0), 0.0)
+    return np.maximum(spread / np.maximum(weight, 1.0), 0.0)
 
 
 def _models(
@@ -201,8 +201,8 @@ def _matrices(
         wrong = np.delete(rates[k], k)
         share = wrong / wrong.sum() if wrong.sum() > 0 else np.full(len(wrong), 1.0)
         others = np.delete(np.arange(classes), k)
-        drawn = rng.multinomial(total[:, k] - right[:, k], share / share.sum())
-        out[:, k, others] = drawn
+        answers = rng.multinomial(total[:, k] - right[:, k], share / share.sum())
+        out[:, k, others] = answers
         out[:, k, k] = right[:, k]
     return out
 
@@ -217,10 +217,10 @@ def subject(trials: Trials, settings: Settings) -> OfConfusion | None:
         return None
     if not could_be_sizes(trials, "error"):
         return None
-    found = confusion(trials, failed=_failed(settings), confidence=settings.confidence)
+    answer = confusion(trials, failed=_failed(settings), confidence=settings.confidence)
     sound = all(
         math.isfinite(float(fit.curve.rates(fit.counted.trained_on).sum()))
-        for one in found.found
+        for one in answer.found
         for fit in one.fits
     )
-    return OfConfusion(trials, settings, found) if sound else None
+    return OfConfusion(trials, settings, answer) if sound else None

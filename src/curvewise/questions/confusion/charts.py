@@ -186,8 +186,8 @@ def class_charts(
         confusion_chart(answer, metric, result.task, to, positive=k)
         for k in hardest(result)
     ]
-    drawn = [one for chart in charts for one in chart.series]
-    low, high = min(map(_least, drawn)), max(map(_most, drawn))
+    series = [one for chart in charts for one in chart.series]
+    low, high = min(map(_least, series)), max(map(_most, series))
     room = max(_ROOM * (high - low), 1e-3)
     # On the same axis classes can be compared.
     common = (low - room, high + room)

@@ -130,8 +130,8 @@ def confusion(
             classes=None if classes is None else classes.split(","),
             **asked,
         )
-        shown = answer.at(sizes) if sizes else answer
-    show(shown, as_json, answer.failed)
+        result = answer.at(sizes) if sizes else answer
+    show(result, as_json, answer.failed)
 
 
 def _class(positive: str | None) -> int | str | None:

@@ -78,23 +78,23 @@ def prospect(request: Request) -> Prospect:
     against = against_sizes(trials, "error", FEWEST_OF_COUNTS)
     if isinstance(case, str):
         return _TOPIC.unanswered(why=against or case, add=TRAIN_ON_SIZES)
-    made = _confusion_calls(request, case)
+    ways = _confusion_calls(request, case)
     if against or not could_be_sizes(trials, "error"):
         add = f"{TRAIN_ON_SIZES} {IF_SIZES}" if against else IF_SIZES
-        return _TOPIC.unanswered(why=against or PERHAPS_SIZES, add=add, **made)
+        return _TOPIC.unanswered(why=against or PERHAPS_SIZES, add=add, **ways)
     curves = _counted(case.trials, case.failed)
     short = [one.algorithm for one in curves if len(one.sizes) < FEWEST_OF_COUNTS]
-    kept = [one for one in curves if len(one.sizes) >= FEWEST_OF_COUNTS]
+    long = [one for one in curves if len(one.sizes) >= FEWEST_OF_COUNTS]
     why = in_part(case, request, too_few_sizes(short, FEWEST_OF_COUNTS))
-    classes = joined([str(k) for k in sorted({one.classes for one in kept})])
+    classes = joined([str(k) for k in sorted({one.classes for one in long})])
     return _TOPIC.answered(
         found=f"{basis(case).replace(', error', '', 1)}, counts of {classes} classes, "
-        f"{from_size_to_size([one.trained_on for one in kept])}",
+        f"{from_size_to_size([one.trained_on for one in long])}",
         why=why,
         strength=strength_of_curves(
-            min(len(one.sizes) for one in kept), min(min(one.runs) for one in kept)
+            min(len(one.sizes) for one in long), min(min(one.runs) for one in long)
         ),
-        **made,
+        **ways,
     )
 
 
@@ -121,7 +121,7 @@ def _count(part: Trials, _metric: str, failed: Failed) -> None:
 
 
 def _counted(part: Trials, failed: Failed) -> list[Counted]:
-    return [one for own in counted_by_task(part, failed).values() for one in own]
+    return [one for curves in counted_by_task(part, failed).values() for one in curves]
 
 
 _ASKED = (
@@ -162,10 +162,10 @@ def _blocks(answer: Confusion, task: str) -> list[Block]:
     blocks = []
     for name in [first, *(m for m in answer.metrics if m != first)]:
         chart = confusion_chart(answer, name, task)
-        own = [row for row in table if row["metric"] == chart.y_label]
+        rows = [row for row in table if row["metric"] == chart.y_label]
         heading = f"{chart.title[0].upper()}{chart.title[1:]}"
         blocks.append(
-            Block(heading, verdicts if name == first else "", chart, own, heading)
+            Block(heading, verdicts if name == first else "", chart, rows, heading)
         )
     if answer.of(task).classes > 2:
         heading = class_heading(answer.of(task))

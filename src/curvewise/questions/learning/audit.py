@@ -116,17 +116,17 @@ class OfLearning(Subject):
                         holds(p.reliance, _reliance(a, b, one.size)) for p, a, b in gaps
                     )
                 )
-        told = [
+        kinds = [
             ("error at the size compared", now),
             ("curve at the sizes observed, all at once", along),
             ("forecast for four times the data, were the law true", beyond),
         ]
         if better:
-            told += [
+            kinds += [
                 ("difference of errors, all pairs of a task at once", better),
                 ("difference of data-reliances, all pairs of a task at once", reliant),
             ]
-        return misses_by_task(told, level, len(answer.found))
+        return misses_by_task(kinds, level, len(answer.found))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,8 +152,8 @@ class _Shared:
 
     def mixed(self, common: Floats, rng: np.random.Generator) -> Floats:
         """Return what is shared with what is not."""
-        own = rng.normal(size=common.shape)
-        mixed = math.sqrt(self.share) * common + math.sqrt(1 - self.share) * own
+        alone = rng.normal(size=common.shape)
+        mixed = math.sqrt(self.share) * common + math.sqrt(1 - self.share) * alone
         return np.asarray(mixed)
 
 
@@ -171,9 +171,9 @@ def _errors(
     fit: CurveFit, shared: _Shared, rng: np.random.Generator
 ) -> tuple[Ints, Floats, Floats]:
     """Return run, size and error of each new measurement."""
-    own, law = fit.measured, fit.law
-    runs = np.concatenate(own.runs)
-    sizes = np.repeat(own.sizes, own.counts)
+    measured, law = fit.measured, fit.law
+    runs = np.concatenate(measured.runs)
+    sizes = np.repeat(measured.sizes, measured.counts)
     noise, shift = law.noise(sizes), law.run_shift
     spread = noise + shift
     row = np.searchsorted(shared.numbers, runs)
@@ -217,9 +217,9 @@ def subject(trials: Trials, settings: Settings) -> OfLearning | None:
     """Return `learning` as it answered, where steps look like sizes of training sets."""
     if crossed_factors(trials) or not could_be_sizes(trials, settings.metric):
         return None
-    found = learning(
+    answer = learning(
         trials, settings.metric, failed=settings.failed, confidence=settings.confidence
     )
-    fits: Sequence[CurveFit] = [fit for one in found.found for fit in one.fits]
+    fits: Sequence[CurveFit] = [fit for one in answer.found for fit in one.fits]
     noisy = all(np.isfinite(fit.law.noise(fit.measured.sizes)).all() for fit in fits)
-    return OfLearning(trials, settings, found) if noisy else None
+    return OfLearning(trials, settings, answer) if noisy else None

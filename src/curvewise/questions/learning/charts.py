@@ -319,8 +319,8 @@ def _log_range(
             ".",
         )
     lowest = means[means > 0].min() / _BELOW
-    drawn = [one.lower if one.has_band else one.y for one in series]
-    if all((low >= lowest).all() for low in drawn):
+    lows = [one.lower if one.has_band else one.y for one in series]
+    if all((low >= lowest).all() for low in lows):
         return None
     highest = max(np.nanmax(one.upper if one.has_band else one.y) for one in series)
     return float(lowest), 1.1 * float(highest)

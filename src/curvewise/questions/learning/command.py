@@ -91,8 +91,8 @@ def learning(
         if next_to is not None:
             parts["next_runs"] = answer.next_run(next_to)
     if as_json and len(parts) > 1:
-        told = {name: json.loads(one.to_json()) for name, one in parts.items()}
-        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        content = {name: json.loads(one.to_json()) for name, one in parts.items()}
+        click.echo(json.dumps(content, indent=2, ensure_ascii=False))
     else:
         answers = parts.values() or [answer]
         texts = (one.to_json() if as_json else str(one) for one in answers)

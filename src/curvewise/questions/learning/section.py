@@ -87,21 +87,21 @@ def prospect(request: Request) -> Prospect:
     if isinstance(case, str):
         add = TRAIN_ON_SIZES if against else ""  # else it is the score that will not do
         return _TOPIC.unanswered(why=against or case, add=add)
-    made = calls(request, case, "learning", case.options)
+    ways = calls(request, case, "learning", case.options)
     if against or not sure:
         add = f"{TRAIN_ON_SIZES} {IF_SIZES}" if against else IF_SIZES
-        return _TOPIC.unanswered(why=against or PERHAPS_SIZES, add=add, **made)
+        return _TOPIC.unanswered(why=against or PERHAPS_SIZES, add=add, **ways)
     curves = _measured(case)
     short = [one.algorithm for one in curves if len(one.sizes) < FEWEST]
-    kept = [one for one in curves if len(one.sizes) >= FEWEST]
+    long = [one for one in curves if len(one.sizes) >= FEWEST]
     why = in_part(case, request, too_few_sizes(short, FEWEST))
     return _TOPIC.answered(
-        found=f"{basis(case)}, {from_size_to_size([one.sizes for one in kept])}",
+        found=f"{basis(case)}, {from_size_to_size([one.sizes for one in long])}",
         why=why,
         strength=strength_of_curves(
-            min(len(one.sizes) for one in kept), min(min(one.counts) for one in kept)
+            min(len(one.sizes) for one in long), min(min(one.counts) for one in long)
         ),
-        **made,
+        **ways,
     )
 
 
@@ -110,9 +110,9 @@ def prospect(request: Request) -> Prospect:
 
 def _learn(part: Trials, metric: str, failed: Failed) -> None:
     scale, by_task = _by_task(part, metric, failed)
-    good = {task: own for task, own in by_task.items() if has_curves(own)}
-    for task, own in (good or by_task).items():
-        for one in compared_at(task, own)[0]:
+    good = {task: each for task, each in by_task.items() if has_curves(each)}
+    for task, each in (good or by_task).items():
+        for one in compared_at(task, each)[0]:
             fit_power_law(one.sizes, one.errors, unit=scale.unit, runs=one.runs)
 
 
@@ -125,7 +125,7 @@ def _by_task(
 
 def _measured(case: Settled) -> list[Measured]:
     _, by_task = _by_task(case.trials, case.metric, case.failed)
-    return [one for own in by_task.values() for one in own]
+    return [one for curves in by_task.values() for one in curves]
 
 
 # --- are these sizes? --------------------------------------------------------------------
@@ -179,21 +179,21 @@ def from_size_to_size(sizes: list[Floats]) -> str:
     """Return how many sizes there are, from where to where."""
     fewest, most = min(map(len, sizes)), max(map(len, sizes))
     many = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-    low, high = min(own[0] for own in sizes), max(own[-1] for own in sizes)
+    low, high = min(each[0] for each in sizes), max(each[-1] for each in sizes)
     return f"{many} sizes from {step(float(low))} to {step(float(high))}"
 
 
 def strength_of_curves(sizes: int, runs: int) -> str:
     """Return how far curves through so many sizes can be trusted."""
-    told = f"{count(runs, 'run')} at each size at least."
+    text = f"{count(runs, 'run')} at each size at least."
     if runs == 1:
-        told += " Of one run nobody sees how it varies but from the fit itself."
+        text += " Of one run nobody sees how it varies but from the fit itself."
     if sizes <= FEWEST:
-        told += (
+        text += (
             f" Through {sizes} sizes almost any curve fits: with more it is seen whether "
             f"it does."
         )
-    return told
+    return text
 
 
 _QUESTION = "How does error fall with data?"
@@ -230,9 +230,9 @@ _ASKED = (
 
 
 def _learning_blocks(answer: Learning, task: str) -> list[Block]:
-    own, label = answer.of(task), answer.scale.label
-    told = answer.verdicts(task)
-    curves, pairs = told[: len(own.fits)], told[len(own.fits) :]
+    result, label = answer.of(task), answer.scale.label
+    verdicts = answer.verdicts(task)
+    curves, pairs = verdicts[: len(result.fits)], verdicts[len(result.fits) :]
     blocks = [
         Block(
             f"Error and data{on(task)}",
@@ -249,10 +249,10 @@ def _learning_blocks(answer: Learning, task: str) -> list[Block]:
             f"{label} with more data{on(task)}",
         ),
     ]
-    half = min(fit.law.e_N for fit in own.fits) / 2
+    half = min(fit.law.e_N for fit in result.fits) / 2
     if half > 0:
         # Of this task alone: half of the error is another one on each.
-        needed = replace(answer, found=(own,)).size_for(half)
+        needed = replace(answer, found=(result,)).size_for(half)
         blocks.append(
             Block(
                 f"How much data would half of the error take{on(task)}?",
@@ -262,7 +262,7 @@ def _learning_blocks(answer: Learning, task: str) -> list[Block]:
                 f"Training examples that {label} {half:.3g} takes{on(task)}",
             )
         )
-    if own.pairs:
+    if result.pairs:
         blocks.append(
             Block(
                 f"Who is better with more data{on(task)}?",

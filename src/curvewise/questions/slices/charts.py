@@ -88,8 +88,8 @@ def plot_slices(answer: Slices) -> "Figure":
     """
     middle = curve_chart(answer)
     charts = [original_chart(answer), middle, rerun_chart(answer)]
-    drawn = [chart for chart in charts if chart is not None]
-    figure, (original, *reruns) = draw_grid(drawn, len(drawn), is_one_scale=True)
+    panels = [chart for chart in charts if chart is not None]
+    figure, (original, *reruns) = draw_grid(panels, len(panels), is_one_scale=True)
     original.legend().remove()  # its one curve is what the title says
     one_legend(reruns, reruns[-1])  # which names the slices for both
     title_axes(reruns[-1], "Scores, run again")

@@ -65,8 +65,8 @@ def prospect(request: Request) -> Prospect:
 
     def probe(part: Trials, metric: str, failed: Failed) -> None:
         raw = samples(part, metric, at, failed, crossed=True, averaged=False)
-        for task, own in raw.items():
-            for algorithm, sample in own.items():
+        for task, by_algorithm in raw.items():
+            for algorithm, sample in by_algorithm.items():
                 cell = crossing(part, task, algorithm, sample, None)
                 draws[task] = cell.scores.shape
 
@@ -84,15 +84,15 @@ def prospect(request: Request) -> Prospect:
             f" From fewer than {_FEW} draws of a source intervals are very wide."
         )
     why = in_part(case, request)
-    made = calls(request, case, "variance_shares", with_at(at) | case.options)
-    if "command" in made:  # there is none of its own; the report has it
+    ways = calls(request, case, "variance_shares", with_at(at) | case.options)
+    if "command" in ways:  # there is none of its own; the report has it
         options = {"metric": case.metric, **with_at(at), **case.options}
-        made["command"] = command(request, "report", options)
+        ways["command"] = command(request, "report", options)
     return _TOPIC.answered(
         found=basis(case, at),
         why=why,
         strength=strength,
-        **made,
+        **ways,
     )
 
 
@@ -110,11 +110,11 @@ def may_be_crossed(trials: Trials) -> bool:
     labels, params = (
         to_texts(kind.take(rows)) for kind in (details.labels, details.params)
     )
-    told = [json.loads(text) if text else {} for text in labels]
+    parsed = [json.loads(text) if text else {} for text in labels]
     by_name: dict[str, list[str]] = {"params": params} if any(params) else {}
-    for name in dict.fromkeys(name for one in told for name in one):
-        by_name[name] = [json.dumps(one.get(name)) for one in told]
-    return any(len({*drawn}) < len(rows) for drawn in by_name.values())
+    for name in dict.fromkeys(name for one in parsed for name in one):
+        by_name[name] = [json.dumps(one.get(name)) for one in parsed]
+    return any(len({*values}) < len(rows) for values in by_name.values())
 
 
 _ASKED = (
