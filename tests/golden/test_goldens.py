@@ -7,7 +7,7 @@ import goldens as of_goldens
 import numpy as np
 import pytest
 from commands import commands
-from golden_cases import CASES, FOREIGN, asked
+from golden_cases import CASES, FOREIGN, asked, expressions
 from golden_stores import KEPT, PLANS, QUIET, STORES, table
 from goldens import Case, Goldens, Shown
 
@@ -29,6 +29,12 @@ def test_every_command_is_asked_and_every_record_read():
     assert {line.split()[0] for line in asked("commands")} == set(commands())
     read = {name.split("/")[0] for name in asked("records")}
     assert read == {path.name for path in FOREIGN.iterdir()}
+
+
+@pytest.mark.parametrize("file", ["answers", "headlines", "printed", "refusals"])
+def test_nothing_is_asked_in_the_place_of_another(file):
+    titles = [title for title, _ in expressions(file)]
+    assert len(titles) == len(set(titles)) > 1
 
 
 # --- stores that were left half finished: that they go on is a case of each ---------------
