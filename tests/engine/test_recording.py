@@ -116,7 +116,6 @@ def test_a_metric_is_called_by_a_text(name, value):
         *((1, 2), (1, [("loss", 2)]), (1, {"loss": 2}, 3)),
         (3, {}),  # a step without a value
     ],
-    ids=repr,
 )
 def test_a_yield_is_a_step_and_a_dict(item):
     assert refused(recorded, item) == (None, item)
@@ -389,7 +388,7 @@ def test_what_an_algorithm_chose_becomes_its_params():
     assert record.values == {"loss": [1.0]}
 
 
-@pytest.mark.parametrize("chosen", [3, [("C", 1)], None, {"f": object()}], ids=repr)
+@pytest.mark.parametrize("chosen", [3, [("C", 1)], None, {"f": object()}])
 def test_what_was_chosen_is_a_dict_of_plain_values(chosen):
     assert refused(recorded, (None, {"chosen": chosen})) == ("'chosen'", chosen)
 
