@@ -33,10 +33,13 @@ from curvewise.questions.sentences import (
     with_ends,
     would_bring,
 )
-from curvewise.stats.confusion import Concern, Method
-from curvewise.stats.confusion.calibrated import ASSUMED_CORRELATION
-from curvewise.stats.confusion.data import ConcernKind
-from curvewise.stats.confusion.drift import FURTHEST
+from curvewise.stats.confusion import (
+    ASSUMED_CORRELATION,
+    FURTHEST,
+    Concern,
+    ConcernKind,
+    Method,
+)
 from curvewise.stats.interval import Interval
 from curvewise.text import Cell, count, joined, percent, short_names, step
 
