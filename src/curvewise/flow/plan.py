@@ -13,7 +13,7 @@ import numpy as np
 from curvewise import store as stores
 from curvewise.engine.drive import Numbers
 from curvewise.engine.experiment import Experiment
-from curvewise.engine.moved import current
+from curvewise.engine.former_names import current
 from curvewise.errors import CurvewiseError, NoStoreError, listed
 from curvewise.flow.toml import (
     Recipe,

@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeAlias
 from curvewise.engine import spaces
 from curvewise.engine.drive import EXECUTORS, check_workers, limits_of
 from curvewise.engine.experiment import Algorithm, Experiment, Task
-from curvewise.engine.moved import current
+from curvewise.engine.former_names import current
 from curvewise.engine.supervised.tuning import tuned
 from curvewise.errors import CurvewiseError, listed, shortened, unknown
 from curvewise.flow.until import until

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from curvewise.engine.experiment import Algorithm, Task
-from curvewise.engine.moved import current
+from curvewise.engine.former_names import current
 from curvewise.errors import CurvewiseError, unknown
 from curvewise.reproductions import PACKAGE, OfPapers, papers
 from curvewise.zoo.estimators import experiment

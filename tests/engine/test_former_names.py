@@ -6,7 +6,7 @@ import re
 import pytest
 
 from curvewise import store
-from curvewise.engine.moved import MODULES, current
+from curvewise.engine.former_names import MODULES, current
 from curvewise.flow.plan import agree
 
 OLD, NEW = "curvewise.zoo.transfer.Network()", "curvewise_papers.transfer.Network()"

@@ -10,7 +10,7 @@ from support import refused
 
 import curvewise as cw
 from curvewise import store
-from curvewise.engine.moved import MODULES, current
+from curvewise.engine.former_names import MODULES, current
 from curvewise.flow.plan import changed, outlook
 from curvewise.flow.toml import imported
 from curvewise_papers.tictactoe import TdLearner
