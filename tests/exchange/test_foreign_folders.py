@@ -12,8 +12,8 @@ from folder_runs import asked, omitted
 import curvewise as cw
 from curvewise import CurvewiseError, CurvewiseWarning
 from curvewise.cli import main
-from curvewise.exchange.tools import contents
-from curvewise.exchange.tools.contents import seen_at
+from curvewise.exchange.tools import files
+from curvewise.exchange.tools.files import seen_at
 
 HEADER = '#{"t_start": 1.0, "env_id": "CartPole-v1"}\nr,l,t\n'
 MONITOR = HEADER + "10,10,1\n12,12,2\n"
@@ -137,7 +137,7 @@ def closed(monkeypatch):
             raise PermissionError(13, "Permission denied", path)
         return look(path)
 
-    monkeypatch.setattr(contents.os, "scandir", refuse)
+    monkeypatch.setattr(files.os, "scandir", refuse)
 
 
 @pytest.mark.usefixtures("closed")

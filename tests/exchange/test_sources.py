@@ -21,7 +21,7 @@ from curvewise.exchange.tools import (
     is_plain_file,
     is_plain_table,
 )
-from curvewise.exchange.tools.contents import seen_at
+from curvewise.exchange.tools.files import seen_at
 
 FOREIGN = Path(__file__).parents[1] / "assets/foreign"
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from curvewise.exchange.runs import Asked
 from curvewise.exchange.tools import ray_tune
-from curvewise.exchange.tools.contents import seen_at
+from curvewise.exchange.tools.files import seen_at
 
 ASSETS = Path(__file__).parents[1] / "assets" / "foreign" / "ray_tune"
 

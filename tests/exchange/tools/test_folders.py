@@ -11,7 +11,7 @@ from logged_curves import curves
 
 from curvewise.exchange.runs import Asked
 from curvewise.exchange.tools import folders
-from curvewise.exchange.tools.contents import seen_at
+from curvewise.exchange.tools.files import seen_at
 
 ASSETS = Path(__file__).parents[2] / "assets/foreign"
 

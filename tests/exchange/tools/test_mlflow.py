@@ -33,7 +33,7 @@ from curvewise import CurvewiseError, CurvewiseWarning
 from curvewise.exchange import tools
 from curvewise.exchange.runs import Asked
 from curvewise.exchange.tools import mlflow
-from curvewise.exchange.tools.contents import seen_at
+from curvewise.exchange.tools.files import seen_at
 
 # --- what MLflow wrote -------------------------------------------------------------------
 

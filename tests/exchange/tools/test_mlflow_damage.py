@@ -22,8 +22,7 @@ from curvewise import CurvewiseError
 from curvewise.exchange import tools
 from curvewise.exchange.read import found_in
 from curvewise.exchange.runs import Asked
-from curvewise.exchange.tools import contents
-from curvewise.exchange.tools.contents import seen_at
+from curvewise.exchange.tools.files import seen_at
 from curvewise.exchange.tools.mlflow import meta_of
 
 
@@ -38,7 +37,7 @@ def test_a_database_that_was_cut(tmp_path):
 
 
 def test_a_database_that_somebody_keeps_for_themselves(tmp_path, monkeypatch):
-    monkeypatch.setattr(contents, "_PATIENCE", 0.1)
+    monkeypatch.setattr("curvewise.exchange.tools.files._PATIENCE", 0.1)
     path = database("3.17.2", tmp_path)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")

@@ -240,7 +240,7 @@ def test_the_notebook_of_a_sampler_is_left_out_and_counted(tmp_path):
 
 
 def test_a_database_that_somebody_keeps_for_himself_is_locked(tmp_path, monkeypatch):
-    monkeypatch.setattr("curvewise.exchange.tools.contents._PATIENCE", 0.05)
+    monkeypatch.setattr("curvewise.exchange.tools.files._PATIENCE", 0.05)
     path = copied("search.db", tmp_path)
     database = sqlite3.connect(path)
     database.execute("BEGIN EXCLUSIVE")

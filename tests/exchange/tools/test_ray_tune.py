@@ -11,7 +11,7 @@ from ray_files import ASSETS, add_state, found, make, report, rows, same
 import curvewise as cw
 from curvewise.exchange.runs import Asked
 from curvewise.exchange.tools import ray_tune
-from curvewise.exchange.tools.contents import Seen, seen_at
+from curvewise.exchange.tools.files import Seen, seen_at
 
 VERSIONS = ["2.6.3", "2.60.0"]
 TOLD = {"algorithm": "params.lr", "metrics": {"accuracy": "higher", "loss": "lower"}}

@@ -12,7 +12,7 @@ from logged_curves import curves
 import curvewise as cw
 from curvewise.exchange.runs import Asked
 from curvewise.exchange.tools import tensorboard
-from curvewise.exchange.tools.contents import Seen, seen_at
+from curvewise.exchange.tools.files import Seen, seen_at
 
 ASSETS = Path(__file__).parents[2] / "assets" / "foreign" / "tensorboard"
 NAME = "events.out.tfevents.{}.host"

@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, Keyword, Message, listed
 from curvewise.exchange.runs import Asked, Runs, Sheet
-from curvewise.exchange.tools.contents import Seen, seen_among, seen_at
+from curvewise.exchange.tools.files import Seen, seen_among, seen_at
 
 Found: TypeAlias = Runs | Sheet
 

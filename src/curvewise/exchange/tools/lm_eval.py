@@ -8,7 +8,7 @@ from typing import Any
 
 from curvewise.errors import CurvewiseError
 from curvewise.exchange.runs import Asked, Sheet, is_number, left_out, table_of
-from curvewise.exchange.tools.contents import Seen
+from curvewise.exchange.tools.files import Seen
 from curvewise.metrics import Direction, Metric, find
 
 _WAYS: dict[bool, Direction] = {True: "higher", False: "lower"}

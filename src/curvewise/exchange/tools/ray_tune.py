@@ -22,7 +22,7 @@ from curvewise.exchange.runs import (
     objects_in,
     parsed,
 )
-from curvewise.exchange.tools.contents import Seen
+from curvewise.exchange.tools.files import Seen
 from curvewise.metrics import Floats
 from curvewise.text import count
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from curvewise.errors import CurvewiseError, Keyword, Message, listed, shortened
 from curvewise.exchange.runs import Asked, Gathered, Runs
-from curvewise.exchange.tools.contents import Seen, unreadable
+from curvewise.exchange.tools.files import Seen, unreadable
 from curvewise.metrics import Floats, Metric, find
 from curvewise.text import count
 

@@ -35,7 +35,7 @@ from curvewise.exchange.runs import (
     columns_of,
     joined_scalars,
 )
-from curvewise.exchange.tools.contents import Seen, seen_at
+from curvewise.exchange.tools.files import Seen, seen_at
 from curvewise.exchange.tools.folders.layout import (
     LINES,
     TABLES,

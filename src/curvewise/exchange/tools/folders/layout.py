@@ -10,7 +10,7 @@ from typing import Any
 
 from curvewise.errors import CurvewiseError, shortened
 from curvewise.exchange.runs import LeftOut, flattened, left_out, parsed
-from curvewise.exchange.tools.contents import Seen
+from curvewise.exchange.tools.files import Seen
 from curvewise.exchange.tools.folders.logs import CONFIG_KEYS, HISTORIES, SPLITS
 
 TRAINER = "trainer_state.json"

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from curvewise.exchange.runs import Asked, Runs, Scalars, left_out
-from curvewise.exchange.tools.contents import Seen
+from curvewise.exchange.tools.files import Seen
 from curvewise.exchange.tools.mlflow.runs import (
     DELETED,
     WITH_EXPERIMENT,

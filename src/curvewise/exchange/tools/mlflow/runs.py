@@ -23,7 +23,7 @@ from curvewise.exchange.runs import (
     left_out,
     scalars_by_metric,
 )
-from curvewise.exchange.tools.contents import opened
+from curvewise.exchange.tools.files import opened
 from curvewise.metrics import Floats
 from curvewise.text import count
 from curvewise.trials.columns import Ints

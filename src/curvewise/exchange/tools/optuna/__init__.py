@@ -26,7 +26,7 @@ from curvewise.exchange.runs import (
     scalars_by_metric,
 )
 from curvewise.exchange.tables import load
-from curvewise.exchange.tools.contents import Connection, Seen, opened, unreadable
+from curvewise.exchange.tools.files import Connection, Seen, opened, unreadable
 from curvewise.exchange.tools.optuna.studies import (
     INTERMEDIATE,
     METRIC_NAMES,

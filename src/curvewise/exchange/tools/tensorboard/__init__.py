@@ -19,7 +19,7 @@ from curvewise.exchange.runs import (
     columns_of,
     left_out,
 )
-from curvewise.exchange.tools.contents import Seen
+from curvewise.exchange.tools.files import Seen
 from curvewise.exchange.tools.folders.layout import Configurations, is_config
 from curvewise.exchange.tools.folders.logs import SPLITS
 from curvewise.exchange.tools.tensorboard.records import (

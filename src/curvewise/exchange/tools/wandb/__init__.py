@@ -14,7 +14,7 @@ import pyarrow as pa
 from curvewise.errors import CurvewiseError, shortened
 from curvewise.exchange.runs import Asked, Gathered, Runs, columns_of
 from curvewise.exchange.tables import load
-from curvewise.exchange.tools.contents import Seen, unreadable
+from curvewise.exchange.tools.files import Seen, unreadable
 from curvewise.exchange.tools.wandb.exports import (
     History,
     fits_table,
