@@ -13,7 +13,7 @@ import curvewise as cw
 from curvewise import CurvewiseError, CurvewiseWarning
 from curvewise.cli import main
 from curvewise.exchange.tools import files
-from curvewise.exchange.tools.files import seen_at
+from curvewise.exchange.tools.files import listing_at
 
 HEADER = '#{"t_start": 1.0, "env_id": "CartPole-v1"}\nr,l,t\n'
 MONITOR = HEADER + "10,10,1\n12,12,2\n"
@@ -157,9 +157,9 @@ def test_a_folder_of_which_nothing_can_be_seen(tmp_path):
 
 
 def test_what_vanishes_meanwhile_is_told(logs, monkeypatch):
-    seen = seen_at(logs)
+    listing = listing_at(logs)
     (logs / "ppo-s1" / "monitor.csv").unlink()
-    monkeypatch.setattr("curvewise.exchange.tools.seen_at", lambda _: seen)
+    monkeypatch.setattr("curvewise.exchange.tools.listing_at", lambda _: listing)
     with pytest.warns(CurvewiseWarning, match="No such file"):
         assert len(cw.read(logs, roles=ROLES)) == 2
 
@@ -199,7 +199,7 @@ def test_a_hundred_thousand_files_are_looked_through(tmp_path):
         for j in range(1000):
             (tmp_path / f"d{i}" / f"{j}.log").touch()
     (tmp_path / "d7" / "monitor.csv").write_text(MONITOR)
-    assert len(seen_at(tmp_path).files) == 100_001
+    assert len(listing_at(tmp_path).files) == 100_001
     assert len(cw.read(tmp_path, roles={"algorithm": "ppo"})) == 1
 
 

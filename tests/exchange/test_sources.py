@@ -21,7 +21,7 @@ from curvewise.exchange.tools import (
     is_plain_file,
     is_plain_table,
 )
-from curvewise.exchange.tools.files import seen_at
+from curvewise.exchange.tools.files import listing_at
 
 FOREIGN = Path(__file__).parents[1] / "assets/foreign"
 
@@ -79,8 +79,8 @@ def test_a_hundred_thousand_files(tmp_path):
         for j in range(1000):
             (folder / f"{j}.bin").touch()
     start = time.process_time()
-    seen = seen_at(tmp_path)
-    assert len(seen.files) == 100_000
+    listing = listing_at(tmp_path)
+    assert len(listing.files) == 100_000
     with pytest.raises(CurvewiseError, match="100,000 files"):
         cw.read(tmp_path)
     print(f"{time.process_time() - start:.1f} s")
@@ -116,10 +116,10 @@ def test_what_a_tool_reads_never_passes_for_a_plain_table(tmp_path):
             database.execute(f"CREATE TABLE {table} (a)")
     known, plain = set(), set()
     for path in [*files, *tmp_path.iterdir()]:
-        seen = seen_at(path)
-        if any(one.fits_path(seen) for one in readers("path")):
+        listing = listing_at(path)
+        if any(one.fits_path(listing) for one in readers("path")):
             known.add(path)
-        if is_plain_file(seen):
+        if is_plain_file(listing):
             plain.add(path)
     assert not known & plain
     assert {path.parent for path in known} > {tmp_path}

@@ -7,13 +7,13 @@ import numpy as np
 
 from curvewise.exchange.runs import Asked
 from curvewise.exchange.tools import ray_tune
-from curvewise.exchange.tools.files import seen_at
+from curvewise.exchange.tools.files import listing_at
 
 ASSETS = Path(__file__).parents[1] / "assets" / "foreign" / "ray_tune"
 
 
 def found(path, **asked):
-    return ray_tune.read_path(seen_at(path), Asked(**asked))
+    return ray_tune.read_path(listing_at(path), Asked(**asked))
 
 
 def rows(runs):

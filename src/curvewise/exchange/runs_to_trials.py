@@ -43,7 +43,7 @@ from curvewise.exchange.run_names import (
 from curvewise.exchange.runs import CROSSED, LeftOut, Runs, Scalars
 from curvewise.metrics import Metric, find
 from curvewise.text import count
-from curvewise.text import joined as listing
+from curvewise.text import joined as joined_words
 from curvewise.trials import Trials, names
 from curvewise.trials.columns import (
     Core,
@@ -134,7 +134,7 @@ def _numbers_of(left_out: Sequence[LeftOut]) -> str:
     for one in left_out:
         n[one.what] += one.n
     parts = [f"{k:,}" if what == "run" else count(k, what) for what, k in n.items()]
-    return listing(parts) if parts else "none"
+    return joined_words(parts) if parts else "none"
 
 
 def with_labels(runs: Runs, labels: pa.Table, on: Any, name: str) -> Runs:

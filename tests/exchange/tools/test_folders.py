@@ -11,7 +11,7 @@ from logged_curves import curves
 
 from curvewise.exchange.runs import Asked
 from curvewise.exchange.tools import folders
-from curvewise.exchange.tools.files import seen_at
+from curvewise.exchange.tools.files import listing_at
 
 ASSETS = Path(__file__).parents[2] / "assets/foreign"
 
@@ -21,7 +21,7 @@ def expected(tool):
 
 
 def runs_at(path, tool="folder", **asked):
-    return folders.read_path(seen_at(path), Asked(**asked), tool)
+    return folders.read_path(listing_at(path), Asked(**asked), tool)
 
 
 def rows(runs):

@@ -33,7 +33,7 @@ from curvewise import CurvewiseError, CurvewiseWarning
 from curvewise.exchange import tools
 from curvewise.exchange.runs import Asked
 from curvewise.exchange.tools import mlflow
-from curvewise.exchange.tools.files import seen_at
+from curvewise.exchange.tools.files import listing_at
 
 # --- what MLflow wrote -------------------------------------------------------------------
 
@@ -204,13 +204,13 @@ def test_artifacts_and_models_are_no_runs(tmp_path):
 
 def test_a_hundred_thousand_artifacts_are_passed_over(tmp_path):
     root = files("3.17.2", tmp_path)
-    seen = seen_at(root)
+    listing = listing_at(root)
     place = next(
-        f for f in seen.files if f.endswith("/meta.yaml") and f.count("/") == 2
+        f for f in listing.files if f.endswith("/meta.yaml") and f.count("/") == 2
     )
     many = tuple(place.replace("meta.yaml", f"artifacts/{i}/x") for i in range(100_000))
     begin = process_time()
-    found = mlflow.read_path(replace(seen, files=(*seen.files, *many)), Asked())
+    found = mlflow.read_path(replace(listing, files=(*listing.files, *many)), Asked())
     assert process_time() - begin < 2
     assert found.table.num_rows == 16
 
@@ -299,7 +299,7 @@ def test_candidates_of_a_search_are_runs_and_the_search_is_none(tmp_path):
     assert all(
         "best_cv_score" in run["metrics"] for run in told if run["parent"] is None
     )
-    runs = mlflow.read_path(seen_at(path), Asked())
+    runs = mlflow.read_path(listing_at(path), Asked())
     assert set(runs.table.column("run_uuid").to_pylist()) == set(children)
     assert "best_cv_score" not in runs.scalars.names
     (left,) = runs.left_out

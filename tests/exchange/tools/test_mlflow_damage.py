@@ -22,7 +22,7 @@ from curvewise import CurvewiseError
 from curvewise.exchange import tools
 from curvewise.exchange.read import found_in
 from curvewise.exchange.runs import Asked
-from curvewise.exchange.tools.files import seen_at
+from curvewise.exchange.tools.files import listing_at
 from curvewise.exchange.tools.mlflow import meta_of
 
 
@@ -153,8 +153,8 @@ def test_long_curves_come_whole(tmp_path):
 def test_folders_and_files_that_may_not_be_read(tmp_path, monkeypatch):
     root = files("3.17.2", tmp_path)
     folder = run_folders(root)["net-1"]
-    seen = replace(seen_at(root), unreadable=("1/secret",))
-    monkeypatch.setattr(tools, "seen_at", lambda path: seen)
+    listing = replace(listing_at(root), unreadable=("1/secret",))
+    monkeypatch.setattr(tools, "listing_at", lambda path: listing)
     (folder / "params/lr").unlink()  # gone after it was seen
     (folder / "metrics/acc").unlink()
     trials, said = quietly(root)

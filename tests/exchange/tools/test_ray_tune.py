@@ -11,7 +11,7 @@ from ray_files import ASSETS, add_state, found, make, report, rows, same
 import curvewise as cw
 from curvewise.exchange.runs import Asked
 from curvewise.exchange.tools import ray_tune
-from curvewise.exchange.tools.files import Seen, seen_at
+from curvewise.exchange.tools.files import Listing, listing_at
 
 VERSIONS = ["2.6.3", "2.60.0"]
 TOLD = {"algorithm": "params.lr", "metrics": {"accuracy": "higher", "loss": "lower"}}
@@ -94,8 +94,8 @@ def test_a_trial_alone_and_its_file_alone(tmp_path):
         assert row["params.model/units"] == 64
         assert row["status"] == "running"  # what ended is in the folder above
     assert curves(trial) == curves(file)
-    assert ray_tune.fits_path(seen_at(folder / "result.json"))
-    assert not ray_tune.fits_path(seen_at(folder / "params.json"))
+    assert ray_tune.fits_path(listing_at(folder / "result.json"))
+    assert not ray_tune.fits_path(listing_at(folder / "params.json"))
 
 
 @pytest.mark.parametrize("clock", ["samples", "time_total_s", "eval/parts/a"])
@@ -250,12 +250,12 @@ def test_numbers_that_are_too_large_are_no_numbers(tmp_path):
 
 
 def test_folders_without_results_of_ray_are_not_rays(tmp_path):
-    assert not ray_tune.fits_path(seen_at(tmp_path))
+    assert not ray_tune.fits_path(listing_at(tmp_path))
     (tmp_path / "result.json").write_text("{}")
-    assert not ray_tune.fits_path(seen_at(tmp_path))
-    assert not ray_tune.fits_path(seen_at(tmp_path / "result.json"))
+    assert not ray_tune.fits_path(listing_at(tmp_path))
+    assert not ray_tune.fits_path(listing_at(tmp_path / "result.json"))
     (tmp_path / "params.json").write_text("{}")
-    assert ray_tune.fits_path(seen_at(tmp_path))
+    assert ray_tune.fits_path(listing_at(tmp_path))
 
 
 def test_empty_results_are_said_to_be_so(tmp_path):
@@ -276,9 +276,9 @@ def test_what_may_not_be_read_is_left_out_with_the_reason(tmp_path, monkeypatch)
         return opened(self, *args, **kwargs)
 
     monkeypatch.setattr(Path, "open", refuse)
-    seen = seen_at(tmp_path)
-    seen = Seen(seen.path, True, files=seen.files, unreadable=("secret",))
-    runs = ray_tune.read_path(seen, Asked())
+    listing = listing_at(tmp_path)
+    listing = Listing(listing.path, True, files=listing.files, unreadable=("secret",))
+    runs = ray_tune.read_path(listing, Asked())
     closed, secret = runs.left_out
     assert (closed.n, closed.what, closed.examples) == (1, "run", ("net_0a1b2_00001",))
     assert (secret.n, secret.what, secret.examples) == (1, "folder", ("secret",))

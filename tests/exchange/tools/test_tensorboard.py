@@ -12,7 +12,7 @@ from logged_curves import curves
 import curvewise as cw
 from curvewise.exchange.runs import Asked
 from curvewise.exchange.tools import tensorboard
-from curvewise.exchange.tools.files import Seen, seen_at
+from curvewise.exchange.tools.files import Listing, listing_at
 
 ASSETS = Path(__file__).parents[2] / "assets" / "foreign" / "tensorboard"
 NAME = "events.out.tfevents.{}.host"
@@ -20,7 +20,7 @@ RETURN = {"eval/return": "higher"}
 
 
 def found(path, **asked):
-    return tensorboard.read_path(seen_at(path), Asked(**asked))
+    return tensorboard.read_path(listing_at(path), Asked(**asked))
 
 
 def same(one, other):
@@ -240,9 +240,9 @@ def test_files_and_folders_without_permission_are_left_out(small, monkeypatch):
         return opened(self, *args, **kwargs)
 
     monkeypatch.setattr(Path, "open", refuse)
-    seen = seen_at(path.parents[1])
-    seen = Seen(seen.path, True, files=seen.files, unreadable=("secret",))
-    runs = tensorboard.read_path(seen, Asked())
+    listing = listing_at(path.parents[1])
+    listing = Listing(listing.path, True, files=listing.files, unreadable=("secret",))
+    runs = tensorboard.read_path(listing, Asked())
     files, folders = runs.left_out
     assert (files.what, files.examples) == ("event file", (f"closed/{path.name}",))
     assert (folders.what, folders.examples) == ("folder", ("secret",))

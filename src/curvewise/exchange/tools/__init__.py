@@ -3,7 +3,7 @@
 A module here says what it recognises and how it is read. Each pair of functions may be
 absent:
 
-``fits_path(seen)``, ``read_path(seen, asked)``
+``fits_path(listing)``, ``read_path(listing, asked)``
     Of a file or a folder.
 ``fits_table(table)``, ``read_table(table, name, asked)``
     Of a frame, or of a file that holds a table.
@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from curvewise.errors import CurvewiseError, Keyword, Message, listed
 from curvewise.exchange.runs import Asked, Runs, Sheet
-from curvewise.exchange.tools.files import Seen, seen_among, seen_at
+from curvewise.exchange.tools.files import Listing, listing_among, listing_at
 
 Found: TypeAlias = Runs | Sheet
 
@@ -69,37 +69,37 @@ _COLUMNS = re.compile(
 
 def from_path(path: Path | list[Path], asked: Asked, tool: str | None) -> Found | None:
     """Return the runs of files or folders of another tool, or None if they are nobody's."""
-    seen = seen_at(path) if isinstance(path, Path) else seen_among(path)
-    if tool is None and is_plain_file(seen):
+    listing = listing_at(path) if isinstance(path, Path) else listing_among(path)
+    if tool is None and is_plain_file(listing):
         return None
-    fitting = [t for t in _candidates(tool, "path") if _module(t).fits_path(seen)]
+    fitting = [t for t in _candidates(tool, "path") if _module(t).fits_path(listing)]
     if tool is None and (not fitting or set(fitting) <= _WITH_LOGS):
         fits = "is_beside" if fitting else "fits_path"
-        if getattr(_module("folder"), fits)(seen):  # logs of anybody
+        if getattr(_module("folder"), fits)(listing):  # logs of anybody
             fitting.append("folder")
-    if not fitting and seen.is_folder:
+    if not fitting and listing.is_folder:
         of_tool = f" of {tool}" if tool else ""
         raise CurvewiseError(
-            f"{seen.path} is a folder without results{of_tool} that can be read: it has "
-            f"{seen.summary()}. Pass a file of results, a folder that one of "
+            f"{listing.path} is a folder without results{of_tool} that can be read: it has "
+            f"{listing.summary()}. Pass a file of results, a folder that one of "
             f"{listed(TOOLS[:6])} wrote, or one with a CSV or JSON file per run.",
             argument="source",
-            value=seen.path,
+            value=listing.path,
         )
     if not fitting:
         return None
-    runs: Found = _module(fitting[0]).read_path(seen, asked)
+    runs: Found = _module(fitting[0]).read_path(listing, asked)
     others = [t for t in fitting[1:] if (fitting[0], t) not in _SAME_NUMBERS]
     return _with_others(runs, others) if others else runs
 
 
-def is_plain_file(seen: Seen) -> bool:
+def is_plain_file(listing: Listing) -> bool:
     """Return whether a file is a table that no tool knows by its name or first bytes."""
     return (
-        seen.path.suffix.lower() in _TABLES
-        and not seen.is_folder
-        and not _NAMES.fullmatch(seen.path.name)
-        and not _MARKS.match(seen.head)
+        listing.path.suffix.lower() in _TABLES
+        and not listing.is_folder
+        and not _NAMES.fullmatch(listing.path.name)
+        and not _MARKS.match(listing.head)
     )
 
 
@@ -155,9 +155,9 @@ def several_paths(source: object) -> list[Path] | None:
 
 def is_foreign_database(path: Path) -> bool:
     """Return whether an SQLite file is another tool's, and not a store of ours."""
-    seen = seen_at(path)
-    return bool(seen.tables) and any(
-        _module(tool).fits_path(seen) for tool in _candidates(None, "path")
+    listing = listing_at(path)
+    return bool(listing.tables) and any(
+        _module(tool).fits_path(listing) for tool in _candidates(None, "path")
     )
 
 

@@ -18,8 +18,8 @@ _SQLITE = b"SQLite format 3\0"
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A file with its first bytes, or a folder with the files below it."""
+class Listing:
+    """What lies at a path: a file and its first bytes, or a folder and the files below."""
 
     path: Path
     is_folder: bool
@@ -43,7 +43,7 @@ class Seen:
     def summary(self) -> str:
         """Return what a folder holds, for a message.
 
-        >>> Seen(Path("x"), True, files=("a.txt", "b.txt", "c")).summary()
+        >>> Listing(Path("x"), True, files=("a.txt", "b.txt", "c")).summary()
         "3 files (2 '.txt', 1 without an ending)"
         """
         closed = len(self.unreadable)
@@ -77,7 +77,7 @@ def _ending(end: str) -> str:
     return f"'{shortened(end)}'" if end else "without an ending"
 
 
-def seen_at(path: Path) -> Seen:
+def listing_at(path: Path) -> Listing:
     """Return what lies at a path that exists."""
     if path.name in ("", ".."):  # runs are called by the folder they are in
         path = path.resolve()
@@ -98,10 +98,10 @@ def seen_at(path: Path) -> Seen:
     tables = frozenset[str]()
     if head.startswith(_SQLITE):
         tables = table_names(path)
-    return Seen(path, is_folder=False, head=head, tables=tables, files=(path.name,))
+    return Listing(path, is_folder=False, head=head, tables=tables, files=(path.name,))
 
 
-def seen_among(paths: Sequence[Path]) -> Seen:
+def listing_among(paths: Sequence[Path]) -> Listing:
     """Return what lies at several paths, as if it were one folder without the rest."""
     for path in paths:
         if not path.exists():
@@ -113,7 +113,7 @@ def seen_among(paths: Sequence[Path]) -> Seen:
     whole = _each_once(path.absolute() for path in paths)
     top = Path(os.path.commonpath([p if p.is_dir() else p.parent for p in whole]))
     if len(whole) == 1 and whole[0].is_dir():
-        return seen_at(whole[0])
+        return listing_at(whole[0])
     files: list[str] = []
     closed: list[str] = []
     hollow: list[str] = []
@@ -127,15 +127,15 @@ def seen_among(paths: Sequence[Path]) -> Seen:
         closed += [f"{before}{one}" for one in folder.unreadable]
         hollow += [f"{before}{one}".rstrip("/") for one in folder.hollow]
         files += [f"{before}{folder.odd.get(name, name)}" for name in folder.files]
-    return _seen(top, files, closed, hollow)
+    return _listing(top, files, closed, hollow)
 
 
-def _seen(
+def _listing(
     top: Path, files: Iterable[str], closed: Iterable[str], hollow: Iterable[str]
-) -> Seen:
+) -> Listing:
     """Return a folder with what is below it, by names as they stand there."""
     names = {utf8(file): file for file in files}
-    return Seen(
+    return Listing(
         top,
         is_folder=True,
         files=tuple(sorted(names)),
@@ -174,7 +174,7 @@ class _Homes:
         )
 
 
-def _folder(path: Path) -> Seen:
+def _folder(path: Path) -> Listing:
     files: list[str] = []
     closed: list[str] = []
     hollow: list[str] = []
@@ -197,7 +197,7 @@ def _folder(path: Path) -> Seen:
                 waiting.append((entry.path, f"{before}{entry.name}/"))
             elif kind == "file":
                 files.append(f"{before}{entry.name}")
-    return _seen(path, files, closed, hollow)
+    return _listing(path, files, closed, hollow)
 
 
 def _kind(entry: os.DirEntry[str], homes: _Homes) -> str:

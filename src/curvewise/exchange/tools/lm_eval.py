@@ -8,23 +8,23 @@ from typing import Any
 
 from curvewise.errors import CurvewiseError
 from curvewise.exchange.runs import Asked, Sheet, is_number, left_out, table_of
-from curvewise.exchange.tools.files import Seen
+from curvewise.exchange.tools.files import Listing
 from curvewise.metrics import Direction, Metric, find
 
 _WAYS: dict[bool, Direction] = {True: "higher", False: "lower"}
 
 
-def fits_path(seen: Seen) -> bool:
+def fits_path(listing: Listing) -> bool:
     """Return whether a file holds results, or a folder has such files."""
-    if not seen.is_folder:
-        return seen.path.suffix == ".json" and _results_in(seen.path) is not None
-    return any(_results_in(seen.place(file)) is not None for file in _named(seen))
+    if not listing.is_folder:
+        return listing.path.suffix == ".json" and _results_in(listing.path) is not None
+    return any(_results_in(listing.place(file)) is not None for file in _named(listing))
 
 
-def read_path(seen: Seen, asked: Asked) -> Sheet:
+def read_path(listing: Listing, asked: Asked) -> Sheet:
     """Return one row per evaluation and task."""
-    files = _named(seen) if seen.is_folder else list(seen.files)
-    results = {file: _results_in(seen.place(file)) for file in files}
+    files = _named(listing) if listing.is_folder else list(listing.files)
+    results = {file: _results_in(listing.place(file)) for file in files}
     rows: list[dict[str, Any]] = []
     meanings: dict[str, dict[str, Metric]] = {}
     sums: list[str] = []
@@ -46,13 +46,16 @@ def read_path(seen: Seen, asked: Asked) -> Sheet:
             who = _who(content) | {"task": task, "evaluation": file}
             rows.append(who | {"num_fewshot": shots} | scores)
     if not meanings:
-        raise CurvewiseError(f"{seen.path} holds no scores of lm-evaluation-harness.")
+        raise CurvewiseError(
+            f"{listing.path} holds no scores of lm-evaluation-harness."
+        )
     models = {row["model"] for row in rows}
     # One name with other arguments is another model.
     is_named = len({(row["model"], row["model_args"]) for row in rows}) == len(models)
     odd = [file for file, content in results.items() if content is None]
     return Sheet(
-        f"lm-evaluation-harness {'folder' if seen.is_folder else 'file'} {seen.path.name}",
+        f"lm-evaluation-harness {'folder' if listing.is_folder else 'file'} "
+        f"{listing.path.name}",
         table_of(rows),
         {
             "task": "task",
@@ -69,10 +72,10 @@ def read_path(seen: Seen, asked: Asked) -> Sheet:
     )
 
 
-def _named(seen: Seen) -> list[str]:
+def _named(listing: Listing) -> list[str]:
     return [
         file
-        for file in seen.files
+        for file in listing.files
         if file.endswith(".json") and file.rpartition("/")[2].startswith("results")
     ]
 

@@ -22,7 +22,7 @@ from curvewise.exchange.runs import (
     objects_in,
     parsed,
 )
-from curvewise.exchange.tools.files import Seen
+from curvewise.exchange.tools.files import Listing
 from curvewise.metrics import Floats
 from curvewise.text import count
 
@@ -75,44 +75,46 @@ class _Trials(Gathered):
         self.without_step = 0
 
 
-def fits_path(seen: Seen) -> bool:
+def fits_path(listing: Listing) -> bool:
     """Return whether there are results of trials of Ray Tune."""
-    if not seen.is_folder:
-        return seen.path.name == _RESULT and _is_report(seen.head)
-    results = seen.named(_RESULT, _TABLE)
+    if not listing.is_folder:
+        return listing.path.name == _RESULT and _is_report(listing.head)
+    results = listing.named(_RESULT, _TABLE)
     if not results:
         return False
-    files = set(seen.files)
+    files = set(listing.files)
     siblings = (f"{_parent(file)}{_PARAMS}" in files for file in results)
-    return any(siblings) or any(_STATE.fullmatch(file) for file in seen.files)
+    return any(siblings) or any(_STATE.fullmatch(file) for file in listing.files)
 
 
-def read_path(seen: Seen, asked: Asked) -> Runs:
+def read_path(listing: Listing, asked: Asked) -> Runs:
     """Return the trials of a folder, or of one ``result.json``."""
-    states = _states_in([seen.place(f) for f in seen.files if _STATE.fullmatch(f)])
-    trials, files = _Trials(), set(seen.files)
-    for folder in _folders(seen, states):
+    states = _states_in(
+        [listing.place(f) for f in listing.files if _STATE.fullmatch(f)]
+    )
+    trials, files = _Trials(), set(listing.files)
+    for folder in _folders(listing, states):
         try:
-            _add(trials, seen, folder, files, states, asked)
+            _add(trials, listing, folder, files, states, asked)
         except OSError:
-            trials.closed.append(folder.rstrip("/") or seen.path.name)
+            trials.closed.append(folder.rstrip("/") or listing.path.name)
     step = asked.step or _USUAL_STEP
     if trials.numbers and step not in trials.numbers:
         raise CurvewiseError(
-            f"step is '{step}', and no trial of {seen.path} reports such a number. Count "
-            f"by one of {listed(sorted(trials.numbers), most=20)}.",
+            f"step is '{step}', and no trial of {listing.path} reports such a number. "
+            f"Count by one of {listed(sorted(trials.numbers), most=20)}.",
             argument="step",
             value=step,
         )
-    _name(trials, seen)
+    _name(trials, listing)
     is_named = all(row["trainable"] for row in trials.rows)
     return Runs(
-        f"Ray Tune {'folder' if seen.is_folder else 'file'} {seen.path}",
+        f"Ray Tune {'folder' if listing.is_folder else 'file'} {listing.path}",
         trials.table(),
         trials.scalars(),
         usual={"algorithm": "trainable"} if is_named and trials.rows else {},
         steps=step,
-        left_out=(*_left_out(trials, states), *seen.left_out()),
+        left_out=(*_left_out(trials, states), *listing.left_out()),
         remarks=tuple(_remarks(trials, states, step)),
     )
 
@@ -125,21 +127,21 @@ def _parent(file: str) -> str:
     return file[: file.rfind("/") + 1]
 
 
-def _home(seen: Seen) -> str:
+def _home(listing: Listing) -> str:
     """Return the name of the folder itself, or of the one that a file is in."""
-    path = seen.path.resolve()
-    return path.name if seen.is_folder else path.parent.name
+    path = listing.path.resolve()
+    return path.name if listing.is_folder else path.parent.name
 
 
 # --- trials ------------------------------------------------------------------------------
 
 
-def _folders(seen: Seen, states: _States) -> list[str]:
+def _folders(listing: Listing, states: _States) -> list[str]:
     """Return the folders of trials, less those that Ray ran again."""
-    experiments = {_parent(file) for file in seen.files if _STATE.fullmatch(file)}
-    folders = {_parent(file) for file in seen.named(_RESULT, _TABLE)}
+    experiments = {_parent(file) for file in listing.files if _STATE.fullmatch(file)}
+    folders = {_parent(file) for file in listing.named(_RESULT, _TABLE)}
     # A trial that failed before its first report has params or an error, and no result.
-    for file in seen.named(_PARAMS, _ERROR):
+    for file in listing.named(_PARAMS, _ERROR):
         if _parent(_parent(file)[:-1]) in experiments and _parent(file):
             folders.add(_parent(file))
     trials = sorted(folders - experiments)
@@ -148,7 +150,7 @@ def _folders(seen: Seen, states: _States) -> list[str]:
 
 def _add(
     trials: _Trials,
-    seen: Seen,
+    listing: Listing,
     folder: str,
     files: set[str],
     states: _States,
@@ -158,9 +160,9 @@ def _add(
 
     def place(name: str) -> Path | None:
         file = f"{folder}{name}"
-        return seen.place(file) if file in files else None
+        return listing.place(file) if file in files else None
 
-    name = PurePosixPath(folder).name or _home(seen)
+    name = PurePosixPath(folder).name or _home(listing)
     reports, broken = _reports(place(_RESULT), place(_TABLE))
     last = reports[-1] if reports else {}
     content = _object_in(place(_PARAMS))
@@ -223,10 +225,10 @@ def _flat(report: dict[str, Any]) -> dict[str, Any]:
     return flattened(report, "/") if is_nested else report
 
 
-def _name(trials: _Trials, seen: Seen) -> None:
+def _name(trials: _Trials, listing: Listing) -> None:
     """Call trials by their folders where names alone are the same in two experiments."""
     paths = [PurePosixPath(folder) for folder in trials.folders]
-    experiments = [path.parent.name or _home(seen) for path in paths]
+    experiments = [path.parent.name or _home(listing) for path in paths]
     is_unique = len({row["run"] for row in trials.rows}) == len(trials.rows)
     for row, folder, experiment in zip(
         trials.rows, trials.folders, experiments, strict=True

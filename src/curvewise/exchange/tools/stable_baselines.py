@@ -13,7 +13,7 @@ import numpy as np
 
 from curvewise.errors import CurvewiseError, Keyword, Message, listed, shortened
 from curvewise.exchange.runs import Asked, Gathered, Runs
-from curvewise.exchange.tools.files import Seen, unreadable
+from curvewise.exchange.tools.files import Listing, unreadable
 from curvewise.metrics import Floats, Metric, find
 from curvewise.text import count
 
@@ -67,34 +67,34 @@ class _Episodes:
     remarks: Sequence[str] = ()
 
 
-def fits_path(seen: Seen) -> bool:
+def fits_path(listing: Listing) -> bool:
     """Return whether a file or a folder is one of Stable-Baselines3."""
-    if not seen.is_folder:
+    if not listing.is_folder:
         return (
-            (_is_monitor(seen.path.name) and seen.head.startswith(b"#"))
-            or (seen.head.startswith(b"#{") and b"t_start" in seen.head[:400])
-            or seen.path.suffix == ".npz"
-            or (seen.path.name == _PROGRESS and _is_loggers(seen.path))
+            (_is_monitor(listing.path.name) and listing.head.startswith(b"#"))
+            or (listing.head.startswith(b"#{") and b"t_start" in listing.head[:400])
+            or listing.path.suffix == ".npz"
+            or (listing.path.name == _PROGRESS and _is_loggers(listing.path))
         )
-    if any(map(_is_monitor, seen.files)) or seen.named(_EVALUATIONS):
+    if any(map(_is_monitor, listing.files)) or listing.named(_EVALUATIONS):
         return True
-    return any(_is_loggers(seen.place(file)) for file in seen.named(_PROGRESS))
+    return any(_is_loggers(listing.place(file)) for file in listing.named(_PROGRESS))
 
 
-def read_path(seen: Seen, asked: Asked) -> Runs:
+def read_path(listing: Listing, asked: Asked) -> Runs:
     """Return one run for each folder, or of one file.
 
     Monitors ``0.monitor.csv``, ``1.monitor.csv`` of a folder are environments of one run;
     their episodes are put in order of time, and steps are counted over all of them.
     """
-    logs = _logs(seen) if seen.is_folder else _single(seen)
+    logs = _logs(listing) if listing.is_folder else _single(listing)
     kinds = {kind for log in logs.values() for kind in log.kinds}
     _must_have_clock(asked, kinds)
     runs = Gathered()
     remarks: list[str] = []
     unknown: dict[str, None] = {}
     for run, log in logs.items():
-        parts = list(_curves(seen, log, asked, kinds, runs))
+        parts = list(_curves(listing, log, asked, kinds, runs))
         row: dict[str, Any] = {"run": run}
         curves = []
         for part in parts:
@@ -113,12 +113,12 @@ def read_path(seen: Seen, asked: Asked) -> Runs:
         more = len(remarks) - _MOST_REMARKS
         remarks[_MOST_REMARKS:] = [f"The like holds in {more} more files."]
     return Runs(
-        f"Stable-Baselines3 logs {seen.path.name}",
+        f"Stable-Baselines3 logs {listing.path.name}",
         runs.table(),
         scalars,
         meant=_MEANT,
         steps=asked.step or "timesteps",
-        left_out=(*runs.left_out("file"), *seen.left_out()),
+        left_out=(*runs.left_out("file"), *listing.left_out()),
         remarks=(
             *remarks,
             *_not_read(list(unknown), scalars.names[:1]),
@@ -142,11 +142,11 @@ def _is_loggers(path: Path) -> bool:
         return False
 
 
-def _logs(seen: Seen) -> dict[str, _Log]:
+def _logs(listing: Listing) -> dict[str, _Log]:
     logs: dict[str, _Log] = {}
-    for file in seen.files:
+    for file in listing.files:
         inside = PurePosixPath(file)
-        folder = str(inside.parent) if str(inside.parent) != "." else seen.path.name
+        folder = str(inside.parent) if str(inside.parent) != "." else listing.path.name
         if _is_monitor(file):
             # 0.monitor.csv, 1.monitor.csv: environments side by side. Other names are
             # runs that share a folder.
@@ -160,15 +160,15 @@ def _logs(seen: Seen) -> dict[str, _Log]:
             if here.name in ("eval", "evaluations", "results"):
                 here = here.parent
             logs.setdefault(
-                str(here) if str(here) != "." else seen.path.name, _Log()
+                str(here) if str(here) != "." else listing.path.name, _Log()
             ).evaluations = file
-        elif inside.name == _PROGRESS and _is_loggers(seen.place(file)):
+        elif inside.name == _PROGRESS and _is_loggers(listing.place(file)):
             logs.setdefault(folder, _Log()).progress = file
     return logs
 
 
-def _single(seen: Seen) -> dict[str, _Log]:
-    path, file = seen.path, seen.path.name
+def _single(listing: Listing) -> dict[str, _Log]:
+    path, file = listing.path, listing.path.name
     if path.suffix == ".npz":
         name = path.absolute().parent.name if file == _EVALUATIONS else path.stem
         return {name: _Log(evaluations=file)}
@@ -197,23 +197,23 @@ def _must_have_clock(asked: Asked, kinds: set[str]) -> None:
 
 
 def _curves(
-    seen: Seen, log: _Log, asked: Asked, kinds: set[str], runs: Gathered
+    listing: Listing, log: _Log, asked: Asked, kinds: set[str], runs: Gathered
 ) -> Iterator[_Curves]:
     """Yield what can be read of a run; what cannot is noted."""
     clock = asked.step or "timesteps"
     environments: list[_Episodes] = []
     for file in log.monitors:
         with runs.reading(file):
-            environments.append(_episodes_of(seen.place(file)))
+            environments.append(_episodes_of(listing.place(file)))
     if environments:
         yield _together(environments, clock)
     if log.evaluations and clock == "timesteps":
         with runs.reading(log.evaluations):
-            yield _evaluations_of(seen.place(log.evaluations))
+            yield _evaluations_of(listing.place(log.evaluations))
     if log.progress and kinds == {"progress"}:
         by = _TIMESTEPS if clock == "timesteps" else clock
         with runs.reading(log.progress):
-            yield _progress_of(seen.place(log.progress), by)
+            yield _progress_of(listing.place(log.progress), by)
 
 
 def _together(environments: Sequence[_Episodes], clock: str) -> _Curves:

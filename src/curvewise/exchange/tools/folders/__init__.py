@@ -35,7 +35,7 @@ from curvewise.exchange.runs import (
     columns_of,
     joined_scalars,
 )
-from curvewise.exchange.tools.files import Seen, seen_at
+from curvewise.exchange.tools.files import Listing, listing_at
 from curvewise.exchange.tools.folders.layout import (
     LINES,
     TABLES,
@@ -83,29 +83,29 @@ _OF_TOOLS = re.compile(r"/(mlruns|mlartifacts|artifacts|wandb)/")
 _ROLES = ("algorithm", "task", *SEEDS)
 
 
-def fits_path(seen: Seen, tool: str = "folder") -> bool:
+def fits_path(listing: Listing, tool: str = "folder") -> bool:
     """Return whether a folder holds files that may be scores of runs."""
-    if not seen.is_folder:
-        return _is_log(seen, tool)
-    files = _files(seen, tool)
+    if not listing.is_folder:
+        return _is_log(listing, tool)
+    files = _files(listing, tool)
     if len(files) == 1 and tool == "folder":
-        path = seen.place(files[0])  # the only run, or a table of many
-        has_config = any(map(is_config, seen.files))
-        return _is_log(seen_at(path), tool) or (has_config and _is_one(path))
+        path = listing.place(files[0])  # the only run, or a table of many
+        has_config = any(map(is_config, listing.files))
+        return _is_log(listing_at(path), tool) or (has_config and _is_one(path))
     return bool(files)
 
 
-def _files(seen: Seen, tool: str) -> list[str]:
+def _files(listing: Listing, tool: str) -> list[str]:
     """Return the files that may hold scores, as a tool calls them."""
-    files = [file for file in seen.files if is_scores(file)]
+    files = [file for file in listing.files if is_scores(file)]
     if tool == "hydra":
-        homes = [f.partition(".hydra/")[0] for f in seen.files if ".hydra/" in f]
+        homes = [f.partition(".hydra/")[0] for f in listing.files if ".hydra/" in f]
         starts = tuple(dict.fromkeys(homes))
         return [file for file in files if file.startswith(starts)]
     return [file for file in files if file.endswith(ENDINGS[tool])]
 
 
-def is_beside(seen: Seen) -> bool:
+def is_beside(listing: Listing) -> bool:
     """Return whether a folder of another tool holds logs of runs as well."""
     return any(
         is_scores(file)
@@ -114,26 +114,26 @@ def is_beside(seen: Seen) -> bool:
             file.endswith(TRAINER)
             or (is_content(Path(file).stem) and file.endswith(_BESIDE))
         )
-        for file in seen.files
+        for file in listing.files
     )
 
 
-def read_path(seen: Seen, asked: Asked, tool: str = "folder") -> Runs:
+def read_path(listing: Listing, asked: Asked, tool: str = "folder") -> Runs:
     """Return the runs of a folder, or of one file."""
-    if seen.is_folder:
-        layout = layout_of(seen, _files(seen, tool))
-        top = seen.path
+    if listing.is_folder:
+        layout = layout_of(listing, _files(listing, tool))
+        top = listing.path
     else:
-        layout, top = _single(seen), seen.path.absolute().parent
+        layout, top = _single(listing), listing.path.absolute().parent
     configurations = Configurations(top)
-    runs, unread = _read(seen, layout, configurations, asked, tool)
+    runs, unread = _read(listing, layout, configurations, asked, tool)
     if not runs:
-        raise _nothing(seen, unread)
+        raise _nothing(listing, unread)
     return _runs_of(
-        f"{'folder' if seen.is_folder else 'file'} {seen.path.name}",
+        f"{'folder' if listing.is_folder else 'file'} {listing.path.name}",
         runs,
-        home=seen.path.resolve().name if seen.is_folder else seen.path.stem,
-        left_out=(*_left_out(unread), *layout.left_out, *seen.left_out()),
+        home=listing.path.resolve().name if listing.is_folder else listing.path.stem,
+        left_out=(*_left_out(unread), *layout.left_out, *listing.left_out()),
         remarks=tuple(_remarks(runs, layout, configurations)),
     )
 
@@ -159,10 +159,10 @@ def reader_of(tool: str) -> SimpleNamespace:
     return SimpleNamespace(**bound, is_beside=is_beside)
 
 
-def _is_log(seen: Seen, tool: str) -> bool:
+def _is_log(listing: Listing, tool: str) -> bool:
     """Return whether one file is a log of one run, and no table of many."""
-    name, head = seen.path.name, seen.head
-    ending = seen.path.suffix.lower()
+    name, head = listing.path.name, listing.head
+    ending = listing.path.suffix.lower()
     if tool != "folder":
         return ending in (*TABLES, *LINES, ".json", ".yaml", ".yml")
     if ending in TABLES:
@@ -173,11 +173,13 @@ def _is_log(seen: Seen, tool: str) -> bool:
         if "epoch" not in columns or _has_roles(columns) or head[:1] == b"_":
             return False
         pairs = any(f"val_{c}" in columns for c in columns)
-        return ("step" in columns or pairs or "loss" in columns) and _is_one(seen.path)
+        return ("step" in columns or pairs or "loss" in columns) and _is_one(
+            listing.path
+        )
     if name == TRAINER:
         return b'"log_history"' in head
     if ending == ".json" and head.lstrip()[:1] in (b"{", b"["):
-        return b"[" in head and _is_curves(seen.path)
+        return b"[" in head and _is_curves(listing.path)
     return ending in (".yaml", ".yml")
 
 
@@ -227,13 +229,13 @@ def _are_rows(value: Any) -> bool:
     )
 
 
-def _single(seen: Seen) -> Layout:
-    path = seen.path.absolute()
+def _single(listing: Listing) -> Layout:
+    path = listing.path.absolute()
     name = (
         path.parent.name if is_content(path.stem) or path.name == TRAINER else path.stem
     )
     layout = Layout()
-    layout.add(name, "", Source(seen.path.name))
+    layout.add(name, "", Source(listing.path.name))
     return layout
 
 
@@ -241,7 +243,7 @@ def _single(seen: Seen) -> Layout:
 
 
 def _read(
-    seen: Seen,
+    listing: Listing,
     layout: Layout,
     configurations: Configurations,
     asked: Asked,
@@ -256,7 +258,7 @@ def _read(
         reason = ""
         for source in layout.runs[run]:
             try:
-                logs = logs_in(seen.place(source.file), asked, tool)
+                logs = logs_in(listing.place(source.file), asked, tool)
                 for part, log in told_apart(logs) if logs else ():
                     parts.setdefault(part, []).append((source, log))
                 if not logs:
@@ -265,7 +267,7 @@ def _read(
                 unread.append((source.file, problem))
         single = next((s.config for s in layout.runs[run] if s.config), None)
         config = configurations.of(layout.folders[run], single)
-        home = run or seen.path.resolve().name
+        home = run or listing.path.resolve().name
         for part, logs_of_part in parts.items():
             log = _merged(logs_of_part)
             log.name, log.config = f"{home}/{part}" if part else home, config
@@ -658,17 +660,19 @@ def _why(problem: Exception) -> str:
     return problem.text if isinstance(problem, CurvewiseError) else str(problem)
 
 
-def _nothing(seen: Seen, unread: Sequence[tuple[str, Exception]]) -> CurvewiseError:
+def _nothing(
+    listing: Listing, unread: Sequence[tuple[str, Exception]]
+) -> CurvewiseError:
     if unread:
         file, reason = unread[0]
         return CurvewiseError(
-            f"{seen.path} holds no scores that can be read: {shortened(file)}: ",
+            f"{listing.path} holds no scores that can be read: {shortened(file)}: ",
             _why(reason),
             fixes=getattr(reason, "fixes", ()),
             argument=getattr(reason, "argument", None),
             value=getattr(reason, "value", None),
         )
     return CurvewiseError(
-        f"{seen.path} holds no scores: it has {seen.summary()}. Pass a folder with one "
-        f"file of scores per run, or a pattern such as 'runs/*/metrics.csv'."
+        f"{listing.path} holds no scores: it has {listing.summary()}. Pass a folder "
+        f"with one file of scores per run, or a pattern such as 'runs/*/metrics.csv'."
     )

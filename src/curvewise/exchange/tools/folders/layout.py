@@ -10,7 +10,7 @@ from typing import Any
 
 from curvewise.errors import CurvewiseError, shortened
 from curvewise.exchange.runs import LeftOut, flattened, left_out, parsed
-from curvewise.exchange.tools.files import Seen
+from curvewise.exchange.tools.files import Listing
 from curvewise.exchange.tools.folders.logs import CONFIG_KEYS, HISTORIES, SPLITS
 
 TRAINER = "trainer_state.json"
@@ -132,13 +132,13 @@ def is_content(stem: str) -> bool:
     return all(word in _CONTENT for word in words)
 
 
-def layout_of(seen: Seen, files: list[str]) -> Layout:
+def layout_of(listing: Listing, files: list[str]) -> Layout:
     """Return which of the files with scores are of which run."""
     layout = Layout()
     inside: dict[str, set[str]] = defaultdict(set)
-    for file in seen.files:
+    for file in listing.files:
         inside[_parent(file)].add(file.rpartition("/")[2])
-    rest = _of_trainers(seen, files, layout)
+    rest = _of_trainers(listing, files, layout)
     rest = _of_dvclive(rest, layout)
     homes = _homes_of_trainers(layout)
     rest = [file for file in rest if _parent(file) not in homes]
@@ -147,7 +147,7 @@ def layout_of(seen: Seen, files: list[str]) -> Layout:
         by_folder[_parent(file)].append(file)
     times = Counter(file.rpartition("/")[2] for file in rest)
     for folder, some in by_folder.items():
-        _of_folder(seen, folder, some, times, inside, layout)
+        _of_folder(listing, folder, some, times, inside, layout)
     _drop_bystanders(layout)
     # Leave out what is in folders of figures, unless there is nothing else.
     figures = [
@@ -175,14 +175,14 @@ def layout_of(seen: Seen, files: list[str]) -> Layout:
     if not any(len({s.prefix for s in parts}) > 1 for parts in layout.runs.values()):
         for run, parts in layout.runs.items():  # one part of the data is all there is
             layout.runs[run] = [replace(source, prefix="") for source in parts]
-    layout.failed += _without_scores(seen, layout)
+    layout.failed += _without_scores(listing, layout)
     layout.count_left_out()
     # Folders without scores that are called like those of runs beside them.
     runs = [run for run, home in layout.folders.items() if run == home and run]
     paths = {*layout.folders, *layout.folders.values(), *layout.failed}
     used = {a for run in paths for a in (run, *_ancestors(run))}
     shapes = {_shape(run) for run in runs if "#" in _shape(run)}
-    folders = {_parent(file) for file in seen.files} | set(seen.hollow)
+    folders = {_parent(file) for file in listing.files} | set(listing.hollow)
     every = {a for folder in folders for a in (folder, *_ancestors(folder))} - used
     hollow = sorted(folder for folder in every if _shape(folder) in shapes)
     why = "without scores beside runs of the like name"
@@ -210,7 +210,7 @@ def _ancestors(folder: str) -> Iterator[str]:
 # --- tools with a place of their own for scores ------------------------------------------
 
 
-def _of_trainers(seen: Seen, files: list[str], layout: Layout) -> list[str]:
+def _of_trainers(listing: Listing, files: list[str], layout: Layout) -> list[str]:
     """Take states of Hugging Face's trainer: each checkpoint repeats those before it."""
     last: dict[str, tuple[int, bool, str]] = {}
     rest = []
@@ -221,7 +221,7 @@ def _of_trainers(seen: Seen, files: list[str], layout: Layout) -> list[str]:
             continue
         checkpoint = _CHECKPOINT.fullmatch(folder.rpartition("/")[2])
         run = _parent(folder) if checkpoint else folder
-        step = int(checkpoint[1]) if checkpoint else _global_step(seen.place(file))
+        step = int(checkpoint[1]) if checkpoint else _global_step(listing.place(file))
         # At the same step the run's own state has the end of training, too.
         state = (step, checkpoint is None, file)
         last[run] = max(last.get(run, state), state)
@@ -280,7 +280,7 @@ def _of_dvclive(files: list[str], layout: Layout) -> list[str]:
 
 
 def _of_folder(
-    seen: Seen,
+    listing: Listing,
     folder: str,
     files: list[str],
     times: Counter[str],
@@ -323,7 +323,7 @@ def _of_folder(
         and stems[file] not in beside
         for file in others
     )
-    if shared and others and (len(others) == 1 or _differ(seen, others)):
+    if shared and others and (len(others) == 1 or _differ(listing, others)):
         content, others = content + others, []
     if content:
         names = inside[folder]
@@ -347,14 +347,14 @@ def _prefix(stem: str) -> str:
     return next((f"{word}/" for word in words if word in SPLITS), "")
 
 
-def _differ(seen: Seen, files: list[str]) -> bool:
+def _differ(listing: Listing, files: list[str]) -> bool:
     """Return whether tables of a folder have columns of their own."""
     heads = set()
     for file in files:
         if not file.endswith(TABLES):
             return False
         try:
-            with seen.place(file).open("rb") as lines:
+            with listing.place(file).open("rb") as lines:
                 heads.add(lines.readline(65_536))
         except OSError:
             return False
@@ -434,10 +434,10 @@ def _drop_sums(layout: Layout) -> None:
         layout.leave_out(files, "beside folders of runs")
 
 
-def _without_scores(seen: Seen, layout: Layout) -> Iterator[str]:
+def _without_scores(listing: Listing, layout: Layout) -> Iterator[str]:
     """Yield folders with a configuration where others like them have scores too."""
     homes = set()
-    for file in seen.files:
+    for file in listing.files:
         folder, _, name = file.rpartition("/")
         if _CONFIG.fullmatch(name):
             hidden = folder.rpartition("/")[2] == ".hydra"

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from curvewise.exchange.runs import Asked, Runs, Scalars, left_out
-from curvewise.exchange.tools.files import Seen
+from curvewise.exchange.tools.files import Listing
 from curvewise.exchange.tools.mlflow.runs import (
     DELETED,
     WITH_EXPERIMENT,
@@ -42,21 +42,21 @@ _FILE = "mlflow.db"  # what MLflow itself calls the database beside its mlruns
 _TABLES = frozenset(("experiments", "runs", "params", "tags", "metrics"))
 
 
-def fits_path(seen: Seen) -> bool:
+def fits_path(listing: Listing) -> bool:
     """Return whether this is a store of MLflow's: a database, or a folder of runs."""
-    if not seen.is_folder:
-        return seen.tables >= _TABLES
-    return _FILE in seen.files or _holds_runs(seen)
+    if not listing.is_folder:
+        return listing.tables >= _TABLES
+    return _FILE in listing.files or _holds_runs(listing)
 
 
-def read_path(seen: Seen, asked: Asked) -> Runs:
+def read_path(listing: Listing, asked: Asked) -> Runs:
     """Return the runs of a store, each metric with all its steps."""
-    if not seen.is_folder:
-        return read_database(seen.path, asked)
-    if not _holds_runs(seen):
-        return read_database(seen.path / _FILE, asked)
-    runs = _read_files(seen, asked)
-    if _FILE not in seen.files:
+    if not listing.is_folder:
+        return read_database(listing.path, asked)
+    if not _holds_runs(listing):
+        return read_database(listing.path / _FILE, asked)
+    runs = _read_files(listing, asked)
+    if _FILE not in listing.files:
         return runs
     beside = f"{_FILE} lies there too, and was not read: pass it to read its runs."
     return replace(runs, remarks=(*runs.remarks, beside))
@@ -86,16 +86,16 @@ class _Folder:
     tags: list[str] = field(default_factory=list)
 
 
-def _holds_runs(seen: Seen) -> bool:
+def _holds_runs(listing: Listing) -> bool:
     """Return whether a folder holds runs of MLflow's, or is one."""
-    return any(_OF_A_RUN.match(file) for file in _from_above(seen))
+    return any(_OF_A_RUN.match(file) for file in _from_above(listing))
 
 
-def _read_files(seen: Seen, asked: Asked) -> Runs:
+def _read_files(listing: Listing, asked: Asked) -> Runs:
     """Return the runs of a store of files, of one experiment, or one run alone."""
     timed = is_timed(asked)
-    store = _Store(seen)
-    folders = _folders(seen)
+    store = _Store(listing)
+    folders = _folders(listing)
     kept, places = store.kept(folders)
     names = sorted({name for one in places for name in folders[one].metrics})
     lines = _Lines(kept.wanted(names, asked))
@@ -114,19 +114,19 @@ def _read_files(seen: Seen, asked: Asked) -> Runs:
     kept.rename()
     scalars, time = lines.scalars()
     kept.remarks += [*lines.remarks(), *store.remarks()]
-    source = f"MLflow store {seen.path.resolve().name}"
+    source = f"MLflow store {listing.path.resolve().name}"
     return runs_of(source, kept, scalars, time if timed else None)
 
 
-def _from_above(seen: Seen) -> Iterable[str]:
+def _from_above(listing: Listing) -> Iterable[str]:
     """Return the paths of files, from the folder above: this one may be a run itself."""
-    name = seen.path.resolve().name
-    return (f"{name}/{file}" for file in seen.files)
+    name = listing.path.resolve().name
+    return (f"{name}/{file}" for file in listing.files)
 
 
-def _folders(seen: Seen) -> dict[str, _Folder]:
+def _folders(listing: Listing) -> dict[str, _Folder]:
     folders: dict[str, _Folder] = {}
-    for file in _from_above(seen):
+    for file in _from_above(listing):
         match = _OF_A_RUN.match(file)
         if match is None:
             continue
@@ -151,9 +151,9 @@ def _columns(cells: _Cells, n: int) -> Columns:
 class _Store:
     """Files below a folder, and how many of them could not be read."""
 
-    def __init__(self, seen: Seen) -> None:
-        self._root = str(seen.path.resolve().parent)
-        self._closed = list(seen.unreadable)
+    def __init__(self, listing: Listing) -> None:
+        self._root = str(listing.path.resolve().parent)
+        self._closed = list(listing.unreadable)
         self._broken: list[str] = []
 
     def bytes_of(self, file: str) -> bytes | None:

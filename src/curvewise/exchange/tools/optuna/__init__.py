@@ -26,7 +26,7 @@ from curvewise.exchange.runs import (
     scalars_by_metric,
 )
 from curvewise.exchange.tables import load
-from curvewise.exchange.tools.files import Connection, Seen, opened, unreadable
+from curvewise.exchange.tools.files import Connection, Listing, opened, unreadable
 from curvewise.exchange.tools.optuna.studies import (
     INTERMEDIATE,
     METRIC_NAMES,
@@ -52,22 +52,22 @@ _GOING_ON = ("RUNNING", "WAITING")
 _CLOCKS = ("step",)  # the one of trial.report(value, step)
 
 
-def fits_path(seen: Seen) -> bool:
+def fits_path(listing: Listing) -> bool:
     """Return whether this is a storage of Optuna's: a database or a journal."""
-    if seen.is_folder:
+    if listing.is_folder:
         return False
-    return seen.tables >= _TABLES or _is_journal(seen.head)
+    return listing.tables >= _TABLES or _is_journal(listing.head)
 
 
-def read_path(seen: Seen, asked: Asked) -> Runs:
+def read_path(listing: Listing, asked: Asked) -> Runs:
     """Return the trials of all studies of a storage."""
-    if seen.tables:
-        source = f"Optuna storage {seen.path.name}"
+    if listing.tables:
+        source = f"Optuna storage {listing.path.name}"
         asked.must_count_by(_CLOCKS, source)
-        return as_runs(_read_database(seen.path), source, asked)
-    source = f"Optuna journal {seen.path.name}"
+        return as_runs(_read_database(listing.path), source, asked)
+    source = f"Optuna journal {listing.path.name}"
     asked.must_count_by(_CLOCKS, source)
-    return as_runs(_read_journal(seen.path), source, asked)
+    return as_runs(_read_journal(listing.path), source, asked)
 
 
 def fits_table(table: pa.Table) -> bool:

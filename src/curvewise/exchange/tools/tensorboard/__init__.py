@@ -19,7 +19,7 @@ from curvewise.exchange.runs import (
     columns_of,
     left_out,
 )
-from curvewise.exchange.tools.files import Seen
+from curvewise.exchange.tools.files import Listing
 from curvewise.exchange.tools.folders.layout import Configurations, is_config
 from curvewise.exchange.tools.folders.logs import SPLITS
 from curvewise.exchange.tools.tensorboard.records import (
@@ -90,32 +90,34 @@ class _Run:
         self.heard.status = self.heard.status or part.heard.status
 
 
-def fits_path(seen: Seen) -> bool:
+def fits_path(listing: Listing) -> bool:
     """Return whether there are event files."""
-    if seen.is_folder:
-        return any(map(_is_event_file, seen.files))
-    return _is_event_file(seen.path.name) or _FIRST_RECORD in seen.head[:64]
+    if listing.is_folder:
+        return any(map(_is_event_file, listing.files))
+    return _is_event_file(listing.path.name) or _FIRST_RECORD in listing.head[:64]
 
 
-def read_path(seen: Seen, asked: Asked) -> Runs:
+def read_path(listing: Listing, asked: Asked) -> Runs:
     """Return the runs of a folder, or of one event file."""
     asked.must_count_by(_CLOCKS, "TensorBoard")
     tags: dict[str, int] = {}
-    runs, troubles = _runs(seen, _with_parts(asked), tags)
+    runs, troubles = _runs(listing, _with_parts(asked), tags)
     runs = _of_splits(_of_groups(_with_own_params(runs)), tags)
     runs, parents = _without_parents(runs)
     scalars, dropped = _scalars(runs, tags)
-    columns: dict[str, list[Any]] = {"run": [run.folder or _home(seen) for run in runs]}
+    columns: dict[str, list[Any]] = {
+        "run": [run.folder or _home(listing) for run in runs]
+    }
     params = [run.heard.params for run in runs]
     # hparams.yaml of Lightning, config.json of anybody; most folders have none.
-    if seen.is_folder and any(map(is_config, seen.files)):
-        beside = Configurations(seen.path)
+    if listing.is_folder and any(map(is_config, listing.files)):
+        beside = Configurations(listing.path)
         params = [beside.of(run.folder, None) | run.heard.params for run in runs]
     columns |= {f"params.{name}": cells for name, cells in columns_of(params).items()}
     if any(run.heard.status for run in runs):
         columns["status"] = [run.heard.status or None for run in runs]
     return Runs(
-        f"TensorBoard {'folder' if seen.is_folder else 'file'} {seen.path}",
+        f"TensorBoard {'folder' if listing.is_folder else 'file'} {listing.path}",
         pa.table({name: array_of(cells) for name, cells in columns.items()}),
         scalars,
         steps="seconds" if asked.step == WALL_TIME else "step",
@@ -123,9 +125,9 @@ def read_path(seen: Seen, asked: Asked) -> Runs:
             *left_out(troubles.empty, "without a readable event", "event file"),
             *left_out(troubles.closed, "that cannot be opened", "event file"),
             *left_out(parents, "without a scalar, with runs below", "folder"),
-            *seen.left_out(),
+            *listing.left_out(),
         ),
-        remarks=tuple(_remarks(runs, troubles, dropped, _home(seen))),
+        remarks=tuple(_remarks(runs, troubles, dropped, _home(listing))),
     )
 
 
@@ -134,9 +136,9 @@ def _is_event_file(path: str) -> bool:
     return "tfevents" in name and not name.endswith(".profile-empty")
 
 
-def _home(seen: Seen) -> str:
+def _home(listing: Listing) -> str:
     """Return the name of a run that lies in the folder itself."""
-    return seen.path.resolve().name if seen.is_folder else seen.path.name
+    return listing.path.resolve().name if listing.is_folder else listing.path.name
 
 
 # --- runs --------------------------------------------------------------------------------
@@ -153,13 +155,13 @@ class _Troubles:
 
 
 def _runs(
-    seen: Seen, asked: Asked, tags: dict[str, int]
+    listing: Listing, asked: Asked, tags: dict[str, int]
 ) -> tuple[list[_Run], _Troubles]:
-    files = [f for f in seen.files if not seen.is_folder or _is_event_file(f)]
+    files = [f for f in listing.files if not listing.is_folder or _is_event_file(f)]
     files.sort(key=lambda file: (file.rpartition("/")[0], _when(file)))
     by_folder: dict[str, list[Heard]] = {}
     troubles = _Troubles()
-    every = heard_in(map(seen.place, files), asked, tags)
+    every = heard_in(map(listing.place, files), asked, tags)
     for file, heard in zip(files, every, strict=True):
         heard.events -= heard.broken
         if heard.is_closed:

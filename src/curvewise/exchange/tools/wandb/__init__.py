@@ -14,7 +14,7 @@ import pyarrow as pa
 from curvewise.errors import CurvewiseError, shortened
 from curvewise.exchange.runs import Asked, Gathered, Runs, columns_of
 from curvewise.exchange.tables import load
-from curvewise.exchange.tools.files import Seen, unreadable
+from curvewise.exchange.tools.files import Listing, unreadable
 from curvewise.exchange.tools.wandb.exports import (
     History,
     fits_table,
@@ -33,50 +33,52 @@ _ARTIFACT = re.compile(r"(?:run-)?(.+?)-history(?:[:_-]?v\d+)?")
 _BINARY = re.compile(r"run-[^/]*\.wandb$")
 
 
-def fits_path(seen: Seen) -> bool:
+def fits_path(listing: Listing) -> bool:
     """Return whether a folder holds histories, or files that were written during runs."""
-    if any(map(_BINARY.search, seen.files)):
+    if any(map(_BINARY.search, listing.files)):
         return True
-    if not seen.is_folder:
+    if not listing.is_folder:
         return False
-    files = [file for file in seen.files if file.endswith(_TABLES)]
-    return any(_has_history(seen.place(file)) for file in files[:_MOST_LOOKED_AT])
+    files = [file for file in listing.files if file.endswith(_TABLES)]
+    return any(_has_history(listing.place(file)) for file in files[:_MOST_LOOKED_AT])
 
 
-def read_path(seen: Seen, asked: Asked) -> Runs:
+def read_path(listing: Listing, asked: Asked) -> Runs:
     """Return the runs of a folder: one for each artifact, file, or local run."""
     runs = Gathered()
-    local = {file: seen.place(file) for file in seen.files if _BINARY.search(file)}
-    histories = [*_offline_runs(local, runs), *_exported(seen, runs)]
+    local = {
+        file: listing.place(file) for file in listing.files if _BINARY.search(file)
+    }
+    histories = [*_offline_runs(local, runs), *_exported(listing, runs)]
     if not histories:
         runs.must_have_runs()
-    read = history_runs(f"W&B runs in {seen.path.name}", histories, asked)
-    left_out = (*read.left_out, *runs.left_out("run"), *seen.left_out())
+    read = history_runs(f"W&B runs in {listing.path.name}", histories, asked)
+    left_out = (*read.left_out, *runs.left_out("run"), *listing.left_out())
     return replace(read, left_out=left_out)
 
 
 # --- files of histories ------------------------------------------------------------------
 
 
-def _exported(seen: Seen, runs: Gathered) -> Iterator[History]:
+def _exported(listing: Listing, runs: Gathered) -> Iterator[History]:
     """Yield histories kept as tables; parts of one artifact are put together."""
     parts: dict[str, list[pa.Table]] = {}
-    for file in seen.files if seen.is_folder else ():
-        if not file.endswith(_TABLES) or not _has_history(seen.place(file)):
+    for file in listing.files if listing.is_folder else ():
+        if not file.endswith(_TABLES) or not _has_history(listing.place(file)):
             continue
         with runs.reading(file):
-            table, _ = load(seen.place(file))
-            parts.setdefault(_run_of(file, seen), []).append(table)
+            table, _ = load(listing.place(file))
+            parts.setdefault(_run_of(file, listing), []).append(table)
     for run, tables in parts.items():
         yield History(run, pa.concat_tables(tables, promote_options="permissive"))
 
 
-def _run_of(file: str, seen: Seen) -> str:
+def _run_of(file: str, listing: Listing) -> str:
     """Return whose history a file is: of run-k3x9-history:v0/0000.parquet, k3x9's."""
     inside = PurePosixPath(file)
     if not inside.stem.isdigit():
         return str(inside.with_suffix(""))
-    folder = inside.parent if inside.parent.name else PurePosixPath(seen.path.name)
+    folder = inside.parent if inside.parent.name else PurePosixPath(listing.path.name)
     artifact = _ARTIFACT.fullmatch(folder.name)
     return str(folder.with_name(artifact[1]) if artifact else folder)
 
