@@ -186,7 +186,7 @@ def at_words(at: At) -> str:
     return AT_WORDS[at] if isinstance(at, str) else f"at step {step(float(at))}"
 
 
-class Told(Protocol):
+class AnswerInWords(Protocol):
     """An answer that speaks for itself."""
 
     @property
@@ -209,7 +209,7 @@ class Told(Protocol):
 
 def answered(
     asked: str,
-    answer: Told,
+    answer: AnswerInWords,
     blocks: Callable[[str], Sequence[Block]],
     method: Method,
 ) -> Section:
