@@ -13,7 +13,7 @@ from typed_numbers import numbers
 
 import curvewise as cw
 from curvewise import Trial, Trials
-from curvewise.figures.chart import DASHES, Chart, Series, no_band, style
+from curvewise.figures.chart import DASHES, Chart, Series, colour_and_dash, no_band
 from curvewise.figures.thinning import COARSEST, FINEST, height_of
 from curvewise.questions.difference.charts import lines_chart
 from curvewise.questions.learning.charts import learning_chart
@@ -291,7 +291,7 @@ def test_curves_lead_by_their_means_and_errors_by_the_lowest():
 
 
 def test_no_two_of_fifty_algorithms_look_alike():
-    assert len({style(i) for i in range(56)}) == 56
+    assert len({colour_and_dash(i) for i in range(56)}) == 56
     assert len({Look("#000", dash, False).strokes for dash in DASHES}) == len(DASHES)
 
 

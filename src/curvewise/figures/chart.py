@@ -172,12 +172,12 @@ def bar_height(row: int) -> tuple[float, float]:
 def looks(chart: Chart) -> list[tuple[Series, str, str]]:
     """Return the curves of a chart, each with its colour and dash."""
     return [
-        (series, *style(place if series.look is None else series.look))
+        (series, *colour_and_dash(place if series.look is None else series.look))
         for place, series in enumerate(chart.series)
     ]
 
 
-def style(i: int) -> tuple[str, str]:
+def colour_and_dash(i: int) -> tuple[str, str]:
     """Return colour and dash of the i-th curve; no two of the first 56 look alike."""
     return PALETTE[i % len(PALETTE)], DASHES[i // len(PALETTE) % len(DASHES)]
 

@@ -13,6 +13,7 @@ from curvewise.figures.chart import (
     Series,
     band_opacity,
     bar_height,
+    colour_and_dash,
     drawn_at,
     faint_look,
     legend_names,
@@ -20,7 +21,6 @@ from curvewise.figures.chart import (
     looks,
     mark_places,
     root_ticks,
-    style,
     y_ticks,
 )
 from curvewise.figures.styles import LEAST, current
@@ -218,7 +218,7 @@ def _draw_bars(chart: Chart, ax: "Axes") -> None:
     ax.set_ylim(low - room / (1 - room) * (high - low), high)
     for bar in chart.bars:
         bottom, top = bar_height(bar.row)
-        colour, dash = style(bar.look)
+        colour, dash = colour_and_dash(bar.look)
         ax.axvspan(
             bar.first,
             bar.last,

@@ -15,6 +15,7 @@ from curvewise.figures.chart import (
     Series,
     band_opacity,
     bar_height,
+    colour_and_dash,
     drawn_at,
     faint_look,
     legend_names,
@@ -22,7 +23,6 @@ from curvewise.figures.chart import (
     looks,
     mark_places,
     root_ticks,
-    style,
     y_ticks,
 )
 from curvewise.figures.thinning import Outline, height_of, joined, thinned, whole
@@ -150,7 +150,7 @@ def _shapes(chart: Chart) -> list[dict[str, Any]]:
         lines.append(across | {"y0": chart.level, "y1": chart.level, "line": line})
     for bar in chart.bars:
         bottom, top = bar_height(bar.row)
-        colour, dash = style(bar.look)
+        colour, dash = colour_and_dash(bar.look)
         lines.append({
             "type": "rect", "yref": "paper", "y0": bottom, "y1": top,
             "x0": bar.first, "x1": bar.last,

@@ -12,9 +12,9 @@ from curvewise.figures.chart import (
     Chart,
     Mark,
     Series,
+    colour_and_dash,
     legend_names,
     mark_places,
-    style,
 )
 from curvewise.figures.draw import draw, new_axes
 from curvewise.questions.performance.charts import (
@@ -92,7 +92,8 @@ def test_an_open_band_is_left_open():
 
 
 def test_no_two_of_many_algorithms_look_alike():
-    assert len({style(i) for i in range(4 * len(PALETTE))}) == 4 * len(PALETTE)
+    looks = {colour_and_dash(i) for i in range(4 * len(PALETTE))}
+    assert len(looks) == 4 * len(PALETTE)
 
 
 def test_plotly_accepts_the_figure(answer):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from curvewise.figures.chart import Chart, Series, finite, style
+from curvewise.figures.chart import Chart, Series, colour_and_dash, finite
 from curvewise.flow.status import CellStanding
 from curvewise.flow.watch import Moment, Watcher, forecast
 from curvewise.flow.watch.table import CONFIDENCE, GRID, Curve, TaskView
@@ -168,7 +168,7 @@ def task_page(view: TaskView) -> dict[str, Any]:
         "title": f"Scores on {view.task}",
         "caption": "" if chart is None else caption_of(chart),
         "numbers": _table([_numbers(curve) for curve in view.curves]),
-        "looks": [style(curve.look) for curve in view.curves],
+        "looks": [colour_and_dash(curve.look) for curve in view.curves],
         "cells": _table([_counts(cell) for cell in view.cells]),
         "notes": list(view.notes),
     }
