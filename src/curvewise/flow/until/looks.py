@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from curvewise.metrics import Floats, Metric
-from curvewise.questions.plan.score_plan import sign_of, support_of
+from curvewise.questions.plan.score_plan import functional_sign, support_of
 from curvewise.questions.sampling import Sample
 from curvewise.stats.bands import Kind, Support, tail_kind
 from curvewise.stats.comparison import difference
@@ -38,7 +38,7 @@ class Question:
     @property
     def sign(self) -> int:
         """What scores are multiplied by: the best are on top, but quantiles stay."""
-        return sign_of(self.metric, self.functional)
+        return functional_sign(self.metric, self.functional)
 
     @property
     def support(self) -> Support:

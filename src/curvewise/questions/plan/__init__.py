@@ -16,7 +16,7 @@ from curvewise.questions.plan.score_plan import (
     ScorePlan,
     Telling,
     TopPlan,
-    sign_of,
+    functional_sign,
     support_of,
 )
 from curvewise.questions.sampling import (
@@ -171,7 +171,7 @@ def trials(
         for algorithm, sample in each.items()
     ]
     each = shared_confidence(level, len(pilots)) if family else level
-    sign = sign_of(meant, functional)
+    sign = functional_sign(meant, functional)
     cells = tuple(
         _cell(
             functional,

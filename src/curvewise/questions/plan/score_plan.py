@@ -477,7 +477,7 @@ def support_of(metric: Metric, functional: Functional) -> Support:
     return metric.range if functional.of == "quantile" else metric.upward
 
 
-def sign_of(metric: Metric, functional: Functional) -> int:
+def functional_sign(metric: Metric, functional: Functional) -> int:
     """Return what scores are multiplied by, so that the best are on top."""
     # A quantile is that of the scores as they are; a tail follows what is better.
     return 1 if functional.of == "quantile" else metric.sign
