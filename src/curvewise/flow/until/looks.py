@@ -131,7 +131,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Member:
     """What a look sees of one algorithm on one task."""
 
     task: str
@@ -144,7 +144,7 @@ class Seen:
 class Widths:
     """What a look sees where every interval is to be narrow: one for each cell."""
 
-    members: tuple[Seen, ...]
+    members: tuple[Member, ...]
     half_width: float
     confidence: float
 
@@ -189,7 +189,9 @@ class HalfWidth:
         level = budget.confidence(max(len(samples), 1))
         return Widths(
             tuple(
-                Seen(*cell, len(sample.scores), question.interval(sample.scores, level))
+                Member(
+                    *cell, len(sample.scores), question.interval(sample.scores, level)
+                )
                 for cell, sample in samples.items()
             ),
             self.half_width,
