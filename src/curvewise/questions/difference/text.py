@@ -57,11 +57,11 @@ def shown_p(p: Cell) -> str:
 # --- What lines of algorithms show, in words that claim no more than that --------------
 
 
-def lines_in_words(found: LineTask) -> str:
+def lines_in_words(result: LineTask) -> str:
     """Return how many lines there are, and how they came on common steps."""
-    failed = {n: f" ({k} failed)" if k else "" for n, k in found.lines.failed.items()}
-    sizes = (f"{name} {len(runs)}{failed[name]}" for name, runs in found.lines.items())
-    return f"lines of {', '.join(sizes)}; {found.lines.rule}"
+    failed = {n: f" ({k} failed)" if k else "" for n, k in result.lines.failed.items()}
+    sizes = (f"{name} {len(runs)}{failed[name]}" for name, runs in result.lines.items())
+    return f"lines of {', '.join(sizes)}; {result.lines.rule}"
 
 
 EFFECTS_IN_WORDS = {"algorithm": "height", "interaction": "shape"}
@@ -76,12 +76,12 @@ def p_in_words(p: float) -> str:
     return f"p = {shown_p(p)}"
 
 
-def overall_verdict(found: LineTask) -> str:
+def overall_verdict(result: LineTask) -> str:
     """Return whether the algorithms differ at all, in height and in shape."""
-    who = " and ".join(found.algorithms)
-    if len(found.algorithms) > 2:
-        who = f"The {len(found.algorithms)} algorithms"
-    return " ".join(_effect(found.anova, effect, who) for effect in EFFECTS_IN_WORDS)
+    who = " and ".join(result.algorithms)
+    if len(result.algorithms) > 2:
+        who = f"The {len(result.algorithms)} algorithms"
+    return " ".join(_effect(result.anova, effect, who) for effect in EFFECTS_IN_WORDS)
 
 
 def _effect(anova: RandomizedAnova, effect: str, who: str) -> str:
@@ -225,18 +225,18 @@ def _shape(pair: LinePair) -> str:
 
 
 def tasks_verdict(
-    one: OverTasks, adjusted: Sequence[float], level: float, metric: Metric
+    overall: OverTasks, adjusted: Sequence[float], level: float, metric: Metric
 ) -> str:
     """Return in words what holds over all tasks, given p adjusted for all pairs."""
-    first, second = one.algorithms
-    if one.whole.cannot_reject and one.somewhere.cannot_reject:
-        least = shown_p(min(one.whole.smallest_p, one.somewhere.smallest_p))
+    first, second = overall.algorithms
+    if overall.whole.cannot_reject and overall.somewhere.cannot_reject:
+        least = shown_p(min(overall.whole.smallest_p, overall.somewhere.smallest_p))
         return (
             f"{first} and {second}: so few lines can show no difference over "
-            f"{len(one.tasks)} tasks; the smallest p is {least}."
+            f"{len(overall.tasks)} tasks; the smallest p is {least}."
         )
     word = lead_word(metric)
-    if float(one.z.sum()) * sign_of(metric) < 0:
+    if float(overall.z.sum()) * sign_of(metric) < 0:
         first, second = second, first
     whole, somewhere, reversal = adjusted
     if whole <= level:
@@ -254,7 +254,7 @@ def tasks_verdict(
             f"and neither is ahead on the whole for sure ({p_in_words(whole)})."
         )
     return (
-        f"{first} and {second}: no difference was shown over {len(one.tasks)} tasks "
+        f"{first} and {second}: no difference was shown over {len(overall.tasks)} tasks "
         f"({p_in_words(whole)})."
     )
 
@@ -263,7 +263,7 @@ def tasks_verdict(
 
 
 def line_notes(
-    found: Sequence[LineTask],
+    results: Sequence[LineTask],
     metric: Metric,
     level: float,
     failed_score: str,
@@ -272,17 +272,17 @@ def line_notes(
     is_overall: bool,
 ) -> list[str]:
     """Return the notes below the tables of an answer."""
-    notes = [*_how_p_was_found(found), *_headings(found, metric, level)]
+    notes = [*_how_p_was_found(results), *_headings(results, metric, level)]
     if is_overall:
         notes.append(
             "all tasks: z is the difference in units of its own chance, above 0 where the "
             "first has higher scores; p is adjusted for all pairs (Holm)."
         )
-    if any(one.fewest < FEWEST_TO_FLIP for one in found):
+    if any(result.fewest < FEWEST_TO_FLIP for result in results):
         notes.append(_FEW_LINES)
-    for one in found:
-        notes += [_noise_note(one), _disagreement(one), *_where_notes(one)]
-    notes.append(_failed(found, failed_score))
+    for result in results:
+        notes += [_noise_note(result), _disagreement(result), *_where_notes(result)]
+    notes.append(_failed(results, failed_score))
     if alone:
         notes.append(f"Left out, with one algorithm only: {listed(alone)}.")
     return [note for note in [*notes, _scope(level)] if note]
@@ -290,11 +290,11 @@ def line_notes(
 
 def _headings(results: Sequence[LineTask], metric: Metric, level: float) -> list[str]:
     """Return what the columns of the tables are."""
-    several = any(len(one.pairs) > 1 for one in results)
+    several = any(len(result.pairs) > 1 for result in results)
     adjusted = ", adjusted for all pairs of a task (Holm)" if several else ""
     sharing = "all pairs of a task at once" if several else "the pair"
     turned = ", lower is better" if metric.direction == "lower" else ""
-    tested = dict.fromkeys(tests for one in results if (tests := _tested(one)))
+    tested = dict.fromkeys(tests for result in results if (tests := _tested(result)))
     notes = [
         f"height: the mean over all steps, every step counting the same{turned}. shape: "
         f"how the distance between algorithms changes along the steps.",
@@ -325,9 +325,9 @@ def _tested(result: LineTask) -> str:
 
 def _failed(results: Sequence[LineTask], failed_score: str) -> str:
     failed = [
-        (n, f"{n} of {name} on {one.task}")
-        for one in results
-        for name, n in one.lines.failed.items()
+        (n, f"{n} of {name} on {result.task}")
+        for result in results
+        for name, n in result.lines.failed.items()
         if n
     ]
     if not failed:
@@ -383,8 +383,8 @@ _FEW_LINES = (
 def _how_p_was_found(results: Sequence[LineTask]) -> list[str]:
     """Return what the p values of the tables are, and how they were found."""
     methods: dict[str, list[str]] = {}
-    for one in results:
-        methods.setdefault(_how(one.anova), []).append(one.task)
+    for result in results:
+        methods.setdefault(_how(result.anova), []).append(result.task)
     several = len(methods) > 1
     return [
         f"p{' on ' + ', '.join(tasks) if several else ''}: {how}. F and its parts are the "

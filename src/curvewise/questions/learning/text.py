@@ -87,10 +87,10 @@ _KEYS = {
 }
 
 
-def fit_table(found: CurveTask, confidence: float) -> list[dict[str, Cell]]:
+def fit_table(task: CurveTask, confidence: float) -> list[dict[str, Cell]]:
     """Return the curves of one task, as they are printed."""
-    size, out = step(found.size), []
-    for fit in found.fits:
+    size, out = step(task.size), []
+    for fit in task.fits:
         parameters = fit.law.parameters(confidence)
         beyond = fit.law.extrapolation_limit
         row: dict[str, Cell] = {
@@ -160,10 +160,10 @@ def size_rows(task: str, fit: CurveFit, confidence: float) -> list[dict[str, Cel
     ]
 
 
-def beyond_table(found: CurveTask, confidence: float) -> list[dict[str, Cell]]:
+def beyond_table(task: CurveTask, confidence: float) -> list[dict[str, Cell]]:
     """Return what more data would buy, as it is printed."""
     out: list[dict[str, Cell]] = []
-    for fit in found.fits:
+    for fit in task.fits:
         times = np.array(_TIMES)
         band = fit.forecast.interval(times * fit.largest, confidence)
         row: dict[str, Cell] = {
@@ -206,20 +206,20 @@ def pair_row(task: str, size: float, pair: CurvePair) -> dict[str, Cell]:
     }
 
 
-def pair_table(found: CurveTask) -> list[dict[str, Cell]]:
+def pair_table(task: CurveTask) -> list[dict[str, Cell]]:
     """Return the pairs of one task, as they are printed."""
     return [
         {
             "first": pair.one,
             "second": pair.other,
-            f"difference in error at {step(found.size)}": signed_cell(
+            f"difference in error at {step(task.size)}": signed_cell(
                 _rounded(pair.error)
             ),
             "in data-reliance": signed_cell(_rounded(pair.reliance)),
             "they cross at": crossing_cell(pair.crossing),
             "second needs": multiplier_cell(pair),
         }
-        for pair in found.pairs
+        for pair in task.pairs
     ]
 
 
@@ -241,8 +241,8 @@ def crossing_places(crossing: Crossing) -> list[tuple[str, float, float]]:
     Crossings between which nobody is surely better share these sizes.
     """
     together: dict[tuple[float, float], list[str]] = {}
-    for one in crossing.at:
-        together.setdefault((one.lower, one.upper), []).append(size_cell(one.value))
+    for at in crossing.at:
+        together.setdefault((at.lower, at.upper), []).append(size_cell(at.value))
     return [(joined(places), *ends) for ends, places in together.items()]
 
 
@@ -285,14 +285,14 @@ _APART = 0.25  # of what is gained: so far apart may two ways to know the error 
 _NO_GAIN = 5e-4  # of the error itself: nobody would write it down
 
 
-def fit_verdict(found: CurveTask, fit: CurveFit, confidence: float) -> str:
+def fit_verdict(task: CurveTask, fit: CurveFit, confidence: float) -> str:
     """Return in words how good an algorithm is, and what more data would buy."""
     law = fit.law
     error = law.parameters(confidence)["e_N"]
     now, beyond, surely = _ahead(fit, confidence)
-    when = _when(found, fit, now.value, now.value - beyond.value)
+    when = _when(task, fit, now.value, now.value - beyond.value)
     return (
-        f"{fit.algorithm}: error {with_ends(error)} at {step(found.size)} examples"
+        f"{fit.algorithm}: error {with_ends(error)} at {step(task.size)} examples"
         f"{_but_observed(fit, error)}. "
         f"Four times the data that it had, {step(law.extrapolation_limit)}, would bring "
         f"{with_ends(beyond)}: {_gain(now, beyond, when, surely)}."
@@ -351,9 +351,9 @@ def _gain(now: Interval, beyond: Interval, when: str, surely: bool) -> str:
     return f"{number_cell(gain)} less than {when}, or nothing: that cannot be told yet"
 
 
-def pair_verdict(found: CurveTask, pair: CurvePair) -> str:
+def pair_verdict(task: CurveTask, pair: CurvePair) -> str:
     """Return in words which of two is better, and whether that will change."""
-    return f"{_who(found, pair)} {_crosses(pair)}"
+    return f"{_who(task, pair)} {_crosses(pair)}"
 
 
 def _who(task: CurveTask, pair: CurvePair) -> str:
@@ -394,12 +394,12 @@ def _crosses(pair: CurvePair) -> str:
     ahead = pair.one if end > 0.5 else pair.other
     sure = chance_cell(max(end, 1 - end))
     then = f"at {last}, {ahead} is better with probability {sure}."
-    if all(one.lower <= 0 and math.isinf(one.upper) for one in crossing.at):
+    if all(at.lower <= 0 and math.isinf(at.upper) for at in crossing.at):
         return (
             f"Whether and where their curves cross from {first} to {last} examples cannot "
             f"be told; {then}"
         )
-    places = joined([_place(*one) for one in crossing_places(crossing)])
+    places = joined([_place(*place) for place in crossing_places(crossing)])
     return f"Their curves cross at about {places} examples; {then}"
 
 
@@ -409,10 +409,10 @@ def _place(places: str, low: float, high: float) -> str:
     return f"{places} ({ends})"
 
 
-def concern_lines(found: CurveTask) -> list[str]:
+def concern_lines(task: CurveTask) -> list[str]:
     """Return what may be wrong with the curves of a task, each with whose curves."""
     whose: dict[str, list[str]] = {}
-    for fit in found.fits:
+    for fit in task.fits:
         for text in concerns_of(fit):
             whose.setdefault(text, []).append(fit.algorithm)
     return [f"{some(names, most=MOST_NAMED)}: {text}" for text, names in whose.items()]
@@ -441,7 +441,7 @@ def notes_of(answer: "Learning") -> list[str]:
 
 
 def _steps(answer: "Learning") -> str:
-    for fit in (fit for one in answer.found for fit in one.fits):
+    for fit in (fit for task in answer.found for fit in task.fits):
         if not do_grow(fit.measured.sizes):
             return (
                 f"Steps were taken for sizes of training sets, and the "
@@ -472,7 +472,7 @@ def _guarantee(answer: "Learning") -> str:
 
 
 def _pairs(answer: "Learning") -> str:
-    if not any(one.pairs for one in answer.found):
+    if not any(task.pairs for task in answer.found):
         return ""
     return (
         "differences: of the power laws, first minus second, for all pairs of the task at "
@@ -484,7 +484,7 @@ def _pairs(answer: "Learning") -> str:
 
 
 def _many(answer: "Learning") -> str:
-    if not any(len(one.fits) > MOST_IN_PAIRS for one in answer.found):
+    if not any(len(task.fits) > MOST_IN_PAIRS for task in answer.found):
         return ""
     return (
         f"With more than {MOST_IN_PAIRS} algorithms, each is compared with the "
@@ -494,9 +494,9 @@ def _many(answer: "Learning") -> str:
 
 def _left_out(answer: "Learning") -> list[str]:
     notes = [
-        f"Left out on {one.task}, with fewer than three sizes: {listed(one.left_out)}."
-        for one in answer.found
-        if one.left_out
+        f"Left out on {task.task}, with fewer than three sizes: {listed(task.left_out)}."
+        for task in answer.found
+        if task.left_out
     ]
     if answer.left_out:
         tasks = ", ".join(answer.left_out)
@@ -514,11 +514,11 @@ def leads(answer: "Learning") -> tuple[Lead, ...]:
     """Return whose error is lowest on each task."""
     return tuple(
         lead_on(
-            one.task,
-            {fit.algorithm: -fit.law.e_N for fit in one.fits},
-            [pair.finding(one.task) for pair in one.pairs],
+            task.task,
+            {fit.algorithm: -fit.law.e_N for fit in task.fits},
+            [pair.finding(task.task) for pair in task.pairs],
         )
-        for one in answer.found
+        for task in answer.found
     )
 
 
@@ -566,8 +566,8 @@ def _counted(answer: "Learning") -> str:
     contested = [lead for lead in per_task if lead.standing != "alone"]
     clear = sum(not lead.open for lead in contested)
     gains = sum(
-        with_more_data(one.first, answer.confidence)[1] == "gain"
-        for one in answer.found
+        with_more_data(task.first, answer.confidence)[1] == "gain"
+        for task in answer.found
     )
     parts = [f"{names[first]} has the lowest {_error(answer)} most often, on {times}"]
     if contested:
@@ -595,9 +595,9 @@ def would_change(answer: "Learning") -> str:
     parts = [_next(answer)]
     tasks, several = short_names(answer.tasks), len(answer.found) > 1
     pairs = []
-    for one, lead in zip(answer.found, leads(answer), strict=True):
-        names = short_names(one.algorithms)
-        where = f" on {tasks[one.task]}" if several else ""
+    for task, lead in zip(answer.found, leads(answer), strict=True):
+        names = short_names(task.algorithms)
+        where = f" on {tasks[task.task]}" if several else ""
         pairs += [f"{names[lead.leader]} and {names[n]}{where}" for n in lead.open]
     if pairs:
         parts.append(f"More runs at each size may tell apart {some_pairs(pairs)}.")
@@ -611,15 +611,15 @@ def would_change(answer: "Learning") -> str:
 
 
 def most_telling(
-    found: Sequence[CurveTask], unit: Literal["fraction", "loss"], confidence: float
+    tasks: Sequence[CurveTask], unit: Literal["fraction", "loss"], confidence: float
 ) -> Advice | None:
     """Return the run that tells most of what four times the data would bring."""
 
-    def width(one: CurveTask) -> float:
-        to = one.first.law.extrapolation_limit
-        return point_of(one.first.forecast.interval(to, confidence)).half_width
+    def width(task: CurveTask) -> float:
+        to = task.first.law.extrapolation_limit
+        return point_of(task.first.forecast.interval(to, confidence)).half_width
 
-    widest = max(found, key=width)
+    widest = max(tasks, key=width)
     to = float(widest.first.law.extrapolation_limit)
     try:
         # Examples are counted: how long they take is not known of all.
