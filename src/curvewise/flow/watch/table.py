@@ -39,7 +39,7 @@ TRIAL = np.dtype([
 Rows = NDArray[np.void]
 
 
-class Kept:
+class CellTrials:
     """The trials of one algorithm on one task."""
 
     def __init__(self, place: tuple[int, int]) -> None:
@@ -234,7 +234,7 @@ class Messages:
             self._lines.append(line)
         return self._codes[line]
 
-    def add(self, kept: Kept, rows: Rows) -> None:
+    def add(self, trials: CellTrials, rows: Rows) -> None:
         """Count the messages of trials of one cell."""
         bad = rows[rows["message"] > _FINE]
         if not len(bad):
@@ -243,7 +243,7 @@ class Messages:
         self._counts += np.bincount(bad["message"], minlength=len(self._counts))
         for code in np.unique(bad["message"]).tolist():
             number = int(bad["number"][bad["message"] == code].min())
-            place = (*kept.place, number)
+            place = (*trials.place, number)
             if code in self._first or not before[code]:
                 self._first[code] = min(self._first.get(code, place), place)
 
@@ -267,9 +267,9 @@ class Messages:
         codes = order + _OTHER + 1
         return [code for code in codes.tolist() if self._counts[code]]
 
-    def top(self, cells: Mapping[Cell, Kept]) -> tuple[Mishap, ...]:
+    def top(self, cells: Mapping[Cell, CellTrials]) -> tuple[Mishap, ...]:
         """Return what went wrong most often, and in which trial first."""
-        names = {kept.place: cell for cell, kept in cells.items()}
+        names = {trials.place: cell for cell, trials in cells.items()}
         mishaps = []
         for code in self._most_frequent():
             if code not in self._first:
@@ -280,13 +280,13 @@ class Messages:
         return tuple(mishaps)
 
 
-def _searched(code: int, cells: Iterable[Kept]) -> Place:
+def _searched(code: int, cells: Iterable[CellTrials]) -> Place:
     """Return the first trial that has a message."""
     places = []
-    for kept in cells:
-        numbers = kept.rows["number"][kept.rows["message"] == code]
+    for trials in cells:
+        numbers = trials.rows["number"][trials.rows["message"] == code]
         if len(numbers):
-            places.append((*kept.place, int(numbers.min())))
+            places.append((*trials.place, int(numbers.min())))
     return min(places)
 
 
@@ -522,7 +522,7 @@ class Table:
         self.metrics: Mapping[str, Metric] = {}
         self.messages = Messages()
         self._algorithms: tuple[str, ...] = ()
-        self._cells: dict[Cell, Kept] = {}
+        self._cells: dict[Cell, CellTrials] = {}
 
     def __len__(self) -> int:
         return sum(map(len, self._cells.values()))
@@ -533,26 +533,26 @@ class Table:
         return self.metric is not None and self.metric.name not in self.metrics
 
     @property
-    def cells(self) -> Mapping[Cell, Kept]:
-        """What is kept of each cell."""
+    def cells(self) -> Mapping[Cell, CellTrials]:
+        """The trials of each cell."""
         return self._cells
 
     @property
     def done(self) -> dict[Cell, int]:
         """How many trials each cell has."""
-        return {cell: len(kept) for cell, kept in self._cells.items()}
+        return {cell: len(trials) for cell, trials in self._cells.items()}
 
     @property
     def states(self) -> Ints:
         """How many trials ended in each way, in the order of `STATUSES`."""
         none = np.zeros(len(STATUSES), np.int64)
-        return sum((kept.states for kept in self._cells.values()), none)
+        return sum((trials.states for trials in self._cells.values()), none)
 
     def take(self, news: News, *, is_replaced: bool) -> int:
         """Keep what is new, or what was written in place of something; say how many."""
         if (lookup := self.messages.with_room()) is not None:
-            for kept in self._cells.values():
-                kept.relabel(lookup)
+            for trials in self._cells.values():
+                trials.relabel(lookup)
         self._algorithms, self.metrics = news.algorithms, news.metrics
         if self.metric is None:
             self.metric = chosen(news, self.wanted)
@@ -561,15 +561,15 @@ class Table:
         for cell, places in by_cell(news):
             if cell not in self._cells:
                 task, algorithm = core.task[places[0]], core.algorithm[places[0]]
-                self._cells[cell] = Kept((int(task), int(algorithm)))
-            kept, batch = self._cells[cell], rows[places]
-            kept.met(core, places)
+                self._cells[cell] = CellTrials((int(task), int(algorithm)))
+            trials, batch = self._cells[cell], rows[places]
+            trials.met(core, places)
             if is_replaced:
-                before, batch = kept.replace(batch)
+                before, batch = trials.replace(batch)
                 self.messages.remove(before)
             else:
-                kept.add(batch)
-            self.messages.add(kept, batch)
+                trials.add(batch)
+            self.messages.add(trials, batch)
             total += len(batch)
         return total
 
@@ -613,25 +613,29 @@ class Table:
     def version(self, task: str | None = None) -> int:
         """Return a number that grows whenever something about a task, or any, changes."""
         cells = (
-            kept for (name, _), kept in self._cells.items() if task in (None, name)
+            trials for (name, _), trials in self._cells.items() if task in (None, name)
         )
-        return sum(kept.version for kept in cells)
+        return sum(trials.version for trials in cells)
 
     # --- scores ------------------------------------------------------------------------
 
     def drawn(self, task: str | None = None) -> dict[Cell, Drawn]:
         """Return a copy of the trials of one task, or of all."""
-        chosen = {c: kept for c, kept in self._cells.items() if task in (None, c[0])}
+        chosen = {
+            c: trials for c, trials in self._cells.items() if task in (None, c[0])
+        }
         sized = {name: self._is_sized(name) for name in {name for name, _ in chosen}}
         look = {name: place for place, name in enumerate(self._algorithms)}
         return {
-            (name, one): Drawn(one, look[one], kept.rows.copy(), sized[name])
-            for (name, one), kept in chosen.items()
+            (name, algorithm): Drawn(
+                algorithm, look[algorithm], trials.rows.copy(), sized[name]
+            )
+            for (name, algorithm), trials in chosen.items()
         }
 
     def _is_sized(self, task: str) -> bool:
         """Whether each trial of a task is at one size, and sizes differ."""
-        cells = [kept for (name, _), kept in self._cells.items() if name == task]
-        low = min(kept.sizes[0] for kept in cells)
-        high = max(kept.sizes[1] for kept in cells)
-        return max(kept.longest_curve for kept in cells) == 1 and low < high
+        cells = [trials for (name, _), trials in self._cells.items() if name == task]
+        low = min(trials.sizes[0] for trials in cells)
+        high = max(trials.sizes[1] for trials in cells)
+        return max(trials.longest_curve for trials in cells) == 1 and low < high
