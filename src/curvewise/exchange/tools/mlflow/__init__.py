@@ -21,7 +21,7 @@ from curvewise.exchange.tools.mlflow.runs import (
     DELETED,
     WITH_EXPERIMENT,
     Columns,
-    Kept,
+    RunRecords,
     fits_table,
     is_noise,
     is_timed,
@@ -96,26 +96,26 @@ def _read_files(listing: Listing, asked: Asked) -> Runs:
     timed = is_timed(asked)
     store = _Store(listing)
     folders = _folders(listing)
-    kept, places = store.kept(folders)
-    names = sorted({name for one in places for name in folders[one].metrics})
-    lines = _Lines(kept.wanted(names, asked))
+    records, places = store.runs(folders)
+    names = sorted({name for place in places for name in folders[place].metrics})
+    lines = _Lines(records.wanted(names, asked))
     params: _Cells = {}
     tags: _Cells = {}
     for row, place in enumerate(places):
-        one = folders[place]
-        store.take_texts(params, row, f"{place}/params", one.params)
-        store.take_texts(tags, row, f"{place}/tags", one.tags)
-        for name in one.metrics:
+        folder = folders[place]
+        store.take_texts(params, row, f"{place}/params", folder.params)
+        store.take_texts(tags, row, f"{place}/tags", folder.tags)
+        for name in folder.metrics:
             if name in lines.names:
                 data = store.bytes_of(f"{place}/metrics/{name}")
-                lines.add(row, name, data or b"", f"{kept.ids[row]}/metrics/{name}")
-    kept.params = _columns(params, len(places))
-    kept.tags = _columns(tags, len(places))
-    kept.rename()
+                lines.add(row, name, data or b"", f"{records.ids[row]}/metrics/{name}")
+    records.params = _columns(params, len(places))
+    records.tags = _columns(tags, len(places))
+    records.rename()
     scalars, time = lines.scalars()
-    kept.remarks += [*lines.remarks(), *store.remarks()]
+    records.remarks += [*lines.remarks(), *store.remarks()]
     source = f"MLflow store {listing.path.resolve().name}"
-    return runs_of(source, kept, scalars, time if timed else None)
+    return runs_of(source, records, scalars, time if timed else None)
 
 
 def _from_above(listing: Listing) -> Iterable[str]:
@@ -133,11 +133,11 @@ def _folders(listing: Listing) -> dict[str, _Folder]:
         place, kind, name = match.groups()
         if place.split("/")[-2:-1] == ["datasets"]:  # named like runs, and none
             continue
-        one = folders.setdefault(place, _Folder())
+        folder = folders.setdefault(place, _Folder())
         if kind is None:
-            one.has_meta = True
+            folder.has_meta = True
         elif kind != "tags" or not is_noise(name):
-            getattr(one, kind).append(name)
+            getattr(folder, kind).append(name)
     return folders
 
 
@@ -172,34 +172,37 @@ class _Store:
             if data := self.bytes_of(f"{place}/{name}"):
                 cells.setdefault(name, {})[row] = data.decode("utf-8", "replace")
 
-    def kept(self, folders: dict[str, _Folder]) -> tuple[Kept, list[str]]:
+    def runs(self, folders: dict[str, _Folder]) -> tuple[RunRecords, list[str]]:
         """Return the runs that can be used, by their start, and the folder of each."""
         above = dict.fromkeys(place.rpartition("/")[0] for place in folders)
-        experiments = {one: self._meta(one) for one in above}
+        experiments = {path: self._meta(path) for path in above}
         names = told_apart(
-            {one: meta.get("name") or one or "?" for one, meta in experiments.items()}
+            {
+                path: meta.get("name") or path or "?"
+                for path, meta in experiments.items()
+            }
         )
-        kept, runs = Kept(), []
+        records, runs = RunRecords(), []
         for place, folder in folders.items():
-            experiment, _, one = place.rpartition("/")
+            experiment, _, run_id = place.rpartition("/")
             meta = self._meta(place) if folder.has_meta else None
             why = _unused(place, meta, experiments[experiment])
             if meta is None or why:
-                kept.leave_out((meta or {}).get("run_name", one), why)
+                records.leave_out((meta or {}).get("run_name", run_id), why)
             else:
                 runs.append((_number(meta, "start_time"), place, meta))
         runs.sort(key=lambda run: (run[0] or 0.0, run[1]))
         for start, place, meta in runs:
-            experiment, _, one = place.rpartition("/")
-            kept.ids.append(one)
-            kept.names.append(meta.get("run_name") or one)
-            kept.experiments.append(names[experiment])
-            kept.status.append(_STATUS.get(meta["status"], meta["status"]))
-            kept.start.append(start)
-            kept.end.append(_number(meta, "end_time"))
+            experiment, _, run_id = place.rpartition("/")
+            records.ids.append(run_id)
+            records.names.append(meta.get("run_name") or run_id)
+            records.experiments.append(names[experiment])
+            records.status.append(_STATUS.get(meta["status"], meta["status"]))
+            records.start.append(start)
+            records.end.append(_number(meta, "end_time"))
         why = "that may not be looked into"
-        kept.left_out += left_out(self._closed, why, "folder")
-        return kept, [place for _, place, _ in runs]
+        records.left_out += left_out(self._closed, why, "folder")
+        return records, [place for _, place, _ in runs]
 
     def remarks(self) -> list[str]:
         """Return a sentence on files that could not be read, if any."""

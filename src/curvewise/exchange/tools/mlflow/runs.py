@@ -42,7 +42,7 @@ Columns: TypeAlias = dict[str, pa.Array]
 
 
 @dataclass(slots=True)
-class Kept:
+class RunRecords:
     """Runs as they were found; all lists have one place per run. Times are in ms."""
 
     ids: list[str] = field(default_factory=list)
@@ -94,14 +94,14 @@ def told_apart(experiments: Mapping[Any, str]) -> dict[Any, str]:
     """Return names of experiments by id; one that several have gets its id behind it."""
     times = Counter(experiments.values())
     return {
-        one: name if times[name] == 1 else f"{name} ({one})"
-        for one, name in experiments.items()
+        key: name if times[name] == 1 else f"{name} ({key})"
+        for key, name in experiments.items()
     }
 
 
 def runs_of(
     source: str,
-    kept: Kept,
+    records: RunRecords,
     scalars: Scalars,
     time: Floats | None = None,
     *,
@@ -113,47 +113,57 @@ def runs_of(
     Scores have a time, in milliseconds, where it was asked for. Without `curves` each is
     the last of its run, and experiments have only numbers.
     """
-    parents = set(kept.tags[_PARENT].to_pylist()) if _PARENT in kept.tags else set()
-    is_parent = np.array([one in parents for one in kept.ids], bool)
+    parents = (
+        set(records.tags[_PARENT].to_pylist()) if _PARENT in records.tags else set()
+    )
+    is_parent = np.array([run_id in parents for run_id in records.ids], bool)
     used = np.flatnonzero(~is_parent)
     for row in np.flatnonzero(is_parent):
-        kept.leave_out(kept.names[row], "that are parents of other runs")
-    unused = [one for why, names in kept.unused.items() for one in left_out(names, why)]
-    remarks = kept.remarks
+        records.leave_out(records.names[row], "that are parents of other runs")
+    unused = [
+        omission
+        for why, names in records.unused.items()
+        for omission in left_out(names, why)
+    ]
+    remarks = records.remarks
     if time is not None:
-        scalars = replace(scalars, step=_seconds_since(kept.start, scalars.run, time))
+        scalars = replace(
+            scalars, step=_seconds_since(records.start, scalars.run, time)
+        )
     else:
         remarks = [*remarks, *_without_steps(scalars)]
-    if len(used) < len(kept.ids):
-        scalars = scalars.of_runs(used, len(kept.ids)).that_logged()
-    _inherit(kept, used)
+    if len(used) < len(records.ids):
+        scalars = scalars.of_runs(used, len(records.ids)).that_logged()
+    _inherit(records, used)
     clock = "step" if time is None else "seconds"
-    is_task = curves or len(set(kept.experiments)) > 1
+    is_task = curves or len(set(records.experiments)) > 1
     return Runs(
         source,
-        _table(kept).take(pa.array(used)),
+        _table(records).take(pa.array(used)),
         scalars,
         usual={"task": "experiment"} if is_task else {},
         steps=clock if curves else "",
-        left_out=[*unused, *kept.left_out],
+        left_out=[*unused, *records.left_out],
         remarks=remarks,
     )
 
 
-def _inherit(kept: Kept, used: Ints) -> None:
+def _inherit(records: RunRecords, used: Ints) -> None:
     """Give runs the params that only their parents have, as those of folds."""
-    if _PARENT not in kept.tags:
+    if _PARENT not in records.tags:
         return
-    place = {one: i for i, one in enumerate(kept.ids)}
-    above = pa.array([place.get(p) for p in kept.tags[_PARENT].to_pylist()], pa.int64())
+    place = {run_id: i for i, run_id in enumerate(records.ids)}
+    above = pa.array(
+        [place.get(p) for p in records.tags[_PARENT].to_pylist()], pa.int64()
+    )
     rows = pa.array(used)
-    for key, texts in kept.params.items():
+    for key, texts in records.params.items():
         filled = texts
         for _ in range(3):
             if filled.take(rows).null_count < len(used):
                 break
             filled = pc.coalesce(filled, filled.take(above))
-        kept.params[key] = filled
+        records.params[key] = filled
 
 
 # --- steps -------------------------------------------------------------------------------
@@ -189,34 +199,39 @@ def _without_steps(scalars: Scalars) -> Sequence[str]:
 # --- labels ------------------------------------------------------------------------------
 
 
-def _table(kept: Kept) -> pa.Table:
+def _table(records: RunRecords) -> pa.Table:
     seconds = [
         None if start is None or end is None else (end - start) / 1000
-        for start, end in zip(kept.start, kept.end, strict=True)
+        for start, end in zip(records.start, records.end, strict=True)
     ]
     columns: Columns = {
-        "run": pa.array(kept.names, pa.string()),
-        "experiment": pa.array(kept.experiments, pa.string()),
-        "status": pa.array(kept.status, pa.string()),
+        "run": pa.array(records.names, pa.string()),
+        "experiment": pa.array(records.experiments, pa.string()),
+        "status": pa.array(records.status, pa.string()),
         "seconds": pa.array(seconds, pa.float64()),
     }
-    for key, texts in kept.params.items():
+    for key, texts in records.params.items():
         columns[f"params.{key}"] = _typed(texts)
-    for key, texts in kept.tags.items():
+    for key, texts in records.tags.items():
         if key not in (_NAME, _PARENT):
             columns[f"tags.{key}"] = _typed(texts, tag=True)
-    if _PARENT in kept.tags:
+    if _PARENT in records.tags:
         # The names of parents; the id of one whose name another parent has too.
-        ids = kept.tags[_PARENT].to_pylist()
-        names = dict(zip(kept.ids, kept.names, strict=True))
-        parents = {one: names.get(one, one) for one in ids if one is not None}
+        ids = records.tags[_PARENT].to_pylist()
+        names = dict(zip(records.ids, records.names, strict=True))
+        parents = {
+            run_id: names.get(run_id, run_id) for run_id in ids if run_id is not None
+        }
         times = Counter(parents.values())
         unique = {
-            one: name if times[name] == 1 else one for one, name in parents.items()
+            run_id: name if times[name] == 1 else run_id
+            for run_id, name in parents.items()
         }
-        columns["parent"] = pa.array([unique.get(one) for one in ids], pa.string())
+        columns["parent"] = pa.array(
+            [unique.get(run_id) for run_id in ids], pa.string()
+        )
     # Not "run_id", which would be taken for what tells trials apart even where seeds do.
-    columns["run_uuid"] = pa.array(kept.ids, pa.string())
+    columns["run_uuid"] = pa.array(records.ids, pa.string())
     return pa.table(columns)
 
 
@@ -275,42 +290,42 @@ def read_database(path: Path, asked: Asked) -> Runs:
     """Return the runs of a database, all of one moment."""
     timed = is_timed(asked)
     with opened(path) as database:
-        kept = _runs_of_database(database)
+        records = _runs_of_database(database)
         names = [name for (name,) in database.execute(_NAMES)]
-        wanted = kept.wanted(names, asked)
+        wanted = records.wanted(names, asked)
         only = wanted if len(wanted) < len(names) else None
         rows = _scores(database, only, timed=timed)
-        scalars, time = _scalars(rows, kept, wanted, timed=timed)
-    return runs_of(f"MLflow store {path.name}", kept, scalars, time)
+        scalars, time = _scalars(rows, records, wanted, timed=timed)
+    return runs_of(f"MLflow store {path.name}", records, scalars, time)
 
 
-def _runs_of_database(database: Any) -> Kept:
+def _runs_of_database(database: Any) -> RunRecords:
     """Return the runs that were not deleted, with their params and tags."""
     rows = list(database.execute(_EXPERIMENTS))
-    experiments = told_apart({one: name for one, name, _ in rows})
-    gone = {one for one, _, stage in rows if stage == "deleted"}
-    kept = Kept()
-    for one, name, status, start, end, stage, experiment in database.execute(_RUNS):
+    experiments = told_apart({key: name for key, name, _ in rows})
+    gone = {key for key, _, stage in rows if stage == "deleted"}
+    records = RunRecords()
+    for run_id, name, status, start, end, stage, experiment in database.execute(_RUNS):
         if experiment in gone:
-            kept.leave_out(name or one, WITH_EXPERIMENT)
+            records.leave_out(name or run_id, WITH_EXPERIMENT)
         elif stage == "deleted":
-            kept.leave_out(name or one, DELETED)
+            records.leave_out(name or run_id, DELETED)
         else:
-            kept.ids.append(one)
-            kept.names.append(name or one)
-            kept.experiments.append(experiments.get(experiment, str(experiment)))
-            kept.status.append(status)
-            kept.start.append(start)
-            kept.end.append(end)
-    kept.params = _columns(database.execute(_PARAMS), kept.ids)
-    kept.tags = _columns(database.execute(_TAGS), kept.ids)
-    kept.rename()
-    return kept
+            records.ids.append(run_id)
+            records.names.append(name or run_id)
+            records.experiments.append(experiments.get(experiment, str(experiment)))
+            records.status.append(status)
+            records.start.append(start)
+            records.end.append(end)
+    records.params = _columns(database.execute(_PARAMS), records.ids)
+    records.tags = _columns(database.execute(_TAGS), records.ids)
+    records.rename()
+    return records
 
 
 def _columns(rows: Any, ids: Sequence[str]) -> Columns:
     """Return rows of key, text and run as one column of texts per key."""
-    place = {one: row for row, one in enumerate(ids)}
+    place = {run_id: row for row, run_id in enumerate(ids)}
     code: dict[str, int] = {}
     parts, texts = [(np.empty(0, np.int64), np.empty(0, np.int64))], []
     for keys, some, runs in _chunks(rows):
@@ -331,11 +346,11 @@ def _columns(rows: Any, ids: Sequence[str]) -> Columns:
 
 
 def _scalars(
-    rows: Any, kept: Kept, names: Sequence[str], *, timed: bool
+    rows: Any, records: RunRecords, names: Sequence[str], *, timed: bool
 ) -> tuple[Scalars, Floats | None]:
-    """Return the scores in rows, of runs that are kept, and maybe their times."""
+    """Return the scores in rows, of recorded runs, and maybe their times."""
     code = {name: i for i, name in enumerate(names)}
-    place = {one: row for row, one in enumerate(kept.ids)}
+    place = {run_id: row for row, run_id in enumerate(records.ids)}
     whole, real = np.empty(0, np.int64), np.empty(0)
     parts: list[list[Any]] = [[whole, whole, *[real] * (3 if timed else 2)]]
     for keys, runs, *cells in _chunks(rows):
@@ -406,23 +421,23 @@ def read_table(table: pa.Table, name: str, asked: Asked) -> Runs:
     start = _milliseconds(table, "start_time")
     order = np.argsort([t or 0 for t in start], kind="stable")
     table = table.take(pa.array(order))
-    kept = _runs_of_frame(table)
+    records = _runs_of_frame(table)
     metrics = [c for c in table.column_names if c.startswith(_METRIC)]
-    wanted = kept.wanted([c.removeprefix(_METRIC) for c in metrics], asked)
+    wanted = records.wanted([c.removeprefix(_METRIC) for c in metrics], asked)
     columns = []
     for metric in wanted:
         rows = np.flatnonzero(~nulls(table, f"{_METRIC}{metric}"))
         values = numbers(table, f"{_METRIC}{metric}")[rows]
         columns.append((metric, 0.0, rows, _unbounded(values)))
     scalars = scalars_by_metric(columns)
-    return runs_of(f"MLflow runs of {name}", kept, scalars, curves=False)
+    return runs_of(f"MLflow runs of {name}", records, scalars, curves=False)
 
 
-def _runs_of_frame(table: pa.Table) -> Kept:
+def _runs_of_frame(table: pa.Table) -> RunRecords:
     ids, status, experiments = (
         _texts(table, column) for column in ("run_id", "status", "experiment_id")
     )
-    kept = Kept(
+    records = RunRecords(
         ids=[one or "" for one in ids],
         experiments=[one or "" for one in experiments],
         status=status,
@@ -431,13 +446,13 @@ def _runs_of_frame(table: pa.Table) -> Kept:
     )
     for column in table.column_names:
         kind, _, key = column.partition(".")
-        cells = {"params": kept.params, "tags": kept.tags}.get(kind)
+        cells = {"params": records.params, "tags": records.tags}.get(kind)
         if cells is None or (kind == "tags" and is_noise(key)):
             continue
         cells[key] = table.column(column).cast(pa.string()).combine_chunks()
-    kept.names = list(kept.ids)
-    kept.rename()
-    return kept
+    records.names = list(records.ids)
+    records.rename()
+    return records
 
 
 def _texts(table: pa.Table, column: str) -> list[str | None]:
