@@ -31,16 +31,16 @@ from curvewise.exchange.tools.optuna.studies import (
     INTERMEDIATE,
     METRIC_NAMES,
     Attributes,
-    Kept,
     Study,
+    StudyTrials,
     Trial,
     as_runs,
     attribute_columns,
     drawn_from,
-    kept_of,
     of_one_kind,
     param_columns,
     seconds_between,
+    study_trials,
 )
 from curvewise.metrics import Direction, Floats, find
 from curvewise.text import count
@@ -91,10 +91,10 @@ def read_object(source: Any, asked: Asked) -> Runs:
     if not _is_study(source):
         names = ["_".join(str(part) for part in pair if part != "") for pair in source]
         return read_table(*load(source.set_axis(names, axis=1)), asked)
-    kept = _read_study(source)
-    name = f"Optuna study {kept.studies[0].name}"
+    trials = _read_study(source)
+    name = f"Optuna study {trials.studies[0].name}"
     asked.must_count_by(_CLOCKS, name)
-    return as_runs(kept, name, asked)
+    return as_runs(trials, name, asked)
 
 
 # --- Frames of `study.trials_dataframe()`, in memory or saved --------------------------
@@ -216,7 +216,7 @@ def _is_study(source: object) -> bool:
     return able and hasattr(source, "study_name")
 
 
-def _read_study(source: Any) -> Kept:
+def _read_study(source: Any) -> StudyTrials:
     """Return the trials of a study."""
     study = Study(
         str(source.study_name),
@@ -239,7 +239,7 @@ def _read_study(source: Any) -> Kept:
         )
         for trial in source.get_trials(deepcopy=False)
     ]
-    return kept_of([study], trials)
+    return study_trials([study], trials)
 
 
 def _chosen(trial: Any, name: str) -> Any:
@@ -269,11 +269,11 @@ _USER = "SELECT trial_id, key, value_json FROM trial_user_attributes"
 _SYSTEM = "SELECT trial_id, key, value_json FROM trial_system_attributes"
 
 
-def _read_database(path: Path) -> Kept:
+def _read_database(path: Path) -> StudyTrials:
     """Return all trials of all studies, as they are at one moment."""
     try:
         with opened(path) as database:
-            return _kept(database)
+            return _study_trials(database)
     except (TypeError, OverflowError, ValueError) as problem:
         if isinstance(problem, CurvewiseError):
             raise
@@ -285,15 +285,15 @@ def _read_database(path: Path) -> Kept:
         ) from problem
 
 
-def _kept(database: Connection) -> Kept:
+def _study_trials(database: Connection) -> StudyTrials:
     places, studies = _studies(database)
     ids, trials, strangers = _trials(database, places)
     row_of = _Rows(ids)
     params, remarks = _params(database, row_of)
     user, few = _attributes(database, _USER, row_of)
     system, many = _attributes(database, _SYSTEM, row_of)
-    values = row_of.kept(_numbers_in(database, _final(database)))
-    reported = row_of.kept(_numbers_in(database, _reported(database)))
+    values = row_of.with_rows(_numbers_in(database, _final(database)))
+    reported = row_of.with_rows(_numbers_in(database, _reported(database)))
     omissions = [*few, *many]
     if strangers:
         omissions.append(LeftOut(strangers, "of studies that are not there any more"))
@@ -301,7 +301,7 @@ def _kept(database: Connection) -> Kept:
         omissions.append(
             LeftOut(row_of.lost, "of trials that are not there", what="value")
         )
-    return Kept(
+    return StudyTrials(
         studies, *trials, params, user, system, values, reported, omissions, remarks
     )
 
@@ -341,7 +341,7 @@ class _Rows:
         rows: Ints = self.order[place[known]]
         return rows, np.asarray(known)
 
-    def kept(self, rows: Floats) -> Floats:
+    def with_rows(self, rows: Floats) -> Floats:
         """Return rows that begin with an id with the row of the trial instead."""
         whole = np.isfinite(rows[:, :2]).all(axis=1)
         self.lost += int((~whole).sum())
@@ -497,7 +497,7 @@ def _is_journal(head: bytes) -> bool:
     return first.startswith(b"{") and b'"op_code"' in first and b'"worker_id"' in first
 
 
-def _read_journal(path: Path) -> Kept:
+def _read_journal(path: Path) -> StudyTrials:
     """Return all trials of all studies that were not deleted."""
     replay = _Replay()
     behind, damaged = 0, 0
@@ -522,7 +522,7 @@ def _read_journal(path: Path) -> Kept:
             f"its last line, {damaged}, is not whole, as when somebody is writing or was "
             f"killed: read up to there."
         )
-    return replay.kept(remarks)
+    return replay.study_trials(remarks)
 
 
 def _applied(replay: "_Replay", line: bytes) -> bool:
@@ -568,7 +568,7 @@ class _Replay:
             case unknown:
                 self.foreign[unknown] += 1
 
-    def kept(self, remarks: list[str]) -> Kept:
+    def study_trials(self, remarks: list[str]) -> StudyTrials:
         """Return what is there in the end."""
         place = {study: i for i, study in enumerate(self.studies)}
         trials = [trial for trial in self.trials if trial.study in place]
@@ -581,7 +581,7 @@ class _Replay:
         for trial in trials:
             trial.study = place[trial.study]
             trial.seconds = seconds_between(trial.begin, trial.end)
-        return kept_of(list(self.studies.values()), trials, omissions, remarks)
+        return study_trials(list(self.studies.values()), trials, omissions, remarks)
 
     # --- operations ----------------------------------------------------------------------
 

@@ -54,7 +54,7 @@ class Study:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kept:
+class StudyTrials:
     """All trials of all studies of a storage, study by study, in order of number."""
 
     studies: Sequence[Study]
@@ -76,69 +76,69 @@ class Kept:
 # --- runs --------------------------------------------------------------------------------
 
 
-def as_runs(kept: Kept, source: str, asked: Asked) -> Runs:
+def as_runs(trials: StudyTrials, source: str, asked: Asked) -> Runs:
     """Return what a storage holds as runs; all of it, or studies with metrics asked for."""
-    kept = _without_empty(kept)
-    metrics = _of_studies(kept)
-    torn = _torn(kept.studies, metrics)
+    trials = _without_empty(trials)
+    metrics = _of_studies(trials)
+    torn = _torn(trials.studies, metrics)
     metrics = [
         [(f"{study.name}/{m}" if m in torn else m, way) for m, way in pairs]
-        for study, pairs in zip(kept.studies, metrics, strict=True)
+        for study, pairs in zip(trials.studies, metrics, strict=True)
     ]
-    remarks = [*kept.remarks]
+    remarks = [*trials.remarks]
     wanted = [any(asked.wants(name) for name, _ in pairs) for pairs in metrics]
     if any(wanted) and not all(wanted):
-        kept = _only(kept, np.array(wanted))
+        trials = _only(trials, np.array(wanted))
         metrics = [
             pairs for pairs, is_wanted in zip(metrics, wanted, strict=True) if is_wanted
         ]
     else:
-        remarks += [*torn.values(), *_different(kept.studies, metrics)]
+        remarks += [*torn.values(), *_different(trials.studies, metrics)]
     return Runs(
         source,
-        _table(kept),
-        _scalars(kept, [[name for name, _ in pairs] for pairs in metrics]),
+        _table(trials),
+        _scalars(trials, [[name for name, _ in pairs] for pairs in metrics]),
         usual={"algorithm": "study"},
         meant={
             name: way for pairs in metrics for name, way in pairs if way is not None
         },
-        steps="step" if len(kept.reported) else "",
-        left_out=kept.left_out,
+        steps="step" if len(trials.reported) else "",
+        left_out=trials.left_out,
         remarks=remarks,
         closed=True,
     )
 
 
-def _without_empty(kept: Kept) -> Kept:
+def _without_empty(trials: StudyTrials) -> StudyTrials:
     """Return only studies that have trials, and only values of objectives they have."""
-    used = np.bincount(kept.study, minlength=len(kept.studies)) > 0
+    used = np.bincount(trials.study, minlength=len(trials.studies)) > 0
     place = np.cumsum(used) - 1
-    study = place[kept.study]
-    studies = [s for s, some in zip(kept.studies, used, strict=True) if some]
-    empty = [s.name for s, some in zip(kept.studies, used, strict=True) if not some]
+    study = place[trials.study]
+    studies = [s for s, some in zip(trials.studies, used, strict=True) if some]
+    empty = [s.name for s, some in zip(trials.studies, used, strict=True) if not some]
     objectives = np.array([len(s.directions) for s in studies], np.int64)
-    asked_for = kept.values[:, 1] < objectives[study[kept.values[:, 0].astype(int)]]
-    omissions = [*kept.left_out]
+    asked_for = trials.values[:, 1] < objectives[study[trials.values[:, 0].astype(int)]]
+    omissions = [*trials.left_out]
     if empty:
         omissions.append(LeftOut(len(empty), "without trials", tuple(empty), "study"))
     if not asked_for.all():
         why = "of objectives that their study does not have"
         omissions.append(LeftOut(int((~asked_for).sum()), why, what="value"))
     return replace(
-        kept,
+        trials,
         studies=studies,
         study=study,
-        values=kept.values[asked_for],
+        values=trials.values[asked_for],
         left_out=omissions,
     )
 
 
-def _only(kept: Kept, wanted: Bools) -> Kept:
+def _only(trials: StudyTrials, wanted: Bools) -> StudyTrials:
     """Return the trials of some of the studies."""
-    rows = wanted[kept.study]
+    rows = wanted[trials.study]
     place = np.cumsum(rows) - 1
     mask = pa.array(rows)
-    names = [s.name for s, some in zip(kept.studies, wanted, strict=True) if not some]
+    names = [s.name for s, some in zip(trials.studies, wanted, strict=True) if not some]
     why = "of studies without the metrics asked for"
 
     def moved(triples: Floats) -> Floats:
@@ -151,18 +151,18 @@ def _only(kept: Kept, wanted: Bools) -> Kept:
         return {n: cells for n, cells in short.items() if cells.null_count < len(cells)}
 
     return replace(
-        kept,
-        studies=[s for s, some in zip(kept.studies, wanted, strict=True) if some],
-        study=(np.cumsum(wanted) - 1)[kept.study[rows]],
-        number=kept.number[rows],
-        state=[state for state, ours in zip(kept.state, rows, strict=True) if ours],
-        seconds=kept.seconds[rows],
-        params=cut(kept.params),
-        user=cut(kept.user),
-        system=cut(kept.system),
-        values=moved(kept.values),
-        reported=moved(kept.reported),
-        left_out=[*kept.left_out, LeftOut(int((~rows).sum()), why, tuple(names))],
+        trials,
+        studies=[s for s, some in zip(trials.studies, wanted, strict=True) if some],
+        study=(np.cumsum(wanted) - 1)[trials.study[rows]],
+        number=trials.number[rows],
+        state=[state for state, ours in zip(trials.state, rows, strict=True) if ours],
+        seconds=trials.seconds[rows],
+        params=cut(trials.params),
+        user=cut(trials.user),
+        system=cut(trials.system),
+        values=moved(trials.values),
+        reported=moved(trials.reported),
+        left_out=[*trials.left_out, LeftOut(int((~rows).sum()), why, tuple(names))],
     )
 
 
@@ -171,12 +171,12 @@ def _only(kept: Kept, wanted: Bools) -> Kept:
 _Pairs: TypeAlias = list[tuple[str, Direction | None]]
 
 
-def _of_studies(kept: Kept) -> list[_Pairs]:
+def _of_studies(trials: StudyTrials) -> list[_Pairs]:
     """Return the metrics of each study: objectives first, then what it reported."""
-    reporting = np.zeros(len(kept.studies), bool)
-    reporting[kept.study[kept.reported[:, 0].astype(int)]] = True
+    reporting = np.zeros(len(trials.studies), bool)
+    reporting[trials.study[trials.reported[:, 0].astype(int)]] = True
     out = []
-    for study, is_reporting in zip(kept.studies, reporting, strict=True):
+    for study, is_reporting in zip(trials.studies, reporting, strict=True):
         pairs = list(zip(study.metrics, study.directions, strict=True))
         if is_reporting:
             is_taken = INTERMEDIATE in study.metrics
@@ -220,22 +220,22 @@ def _different(studies: Sequence[Study], metrics: Sequence[_Pairs]) -> list[str]
     ]
 
 
-def _scalars(kept: Kept, metrics: Sequence[Sequence[str]]) -> Scalars:
+def _scalars(trials: StudyTrials, metrics: Sequence[Sequence[str]]) -> Scalars:
     names = list(dict.fromkeys(name for group in metrics for name in group))
     place = np.zeros((len(metrics), max(map(len, metrics), default=0)), np.int64)
     for i, group in enumerate(metrics):
         place[i, : len(group)] = [names.index(name) for name in group]
-    final, reported = kept.values, kept.reported
+    final, reported = trials.values, trials.reported
     row, objective = final[:, 0].astype(np.int64), final[:, 1].astype(np.int64)
     on_the_way = reported[:, 0].astype(np.int64)
-    behind = np.array([len(group) - 1 for group in metrics], np.int64)[kept.study]
+    behind = np.array([len(group) - 1 for group in metrics], np.int64)[trials.study]
     last = reported[:, 1].max() if len(reported) else 0.0
     return Scalars(
         np.concatenate([row, on_the_way]),
         np.concatenate(
             [
-                place[kept.study[row], objective],
-                place[kept.study[on_the_way], behind[on_the_way]],
+                place[trials.study[row], objective],
+                place[trials.study[on_the_way], behind[on_the_way]],
             ]
         ),
         np.concatenate([np.full(len(row), last), reported[:, 1]]),
@@ -244,28 +244,28 @@ def _scalars(kept: Kept, metrics: Sequence[Sequence[str]]) -> Scalars:
     )
 
 
-def _table(kept: Kept) -> pa.Table:
-    studies = pa.array([study.name for study in kept.studies], pa.string())
-    study = studies.take(pa.array(kept.study))
+def _table(trials: StudyTrials) -> pa.Table:
+    studies = pa.array([study.name for study in trials.studies], pa.string())
+    study = studies.take(pa.array(trials.study))
     names = study.to_pylist()
-    numbers = kept.number.tolist()
+    numbers = trials.number.tolist()
     runs = [f"{name}/{n}" for name, n in zip(names, numbers, strict=True)]
     columns = {
         "run": pa.array(runs, pa.string()),
         "study": study,
-        "status": pa.array(kept.state, pa.string()),
-        "state": pa.array(kept.state, pa.string()),  # pruned, running: both cancelled
-        "seconds": pa.array(kept.seconds),
+        "status": pa.array(trials.state, pa.string()),
+        "state": pa.array(trials.state, pa.string()),  # pruned, running: both cancelled
+        "seconds": pa.array(trials.seconds),
     }
-    columns |= {f"params.{name}": cells for name, cells in kept.params.items()}
-    columns |= {f"user_attrs.{name}": cells for name, cells in kept.user.items()}
+    columns |= {f"params.{name}": cells for name, cells in trials.params.items()}
+    columns |= {f"user_attrs.{name}": cells for name, cells in trials.user.items()}
     columns |= {
         f"system_attrs.{name}": cells
-        for name, cells in kept.system.items()
+        for name, cells in trials.system.items()
         if name != _FAIL_REASON
     }
-    usual = pa.array([_REASONS.get(state, "") for state in kept.state], pa.string())
-    reasons = kept.system.get(_FAIL_REASON, pa.nulls(len(usual), pa.string()))
+    usual = pa.array([_REASONS.get(state, "") for state in trials.state], pa.string())
+    reasons = trials.system.get(_FAIL_REASON, pa.nulls(len(usual), pa.string()))
     columns["error_text"] = pc.coalesce(reasons.cast(pa.string()), usual)
     return pa.table(columns)
 
@@ -418,37 +418,37 @@ class Trial:
     end: str | None = None
 
 
-def kept_of(
+def study_trials(
     studies: Sequence[Study],
     trials: Sequence[Trial],
     left_out: Sequence[LeftOut] = (),
     remarks: Sequence[str] = (),
-) -> Kept:
+) -> StudyTrials:
     """Return trials that were told one by one, side by side."""
-    trials = sorted(trials, key=lambda one: (one.study, one.number))
+    trials = sorted(trials, key=lambda trial: (trial.study, trial.number))
     rows = range(len(trials))
     values = [
         (i, k, v) for i in rows for k, v in enumerate(trials[i].values) if v is not None
     ]
     reported = [(i, s, v) for i in rows for s, v in trials[i].reported.items()]
-    names = dict.fromkeys(name for one in trials for name in one.params)
+    names = dict.fromkeys(name for trial in trials for name in trial.params)
     params = {
         name: _column_of(
             [
-                _named_choice(one.params[name]) if name in one.params else None
-                for one in trials
+                _named_choice(trial.params[name]) if name in trial.params else None
+                for trial in trials
             ]
         )
         for name in names
     }
     user, few = attribute_columns(len(trials), _by_name([t.user for t in trials]))
     system, many = attribute_columns(len(trials), _by_name([t.system for t in trials]))
-    return Kept(
+    return StudyTrials(
         studies,
-        np.array([one.study for one in trials], np.int64),
-        np.array([one.number for one in trials], np.int64),
-        [one.state for one in trials],
-        np.array([one.seconds for one in trials], np.float64),
+        np.array([trial.study for trial in trials], np.int64),
+        np.array([trial.number for trial in trials], np.int64),
+        [trial.state for trial in trials],
+        np.array([trial.seconds for trial in trials], np.float64),
         params,
         user,
         system,
@@ -485,26 +485,26 @@ def _by_name(trials: Sequence[Mapping[str, Any]]) -> Attributes:
 
 
 def attribute_columns(
-    n: int, told: Attributes
+    n: int, attributes: Attributes
 ) -> tuple[dict[str, pa.Array], list[LeftOut]]:
     """Return a column for each attribute of trials, and what was too much.
 
     Samplers write their whole state there, in long texts or under ever new names.
     """
-    often = sorted(told, key=lambda name: -len(told[name][0]))
+    often = sorted(attributes, key=lambda name: -len(attributes[name][0]))
     rare = often[_MOST_ATTRIBUTES:]
     columns, long, cut = {}, [], 0
     for name in often[:_MOST_ATTRIBUTES]:
         cells: list[Any] = [None] * n
         before = cut
-        for row, value in zip(*told[name], strict=True):
+        for row, value in zip(*attributes[name], strict=True):
             if isinstance(value, str | list | dict) and len(as_text(value)) > _LONGEST:
                 cut += 1
             else:
                 cells[row] = value
         if cut > before:
             long.append(name)
-        if cut - before < len(told[name][0]):
+        if cut - before < len(attributes[name][0]):
             columns[name] = _column_of(cells)
     omissions = []
     if cut:
