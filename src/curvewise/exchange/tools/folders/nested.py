@@ -90,11 +90,11 @@ def logs_of(value: Any, asked: Asked, name: str, tool: str = "folder") -> list[L
     if isinstance(value, Mapping):
         return _of_mapping(value, asked, name, tool)
     if isinstance(value, list) and value:
-        if all(isinstance(one, Mapping) for one in value):
+        if all(isinstance(item, Mapping) for item in value):
             if not any(map(_has_curves, value)):
                 return record_logs(value, asked, name)
-            return [_only(logs_of(one, asked, name, tool), name) for one in value]
-        if all(is_number(one) for one in value):
+            return [_only(logs_of(item, asked, name, tool), name) for item in value]
+        if all(is_number(item) for item in value):
             return _finished(_Nested(lists={name: value}), asked, name)
     raise CurvewiseError(f"{name} holds no scores but {shortened(as_text(value), 40)}.")
 
@@ -109,13 +109,13 @@ def _of_mapping(
     if (records := _by_step(value, name, asked)) is not None:
         return record_logs(records, asked, name)
     if some := _named_runs(value, histories=tool == "keras"):
-        return [_named(path, one, asked, name, tool) for path, one in some]
+        return [_named(path, run, asked, name, tool) for path, run in some]
     if not _is_boosting(value):
         nested = _Nested()
         _walk(value, "", nested, asked)
         return _finished(nested, asked, name)
     if tool not in _BOOSTING and not all(DATA_SET.fullmatch(str(k)) for k in value):
-        trained = all(_is_training(map(str, one)) for one in value.values())
+        trained = all(_is_training(map(str, item)) for item in value.values())
         more = ", or runs with a history each" if trained else ""
         raise CurvewiseError(
             f"{name} has curves under {listed(value)}: are these data sets on which one "
@@ -134,13 +134,13 @@ def _only(logs: Sequence[Log], name: str) -> Log:
 def _has_curves(record: Mapping[Any, Any]) -> bool:
     """Return whether a record has more than one value of a score: it is a run."""
     return any(
-        str(key).casefold() in HISTORIES and isinstance(one, Mapping | list)
-        for key, one in record.items()
+        str(key).casefold() in HISTORIES and isinstance(item, Mapping | list)
+        for key, item in record.items()
     ) or any(
         names.is_score(str(key))
-        and _is_curve(one)
-        and any(type(v) is float for v in one)
-        for key, one in record.items()
+        and _is_curve(item)
+        and any(type(v) is float for v in item)
+        for key, item in record.items()
     )
 
 
@@ -155,7 +155,7 @@ def _named_runs(
     With `histories` curves below a name are those of a run, and of no data set.
     """
     leaves = list(_below(value, (), histories))
-    runs = [one for one in leaves if one is not None]
+    runs = [leaf for leaf in leaves if leaf is not None]
     return runs if 1 < len(runs) == len(leaves) else []
 
 
@@ -175,20 +175,20 @@ def _below(
         return
     replicates = bool(keys) and all(map(_REPLICATE.fullmatch, keys))
     numbered = bool(keys) and all(key.isdigit() for key in keys)
-    for key, one in zip(keys, value.values(), strict=True):
+    for key, item in zip(keys, value.values(), strict=True):
         here = (*path, key)
-        if not isinstance(one, Mapping) or not one:
+        if not isinstance(item, Mapping) or not item:
             yield None
-        elif _is_history(one):
+        elif _is_history(item):
             yield (
-                (here, one)
-                if numbered or replicates or histories or _has_validation(one)
+                (here, item)
+                if numbered or replicates or histories or _has_validation(item)
                 else None
             )
-        elif replicates or _is_record(one):
-            yield here, one
+        elif replicates or _is_record(item):
+            yield here, item
         else:
-            yield from _below(one, here, histories)
+            yield from _below(item, here, histories)
 
 
 def _has_validation(history: Mapping[Any, Any]) -> bool:
@@ -200,8 +200,8 @@ def _is_record(value: Mapping[Any, Any]) -> bool:
     """Return whether a value has a configuration or a history of its own."""
     words = {*HISTORIES, *CONFIG_KEYS}
     return any(
-        str(key).casefold() in words and isinstance(one, Mapping | list)
-        for key, one in value.items()
+        str(key).casefold() in words and isinstance(item, Mapping | list)
+        for key, item in value.items()
     )
 
 
@@ -219,12 +219,12 @@ def _named(
 def _by_step(value: Mapping[Any, Any], above: str, asked: Asked) -> list[Any] | None:
     """Return scores under keys that are steps, as records; None where keys are none."""
     keys = [str(key) for key in value]
-    if not keys or not all(isinstance(one, Mapping) for one in value.values()):
+    if not keys or not all(isinstance(item, Mapping) for item in value.values()):
         return None
     if any(
         _is_curve(v) or isinstance(v, Mapping)
-        for one in value.values()
-        for v in one.values()
+        for item in value.values()
+        for v in item.values()
     ) and not all(map(_STEP_KEY.fullmatch, keys)):
         return None
     matches = [_STEP_KEY.fullmatch(key) for key in keys]
@@ -235,7 +235,7 @@ def _by_step(value: Mapping[Any, Any], above: str, asked: Asked) -> list[Any] | 
         if above.casefold() not in _BY_EPOCH and asked.step != ROWS:
             if len(keys) == 1:
                 return None
-            trained = all(_is_training(map(str, one)) for one in value.values())
+            trained = all(_is_training(map(str, item)) for item in value.values())
             raise CurvewiseError(
                 f"'{shortened(above)}' has scores under {listed(keys, most=3)}: "
                 "steps of one run, runs or classes? Write epoch_0 or seed_0 for 0 if "
@@ -248,7 +248,9 @@ def _by_step(value: Mapping[Any, Any], above: str, asked: Asked) -> list[Any] | 
     else:
         return None
     pairs = zip(steps, value.values(), strict=True)
-    return [{clock: step, **one} for step, one in sorted(pairs, key=lambda p: p[0])]
+    return [
+        {clock: step, **record} for step, record in sorted(pairs, key=lambda p: p[0])
+    ]
 
 
 # --- curves ------------------------------------------------------------------------------
@@ -261,8 +263,8 @@ def _is_curve(value: object) -> bool:
     if not isinstance(value, list | tuple):
         return False
     numbers = sum(map(is_number, value))
-    words = sum(isinstance(one, str) for one in value)
-    missing = sum(one is None for one in value)
+    words = sum(isinstance(item, str) for item in value)
+    missing = sum(item is None for item in value)
     return numbers > words and numbers + words + missing == len(value)
 
 
@@ -272,8 +274,10 @@ def _is_pairs(value: object) -> bool:
         isinstance(value, list)
         and len(value) > 1
         and all(
-            isinstance(one, list | tuple) and len(one) == 2 and all(map(is_number, one))
-            for one in value
+            isinstance(pair, list | tuple)
+            and len(pair) == 2
+            and all(map(is_number, pair))
+            for pair in value
         )
         and all(a[0] < b[0] for a, b in pairwise(value))
     )
@@ -377,43 +381,47 @@ class _Nested:
 def _walk(
     value: Mapping[Any, Any], before: str, nested: _Nested, asked: Asked, depth: int = 0
 ) -> None:
-    for key, one in value.items():
+    for key, item in value.items():
         name = f"{before}{key}"
         bare = str(key).casefold()
         inner = before if bare in HISTORIES else f"{name}/"
-        if isinstance(one, Mapping) and bare in CONFIG_KEYS:
-            nested.params |= flattened(one, ".")
-        elif isinstance(one, Mapping) and depth < _MOST_DEEP:
+        if isinstance(item, Mapping) and bare in CONFIG_KEYS:
+            nested.params |= flattened(item, ".")
+        elif isinstance(item, Mapping) and depth < _MOST_DEEP:
             nested.trained |= bare.endswith("history")
-            if (records := _by_step(one, bare, asked)) is not None:
+            if (records := _by_step(item, bare, asked)) is not None:
                 nested.records[inner] = records
             else:
-                _walk(one, inner, nested, asked, depth + 1)
-        elif _is_curve(one):
-            nested.lists[name] = one
-        elif _is_pairs(one) and names.is_score(name):
-            nested.pairs[name] = one
-        elif isinstance(one, list) and one and all(isinstance(r, Mapping) for r in one):
-            nested.records[inner] = one
+                _walk(item, inner, nested, asked, depth + 1)
+        elif _is_curve(item):
+            nested.lists[name] = item
+        elif _is_pairs(item) and names.is_score(name):
+            nested.pairs[name] = item
+        elif (
+            isinstance(item, list)
+            and item
+            and all(isinstance(r, Mapping) for r in item)
+        ):
+            nested.records[inner] = item
         else:
-            _take(name, bare, one, nested)
+            _take(name, bare, item, nested)
 
 
-def _take(name: str, bare: str, one: Any, nested: _Nested) -> None:
+def _take(name: str, bare: str, item: Any, nested: _Nested) -> None:
     """Keep one plain value as a score, a setting or a label."""
-    if is_number(one):
+    if is_number(item):
         if is_role(bare, (*SEEDS, *names.ALGORITHM, *names.TASK)):
-            nested.labels[name.rpartition("/")[2]] = one
+            nested.labels[name.rpartition("/")[2]] = item
         elif names.is_param(name) and not names.is_score(name):
-            nested.params[name.replace("/", ".")] = one
+            nested.params[name.replace("/", ".")] = item
         else:
-            nested.finals[name] = float(one)
-    elif isinstance(one, str | bool):
-        value = number_in(one) if isinstance(one, str) else float(one)
+            nested.finals[name] = float(item)
+    elif isinstance(item, str | bool):
+        value = number_in(item) if isinstance(item, str) else float(item)
         if value is not None and names.is_score(name) and may_be_score(name):
             nested.finals[name] = value
         else:
-            nested.labels[name] = one
+            nested.labels[name] = item
 
 
 def _finished(nested: _Nested, asked: Asked, name: str) -> list[Log]:
@@ -430,11 +438,11 @@ def _finished(nested: _Nested, asked: Asked, name: str) -> list[Log]:
         if len(some) > 1:
             logs = some
             continue
-        for one in some:
-            logs[0].curves |= {before + name: c for name, c in one.curves.items()}
-            logs[0].finals |= {before + name: v for name, v in one.finals.items()}
-            logs[0].labels |= one.labels
-            logs[0].clock = logs[0].clock or one.clock
+        for more in some:
+            logs[0].curves |= {before + name: c for name, c in more.curves.items()}
+            logs[0].finals |= {before + name: v for name, v in more.finals.items()}
+            logs[0].labels |= more.labels
+            logs[0].clock = logs[0].clock or more.clock
     for log in logs:
         for key, value in nested.finals.items():
             if is_score(key, asked):
@@ -554,13 +562,15 @@ def _placed(
 
 def _indexed(curve: Any, first: int) -> tuple[Floats, Floats]:
     """Return a list of scores by their place; what is missing was not recorded."""
-    known = np.array([one is not None for one in curve], bool)
+    known = np.array([score is not None for score in curve], bool)
     return np.flatnonzero(known).astype(np.float64) + first, _floats(curve)[known]
 
 
 def _floats(curve: Any) -> Floats:
-    numbers = (number_in(one) if isinstance(one, str) else one for one in curve)
-    return np.array([np.nan if one is None else one for one in numbers], np.float64)
+    numbers = (number_in(score) if isinstance(score, str) else score for score in curve)
+    return np.array(
+        [np.nan if score is None else score for score in numbers], np.float64
+    )
 
 
 # --------------------------------------------------------------------------------------
@@ -579,9 +589,9 @@ def fits_object(source: object, tool: str = "folder") -> bool:
         return False
     several = source.values() if isinstance(source, Mapping) else source
     return all(
-        _is_run(one)
-        or (isinstance(one, list | tuple) and bool(one) and all(map(_is_run, one)))
-        for one in several
+        _is_run(item)
+        or (isinstance(item, list | tuple) and bool(item) and all(map(_is_run, item)))
+        for item in several
     )
 
 
@@ -590,15 +600,15 @@ def logs_by_name(
 ) -> list[tuple[str | None, int, Log]]:
     """Return the algorithm, the number and the log of every run in an object."""
     if isinstance(source, Mapping) and (deep := _deep_runs(source, tool)):
-        return [_deep(path, one, asked, tool) for path, one in deep]
+        return [_deep(path, run, asked, tool) for path, run in deep]
     if _is_run(source) and not _is_mapping_of_histories(source, tool):
         return [(None, 0, _log(source, asked))]
     if not isinstance(source, Mapping):
-        return [(None, i, _log(one, asked)) for i, one in enumerate(source)]
+        return [(None, i, _log(run, asked)) for i, run in enumerate(source)]
     out: list[tuple[str | None, int, Log]] = []
     for name, value in source.items():
         runs = [value] if _is_run(value) else value
-        out += [(str(name), i, _log(one, asked)) for i, one in enumerate(runs)]
+        out += [(str(name), i, _log(run, asked)) for i, run in enumerate(runs)]
     return out
 
 
@@ -609,7 +619,7 @@ def _deep_runs(
     if tool in _BOOSTING:
         return []
     runs = _named_runs(source)
-    return [] if all(len(p) == 1 and _is_history(one) for p, one in runs) else runs
+    return [] if all(len(p) == 1 and _is_history(run) for p, run in runs) else runs
 
 
 def _deep(
@@ -648,8 +658,8 @@ def _is_log_history(value: object) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(one, Mapping) and "step" in one for one in value)
-        and any("epoch" in one for one in value)
+        and all(isinstance(record, Mapping) and "step" in record for record in value)
+        and any("epoch" in record for record in value)
     )
 
 
