@@ -9,7 +9,12 @@ from facts import holds, refused
 
 import curvewise as cw
 from curvewise import CurvewiseError, Trial, Trials
-from curvewise.questions.confusion.text import CONCERNS, concern, gain_between, gain_of
+from curvewise.questions.confusion.text import (
+    CONCERNS,
+    concern_text,
+    gain_between,
+    gain_of,
+)
 from curvewise.stats.confusion import METHODS, TARGETS, Concern, fit_confusion_curve
 from curvewise.stats.confusion.data import ConcernKind
 from curvewise.stats.interval import Interval
@@ -448,7 +453,7 @@ def test_of_many_classes_the_hardest_are_printed():
 
 def test_every_concern_is_a_sentence():
     told = {
-        own: concern(Concern(own, 3.0, 1), method)
+        own: concern_text(Concern(own, 3.0, 1), method)
         for method in METHODS
         for own in get_args(ConcernKind)
         if own in CONCERNS[method]

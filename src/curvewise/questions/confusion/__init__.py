@@ -150,7 +150,7 @@ class Confusion(TaskAnswer):
     @property
     def failed(self) -> int:
         """How many trials failed."""
-        return sum(fit.counted.failed for one in self.found for fit in one.fits)
+        return sum(fit.counted.failed for task in self.found for fit in task.fits)
 
     def of(self, task: str | None = None) -> CountTask:
         """Return the curves of a task; it may be left out where there is one."""
@@ -179,7 +179,7 @@ class Confusion(TaskAnswer):
         """
         sizes = asked_sizes(size)
         concerns = (
-            line for one in self.found for line in text.concern_lines(one, sizes)
+            line for task in self.found for line in text.concern_lines(task, sizes)
         )
         return CountForecasts(
             self.asked,
@@ -191,7 +191,7 @@ class Confusion(TaskAnswer):
         )
 
     def _foretold(self, sizes: Floats) -> Iterator[Foretold]:
-        fits = ((one.task, fit) for one in self.found for fit in one.fits)
+        fits = ((curves.task, fit) for curves in self.found for fit in curves.fits)
         for (task, fit), name in product(fits, self.metrics):
             largest = fit.counted.largest
             band = self.asked.band(fit.curve, name, sizes)
@@ -223,23 +223,23 @@ class Confusion(TaskAnswer):
         ``value``, ``lower`` and ``upper`` are at ``size``; those that end in ``_2_times``
         and ``_10_times`` at multiples of the largest size that was tried.
         """
-        return [row for one in self.found for row in text.fit_rows(one)]
+        return [row for task in self.found for row in text.fit_rows(task)]
 
     def size_rows(self) -> list[dict[str, Cell]]:
         """Return one row per task, algorithm, metric and size: observed, and fitted."""
         return [
             row
-            for one in self.found
-            for fit in one.fits
-            for row in text.size_rows(one, fit, self.asked)
+            for task in self.found
+            for fit in task.fits
+            for row in text.size_rows(task, fit, self.asked)
         ]
 
     def class_rows(self) -> list[dict[str, Cell]]:
         """Return one row per task, algorithm and class: its recall, precision and F1."""
         return [
             row
-            for one in self.found
-            for row in text.class_rows(one, self.asked, self.names)
+            for task in self.found
+            for row in text.class_rows(task, self.asked, self.names)
         ]
 
     def _tables(self) -> dict[str, list[dict[str, Cell]]]:
@@ -405,7 +405,7 @@ def confusion(
     )
     cautions = gate(trials, "confusion", anyway=anyway)
     by_task = counted_by_task(trials, failed)
-    enough = [t for t, one in by_task.items() if has_curves(one)]
+    enough = [task for task, counts in by_task.items() if has_curves(counts)]
     curves = tuple(
         count_task(task, by_task[task], size, asked) for task in enough or by_task
     )
@@ -428,7 +428,7 @@ def confusion(
     settings |= {name: value for name, value in more.items() if value is not None}
     return Confusion(
         asked=asked,
-        names=_class_names(classes, max(one.classes for one in curves)),
+        names=_class_names(classes, max(task.classes for task in curves)),
         found=curves,
         left_out=tuple(task for task in by_task if task not in enough),
         provenance=Provenance.of(trials, "confusion", settings, cautions=cautions),

@@ -311,7 +311,10 @@ def concern_lines(task: CountTask, sizes: Floats | None = None) -> list[str]:
     at = np.array([task.size]) if sizes is None else sizes
     by_concern: dict[str, list[str]] = {}
     for fit in task.fits:
-        texts = [concern(one, fit.curve.method) for one in fit.curve.concerns_at(at)]
+        texts = [
+            concern_text(concern, fit.curve.method)
+            for concern in fit.curve.concerns_at(at)
+        ]
         for text in (*texts, *_below(fit, float(at.min()))):
             by_concern.setdefault(text, []).append(fit.algorithm)
     return [
@@ -319,13 +322,13 @@ def concern_lines(task: CountTask, sizes: Floats | None = None) -> list[str]:
     ]
 
 
-def concern(own: Concern, method: Method) -> str:
+def concern_text(concern: Concern, method: Method) -> str:
     """Return in a sentence what may be wrong with a curve."""
-    return CONCERNS[method][own.kind].format(
-        own.value,
-        k=own.label,
-        percent=100 * own.value,
-        times=step(float(f"{own.value:.3g}")),
+    return CONCERNS[method][concern.kind].format(
+        concern.value,
+        k=concern.label,
+        percent=100 * concern.value,
+        times=step(float(f"{concern.value:.3g}")),
     )
 
 

@@ -76,7 +76,7 @@ class Difference(TaskAnswer):
     @property
     def failed(self) -> int:
         """How many lines are of failed trials."""
-        return sum(sum(one.lines.failed.values()) for one in self.found)
+        return sum(sum(result.lines.failed.values()) for result in self.found)
 
     def of(self, task: str | None = None) -> LineTask:
         """Return what was found on a task; it may be left out where there is one."""
@@ -95,18 +95,18 @@ class Difference(TaskAnswer):
         textbook's, which takes the steps of a line for independent.
         """
         out: list[dict[str, Cell]] = []
-        for one in self.found:
-            for row in one.anova.rows():
+        for result in self.found:
+            for row in result.anova.rows():
                 effect = str(row["effect"])
-                test = one.anova.tests.get(effect)
-                ends = one.anova.p_interval(effect) if test else None
+                test = result.anova.tests.get(effect)
+                ends = result.anova.p_interval(effect) if test else None
                 out.append({
-                    "task": one.task,
+                    "task": result.task,
                     **row,
                     "p_lower": ends.lower if ends else None,
                     "p_upper": ends.upper if ends else None,
                     "statistic": test.statistic if test else None,
-                    "decision": one.anova.decision(effect) if test else None,
+                    "decision": result.anova.decision(effect) if test else None,
                 })  # fmt: skip
         return out
 
@@ -119,9 +119,9 @@ class Difference(TaskAnswer):
         task; ``first_different`` and ``last_different`` bound where they differ.
         """
         out: list[dict[str, Cell]] = []
-        for one, pair in self._pairs():
+        for result, pair in self._pairs():
             row: dict[str, Cell] = {
-                "task": one.task,
+                "task": result.task,
                 "one": pair.one,
                 "other": pair.other,
             }
@@ -140,7 +140,7 @@ class Difference(TaskAnswer):
         return out
 
     def _pairs(self) -> Iterator[tuple[LineTask, LinePair]]:
-        return ((one, pair) for one in self.found for pair in one.pairs)
+        return ((result, pair) for result in self.found for pair in result.pairs)
 
     def window_rows(self) -> list[dict[str, Cell]]:
         """Return one row per task, pair of algorithms and tested step or window.
@@ -148,15 +148,15 @@ class Difference(TaskAnswer):
         Its p is adjusted for all steps, and for all pairs of the task.
         """
         out: list[dict[str, Cell]] = []
-        for one, pair in self._pairs():
+        for result, pair in self._pairs():
             where, above = pair.where, pair.above()
             if where is None or pair.band is None:
                 continue
             for i, first in enumerate(where.first):
-                p = min(float(where.p[i]) * len(one.pairs), 1.0)
+                p = min(float(where.p[i]) * len(result.pairs), 1.0)
                 who = (name for name, start, end in above if start <= first <= end)
                 row: dict[str, Cell] = {
-                    "task": one.task,
+                    "task": result.task,
                     "one": pair.one,
                     "other": pair.other,
                     "from": float(first),
@@ -174,7 +174,7 @@ class Difference(TaskAnswer):
         """Return one row per task, pair and step: the difference and its band."""
         return [
             {
-                "task": one.task,
+                "task": result.task,
                 "one": pair.one,
                 "other": pair.other,
                 "step": float(at),
@@ -182,7 +182,7 @@ class Difference(TaskAnswer):
                 "difference_lower": float(lower),
                 "difference_upper": float(upper),
             }
-            for one, pair in self._pairs()
+            for result, pair in self._pairs()
             if (band := pair.band) is not None
             for at, value, lower, upper in zip(
                 band.at, band.value, band.lower, band.upper, strict=True
@@ -193,30 +193,30 @@ class Difference(TaskAnswer):
         """Return one row per task and algorithm: its lines, and how they were aligned."""
         return [
             {
-                "task": one.task,
+                "task": result.task,
                 "algorithm": name,
                 "lines": len(curves),
-                "failed": one.lines.failed[name],
-                "steps": len(one.lines.steps),
-                "rule": one.lines.rule,
+                "failed": result.lines.failed[name],
+                "steps": len(result.lines.steps),
+                "rule": result.lines.rule,
             }
-            for one in self.found
-            for name, curves in one.lines.items()
+            for result in self.found
+            for name, curves in result.lines.items()
         ]
 
     def task_rows(self) -> list[dict[str, Cell]]:
         """Return one row per pair and task: z is the difference without a scale."""
         return [
             {
-                "one": one.algorithms[0],
-                "other": one.algorithms[1],
+                "one": overall.algorithms[0],
+                "other": overall.algorithms[1],
                 "task": task,
                 "difference": float(difference),
                 "z": float(z),
             }
-            for one in self.overall
+            for overall in self.overall
             for task, difference, z in zip(
-                one.tasks, one.difference, one.z, strict=True
+                overall.tasks, overall.difference, overall.z, strict=True
             )
         ]
 
@@ -224,14 +224,14 @@ class Difference(TaskAnswer):
         """Return one row per pair of algorithms, all tasks together; p adjusted."""
         return [
             {
-                "one": one.algorithms[0],
-                "other": one.algorithms[1],
-                "tasks": len(one.tasks),
+                "one": overall.algorithms[0],
+                "other": overall.algorithms[1],
+                "tasks": len(overall.tasks),
                 "whole_p": ahead,
                 "somewhere_p": differ,
                 "reversal_p": each_ahead,
             }
-            for one, (ahead, differ, each_ahead) in self._overall_p()
+            for overall, (ahead, differ, each_ahead) in self._overall_p()
         ]
 
     def _overall_p(self) -> Iterator[tuple[OverTasks, tuple[float, float, float]]]:
@@ -292,9 +292,9 @@ class Difference(TaskAnswer):
     def overall_table(self) -> list[dict[str, Cell]]:
         """Return the pairs over all tasks with headings for people."""
         out: list[dict[str, Cell]] = []
-        for one, (ahead, differ, each_ahead) in self._overall_p():
-            z_of = zip(one.tasks, one.z, strict=True)
-            row: dict[str, Cell] = {"pair": " - ".join(one.algorithms)}
+        for overall, (ahead, differ, each_ahead) in self._overall_p():
+            z_of = zip(overall.tasks, overall.z, strict=True)
+            row: dict[str, Cell] = {"pair": " - ".join(overall.algorithms)}
             row |= {f"z, {task}": f"{z:.2f}" for task, z in z_of}
             row["ahead on the whole, p"] = text.shown_p(ahead)
             row["differ somewhere, p"] = text.shown_p(differ)
@@ -325,8 +325,8 @@ class Difference(TaskAnswer):
     def overall_verdicts(self) -> list[str]:
         """Return in words what holds over all tasks, one sentence for each pair."""
         return [
-            text.tasks_verdict(one, p, self.level, self.metric)
-            for one, p in self._overall_p()
+            text.tasks_verdict(overall, p, self.level, self.metric)
+            for overall, p in self._overall_p()
         ]
 
     def notes(self) -> list[str]:

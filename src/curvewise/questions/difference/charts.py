@@ -46,7 +46,7 @@ def lines_chart(answer: Difference, task: str | None = None) -> Chart:
             f"at most {most} lines, that is runs, of each algorithm, evenly chosen from "
             f"the one with the lowest mean to the one with the highest"
         )
-    banded = any(one.has_band for one in series)
+    banded = any(curve.has_band for curve in series)
     meant = answer.metric.on(result.task)
     up = 1 if meant.direction is None else meant.sign
     mean = {name: up * float(band.value.mean()) for name, band in result.means.items()}
@@ -89,13 +89,14 @@ def where_chart(
     all_of_them = len(result.pairs)
     part = f", {len(shown)} of {all_of_them} pairs" if len(shown) < all_of_them else ""
     series, bars = [], []
-    row = sum(bool(one.stretches) for one in shown)  # the first on top, as in a legend
-    for look, one in enumerate(shown):
-        name = f"{names[one.first]} - {names[one.second]}"
-        band = one.difference(result)
+    # The first is on top, as in a legend.
+    row = sum(bool(pair.stretches) for pair in shown)
+    for look, pair in enumerate(shown):
+        name = f"{names[pair.first]} - {names[pair.second]}"
+        band = pair.difference(result)
         series.append(Series(name, band.at, band.value, band.lower, band.upper))
-        row -= bool(one.stretches)
-        for first, last in one.stretches:
+        row -= bool(pair.stretches)
+        for first, last in pair.stretches:
             bars.append(Bar(*_drawn(first, last, result.lines.steps), look, row, name))
     return Chart(
         title=f"Differences{on(result.task)}{part}",
@@ -126,8 +127,8 @@ def null_chart(
         )
     test = result.anova.tests[effect]
     both = {"shuffles": test.shuffles, "flips": test.flips}
-    by_kind = {kind: one for kind, one in both.items() if one is not None}
-    kind = max(by_kind, key=lambda one: by_kind[one].p)
+    by_kind = {kind: null for kind, null in both.items() if null is not None}
+    kind = max(by_kind, key=lambda kind: by_kind[kind].p)
     draws = by_kind.pop(kind)
     critical = draws.critical_value(answer.level)
     marks = [Mark(draws.observed, "observed")]
@@ -139,8 +140,8 @@ def null_chart(
     if result.anova.null == "joint":
         series.append(_textbook(result, effect, reach))
     verdict = f"p = {draws.p:.2g} by {kind}."
-    for name, one in by_kind.items():
-        verdict = f"{verdict[:-1]} and {one.p:.2g} by {name}: the larger one counts."
+    for name, null in by_kind.items():
+        verdict = f"{verdict[:-1]} and {null.p:.2g} by {name}: the larger one counts."
     takes = f"what it takes at level {answer.level:g}"
     if critical == math.inf:
         takes = f"that no value could be enough at level {answer.level:g}"
@@ -442,26 +443,26 @@ def _caption(answer: Difference, result: LineTask, shown: Sequence[_ShownPair]) 
     """Return what the picture of differences shows, and what it does not."""
     several = len(result.pairs) > 1
     parts = ["The difference of the mean curves, first minus second"]
-    if any(one.pair.band is not None for one in shown):
+    if any(shown_pair.pair.band is not None for shown_pair in shown):
         sharing = " and for all pairs" if several else ""
         parts.append(
             f", with {percent(1 - answer.level)} bands at all steps{sharing} at once"
         )
     parts.append(". ")
-    if any(one.stretches for one in shown):
+    if any(shown_pair.stretches for shown_pair in shown):
         parts.append(
             "Bars: the steps or windows at which the pair was found to differ. They may "
             "reach beyond where a band leaves out 0, as they are found by a sharper test."
         )
-    elif any(one.pair.where is not None for one in shown):
+    elif any(shown_pair.pair.where is not None for shown_pair in shown):
         parts.append("At no step or window was a difference found.")
-    untold = sum(one.pair.where is None for one in shown)
+    untold = sum(shown_pair.pair.where is None for shown_pair in shown)
     if untold == len(shown):
         parts.append("There are too few lines to tell where they differ.")
     elif untold:
         few = f" Of {count(untold, 'pair')} there are too few lines to tell where."
         parts.append(few)
-    pairs = [one.pair for one in shown]
+    pairs = [shown_pair.pair for shown_pair in shown]
     if rest := [pair for pair in result.pairs if pair not in pairs]:
         differ = sum(map(_is_found, rest))
         parts.append(

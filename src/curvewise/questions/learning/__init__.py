@@ -96,7 +96,7 @@ class Learning(TaskAnswer):
     @property
     def failed(self) -> int:
         """How many trials failed."""
-        return sum(fit.measured.failed for one in self.found for fit in one.fits)
+        return sum(fit.measured.failed for task in self.found for fit in task.fits)
 
     def of(self, task: str | None = None) -> CurveTask:
         """Return the curves of a task; it may be left out where there is one."""
@@ -137,10 +137,10 @@ class Learning(TaskAnswer):
         sizes = asked_sizes(size)
         predictions = tuple(
             prediction
-            for one in self.found
-            for prediction in predicted(one, sizes, self.confidence)
+            for task in self.found
+            for prediction in predicted(task, sizes, self.confidence)
         )
-        concerns = [line for one in self.found for line in text.concern_lines(one)]
+        concerns = [line for task in self.found for line in text.concern_lines(task)]
         return Forecasts(
             *(self.scale.label, self.confidence, predictions, tuple(concerns)),
             self.provenance.asked(
@@ -165,7 +165,7 @@ class Learning(TaskAnswer):
         ['trees', 'bayes']
         """
         sizes = tuple(
-            size for one in self.found for size in needed(one, error, self.confidence)
+            size for task in self.found for size in needed(task, error, self.confidence)
         )
         return SizesNeeded(
             *(self.scale.label, float(error), self.confidence, sizes),
@@ -201,11 +201,11 @@ class Learning(TaskAnswer):
         >>> advice.found[0].algorithm, advice.found[0].run.best.seconds <= 60
         ('trees', True)
         """
-        fits = [fit for one in self.found for fit in one.fits]
+        fits = [fit for task in self.found for fit in task.fits]
         is_known = seconds is not None or all(is_timed(fit) for fit in fits)
         arguments = (to, seconds, budget, self.scale.unit, is_known)
         runs = tuple(
-            advice for one in self.found for advice in advised(one, *arguments)
+            advice for task in self.found for advice in advised(task, *arguments)
         )
         settings: dict[str, Cell] = {"to": float(to), "budget": budget}
         return NextRuns(
@@ -222,9 +222,9 @@ class Learning(TaskAnswer):
         the reference ``size``, each with its interval in ``_lower`` and ``_upper``.
         """
         return [
-            text.fit_row(one.task, fit, self.confidence)
-            for one in self.found
-            for fit in one.fits
+            text.fit_row(task.task, fit, self.confidence)
+            for task in self.found
+            for fit in task.fits
         ]
 
     def pair_rows(self) -> list[dict[str, Cell]]:
@@ -233,18 +233,18 @@ class Learning(TaskAnswer):
         The intervals of the differences hold for all pairs of the task at once.
         """
         return [
-            text.pair_row(one.task, one.size, pair)
-            for one in self.found
-            for pair in one.pairs
+            text.pair_row(task.task, task.size, pair)
+            for task in self.found
+            for pair in task.pairs
         ]
 
     def size_rows(self) -> list[dict[str, Cell]]:
         """Return one row per task, algorithm and size: what was observed, and the fit."""
         return [
             row
-            for one in self.found
-            for fit in one.fits
-            for row in text.size_rows(one.task, fit, self.confidence)
+            for task in self.found
+            for fit in task.fits
+            for row in text.size_rows(task.task, fit, self.confidence)
         ]
 
     def _tables(self) -> dict[str, list[dict[str, Cell]]]:

@@ -388,22 +388,22 @@ class CurveTask:
 
 def has_curves(measured: Sequence[Measured]) -> bool:
     """Return whether anybody was trained on enough sizes."""
-    return any(len(one.sizes) >= FEWEST for one in measured)
+    return any(len(curve.sizes) >= FEWEST for curve in measured)
 
 
 def compared_at(
     task: str, measured: Sequence[Measured], size: float | None = None
 ) -> tuple[list[Measured], float]:
     """Return the curves that can be fitted, and the size at which they are compared."""
-    enough = [one for one in measured if len(one.sizes) >= FEWEST]
+    enough = [curve for curve in measured if len(curve.sizes) >= FEWEST]
     if not enough:
-        most = max((len(one.sizes) for one in measured), default=0)
+        most = max((len(curve.sizes) for curve in measured), default=0)
         raise CurvewiseError(
             f"Task '{task}' has errors at {most} sizes at most, and a curve needs "
             f"{FEWEST}. Train on parts of the data, too: a half, a quarter and an eighth."
         )
     reference = _reference(enough) if size is None else float(size)
-    smallest = max(float(one.sizes[0]) for one in enough)
+    smallest = max(float(curve.sizes[0]) for curve in enough)
     if reference < smallest:
         raise CurvewiseError(
             f"size is {reference:g}, and the smallest size that all algorithms on '{task}' "
@@ -424,8 +424,8 @@ def curve_task(
 ) -> CurveTask:
     """Return the curves of a task, fitted and compared."""
     enough, reference = compared_at(task, measured, size)
-    fits = tuple(_fit(one, scale, reference, method, confidence) for one in enough)
-    left_out = tuple(one.algorithm for one in measured if one not in enough)
+    fits = tuple(_fit(curve, scale, reference, method, confidence) for curve in enough)
+    left_out = tuple(curve.algorithm for curve in measured if curve not in enough)
     pairs = _pairs(fits, reference, confidence)
     return CurveTask(task, reference, fits, pairs, left_out)
 
@@ -433,26 +433,35 @@ def curve_task(
 def _reference(measured: Sequence[Measured]) -> float:
     """Return the largest size that all have, or that the first to end has."""
     common = set(measured[0].sizes)
-    for one in measured[1:]:
-        common &= set(one.sizes)
-    return float(max(common) if common else min(one.sizes[-1] for one in measured))
+    for curve in measured[1:]:
+        common &= set(curve.sizes)
+    return float(max(common) if common else min(curve.sizes[-1] for curve in measured))
 
 
 def _fit(
-    one: Measured, scale: ErrorScale, size: float, method: Method, confidence: float
+    measured: Measured,
+    scale: ErrorScale,
+    size: float,
+    method: Method,
+    confidence: float,
 ) -> CurveFit:
     law = fit_power_law(
-        one.sizes, one.errors, method=method, unit=scale.unit, size=size, runs=one.runs
+        measured.sizes,
+        measured.errors,
+        method=method,
+        unit=scale.unit,
+        size=size,
+        runs=measured.runs,
     )
     forecast = extrapolate(
-        one.sizes,
-        one.errors,
+        measured.sizes,
+        measured.errors,
         to=law.extrapolation_limit,
         confidence=confidence,
         unit=scale.unit,
-        runs=one.runs,
+        runs=measured.runs,
     )
-    return CurveFit(one, law, forecast)
+    return CurveFit(measured, law, forecast)
 
 
 def _pairs(
@@ -498,9 +507,9 @@ def _shared_noise(one: Measured, other: Measured) -> float:
     return shared_noise(sizes, mine[0], theirs[0], runs_a=mine[1], runs_b=theirs[1])
 
 
-def _at(one: Measured, sizes: Floats) -> tuple[list[Floats], list[Ints]]:
-    at = np.searchsorted(one.sizes, sizes)
-    return [one.errors[i] for i in at], [one.runs[i] for i in at]
+def _at(measured: Measured, sizes: Floats) -> tuple[list[Floats], list[Ints]]:
+    at = np.searchsorted(measured.sizes, sizes)
+    return [measured.errors[i] for i in at], [measured.runs[i] for i in at]
 
 
 def point_of(band: CurveBand, i: int = 0) -> Interval:
@@ -560,14 +569,14 @@ class Advice:
 _FURTHEST = 1000  # times the largest size: beyond, nobody can know
 
 
-def predicted(found: CurveTask, sizes: Floats, confidence: float) -> list[Predicted]:
+def predicted(task: CurveTask, sizes: Floats, confidence: float) -> list[Predicted]:
     """Return what error to expect of each algorithm at each size."""
-    forecasts = [fit.forecast for fit in found.fits]
+    forecasts = [fit.forecast for fit in task.fits]
     best = chance_best(forecasts, sizes)
     bands = [forecast.interval(sizes, confidence) for forecast in forecasts]
     return [
         Predicted(
-            found.task,
+            task.task,
             fit.algorithm,
             float(n),
             point_of(bands[i], j),
@@ -576,22 +585,22 @@ def predicted(found: CurveTask, sizes: Floats, confidence: float) -> list[Predic
             float(best[i, j]),
         )
         for j, n in enumerate(sizes)
-        for i, fit in enumerate(found.fits)
+        for i, fit in enumerate(task.fits)
     ]
 
 
-def needed(found: CurveTask, error: float, confidence: float) -> list[Needed]:
+def needed(task: CurveTask, error: float, confidence: float) -> list[Needed]:
     """Return how much data an error takes of each algorithm."""
     out = []
-    for fit in found.fits:
+    for fit in task.fits:
         far = _FURTHEST * fit.largest
         size = size_for(fit.forecast, error, confidence=confidence, largest=far)
-        out.append(Needed(found.task, fit.algorithm, size))
+        out.append(Needed(task.task, fit.algorithm, size))
     return out
 
 
 def advised(
-    found: CurveTask,
+    task: CurveTask,
     to: float,
     seconds: Callable[[Floats], Floats] | None,
     budget: float | None,
@@ -603,7 +612,7 @@ def advised(
     `is_known` says whether it is known how long every algorithm trains.
     """
     out = []
-    for fit in found.fits:
+    for fit in task.fits:
         cost = seconds or _cost(fit if is_known else None)
         run = next_run(
             *(fit.measured.sizes, fit.measured.errors, cost),
@@ -611,7 +620,7 @@ def advised(
             budget=_budget(fit, cost) if budget is None else budget,
             unit=unit,
         )
-        out.append(Advice(found.task, fit.algorithm, run))
+        out.append(Advice(task.task, fit.algorithm, run))
     return out
 
 
