@@ -153,8 +153,8 @@ def _candidates(source: Any) -> list[_Run]:
     if halving := _RESOURCES in columns:
         at = _floats(columns[_RESOURCES], _RESOURCES)
     places: dict[str, list[int]] = {}
-    for i, one in enumerate(params):
-        key = json.dumps(one, sort_keys=True, default=str) if halving else str(i)
+    for i, values in enumerate(params):
+        key = json.dumps(values, sort_keys=True, default=str) if halving else str(i)
         places.setdefault(key, []).append(i)
     last = max((rows[-1] for rows in places.values()), key=lambda i: at[i])
     runs: list[_Run] = []
@@ -179,8 +179,8 @@ def _params(columns: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
     Columns beside the dicts hold the same; in a file they are all there is.
     """
     dicts = columns.get("params")
-    if dicts is not None and all(isinstance(one, Mapping) for one in dicts):
-        return [{str(n): v for n, v in one.items()} for one in dicts]
+    if dicts is not None and all(isinstance(values, Mapping) for values in dicts):
+        return [{str(n): v for n, v in values.items()} for values in dicts]
     # Of a table, "params.C" is what became of the dicts.
     names = [n for n in columns if n.startswith("param_")]
     n_rows = len(next(iter(columns.values())))
@@ -353,7 +353,9 @@ def _is_learning_curve(source: object) -> bool:
     if not isinstance(source, tuple) or len(source) not in (3, 4, 5):
         return False
     sizes, *scores = source[:3]
-    return _dimensions(sizes) == 1 and all(_dimensions(one, "f") == 2 for one in scores)
+    return _dimensions(sizes) == 1 and all(
+        _dimensions(curve, "f") == 2 for curve in scores
+    )
 
 
 def _is_validation_curve(source: object) -> bool:
@@ -362,7 +364,7 @@ def _is_validation_curve(source: object) -> bool:
         return True
     if not isinstance(source, tuple) or len(source) != 2:
         return False
-    return all(_dimensions(one, "f") == 2 for one in source)
+    return all(_dimensions(curve, "f") == 2 for curve in source)
 
 
 def _is_display(source: object, first: str) -> bool:
@@ -375,12 +377,13 @@ def _is_confusion(source: object) -> bool:
     """Return whether this is a confusion matrix of counts, or several, also by size."""
     if isinstance(source, Mapping):
         return bool(source) and all(
-            _is_size(size) and _is_confusion(one) for size, one in source.items()
+            _is_size(size) and _is_confusion(matrices)
+            for size, matrices in source.items()
         )
     if isinstance(source, list | tuple):
-        return bool(source) and all(_is_matrix(one) for one in source)
+        return bool(source) and all(_is_matrix(matrix) for matrix in source)
     if isinstance(source, np.ndarray) and source.ndim == 3:
-        return len(source) > 0 and all(_is_matrix(one) for one in source)
+        return len(source) > 0 and all(_is_matrix(matrix) for matrix in source)
     return _is_matrix(source)
 
 
@@ -462,8 +465,9 @@ def _counted(results: Mapping[str, Any]) -> Sheet:
     """Return a table of counts, one row per algorithm, matrix and size."""
     rows: list[dict[str, Any]] = []
     matrices: list[NDArray[np.int64]] = []
-    for name, one in results.items():
-        for size, folds in (one if isinstance(one, Mapping) else {None: one}).items():
+    for name, result in results.items():
+        by_size = result if isinstance(result, Mapping) else {None: result}
+        for size, folds in by_size.items():
             is_one = isinstance(folds, np.ndarray) and folds.ndim == 2
             for fold, matrix in enumerate([folds] if is_one else folds):
                 rows.append({"algorithm": name, "fold": fold, "size": size})

@@ -316,7 +316,7 @@ def may_need_counts(news: News, wanted: str | None) -> bool:
 
 def _first(news: News) -> str | None:
     """Return the first metric to judge by; one of known direction goes before."""
-    scores = [name for name, one in news.metrics.items() if may_judge(one)]
+    scores = [name for name, metric in news.metrics.items() if may_judge(metric)]
     directed = (name for name in scores if news.metrics[name].direction is not None)
     return next(directed, next(iter(scores), None))
 
@@ -492,20 +492,20 @@ def view_of(
     """Return one task at one moment."""
     if metric is None:
         return TaskView(task, version, None, at, cells, (), ("No score has come yet.",))
-    if any(one.is_sized for one in drawn) and isinstance(at, str):
+    if any(trials.is_sized for trials in drawn) and isinstance(at, str):
         note = (
             "Each trial was run at one training size, and sizes differ: their scores are "
             "not of one distribution. Choose a size with --at SIZE."
         )
         return TaskView(task, version, metric, at, cells, (), (note,))
     try:
-        all_curves = [curve_of(one, metric, failed) for one in drawn]
+        all_curves = [curve_of(trials, metric, failed) for trials in drawn]
     except CurvewiseError as problem:
         return TaskView(task, version, metric, at, cells, (), (str(problem),))
     curves = tuple(curve for curve in all_curves if curve is not None)
     notes = ["No score has come yet."]
     if curves:
-        notes = _notes(curves, sum(one.broken for one in drawn), metric, failed)
+        notes = _notes(curves, sum(trials.broken for trials in drawn), metric, failed)
     return TaskView(task, version, metric, at, cells, curves, tuple(notes))
 
 

@@ -30,7 +30,7 @@ class Forecasts(TaskTable):
     provenance: Provenance
 
     def _columns(self) -> Columns:
-        several = len({one.algorithm for one in self.found}) > 1
+        several = len({prediction.algorithm for prediction in self.found}) > 1
         return (
             Column("task"),
             Column("algorithm", "algorithm"),
@@ -103,9 +103,9 @@ class SizesNeeded(TaskTable):
     def notes(self) -> list[str]:
         """Return what a reader must know to read the table."""
         concerns = {
-            f"{one.algorithm}: {concern}"
-            for one in self.found
-            for concern in size_concerns(one.size)
+            f"{need.algorithm}: {concern}"
+            for need in self.found
+            for concern in size_concerns(need.size)
         }
         return [
             *sorted(concerns),
@@ -166,7 +166,9 @@ class NextRuns(TaskTable):
         )
 
     def _records(self) -> Sequence[tuple[Advice, Suggestion]]:
-        return [(one, run) for one in self.found for run in one.run.suggestions]
+        return [
+            (advice, run) for advice in self.found for run in advice.run.suggestions
+        ]
 
     def table(self, task: str) -> list[dict[str, Cell]]:
         """Return the best suggestion for each algorithm, with headings for people."""
