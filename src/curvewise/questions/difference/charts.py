@@ -14,6 +14,7 @@ from curvewise.metrics import Floats
 from curvewise.questions.base import must_be
 from curvewise.questions.difference import Difference
 from curvewise.questions.difference.fit import LinePair, LineTask
+from curvewise.questions.lead import ranked
 from curvewise.questions.sentences import on
 from curvewise.stats.interval import CurveBand
 from curvewise.text import count, percent, short_names
@@ -62,7 +63,7 @@ def lines_chart(answer: Difference, task: str | None = None) -> Chart:
         caption=f"Thin: {thin}. Thick: the means of all lines{bands if banded else ''}.",
         axis="linear",
         shape="line",
-        leaders=tuple(sorted(mean, key=lambda name: -mean[name])),
+        leaders=ranked(mean),
     )
 
 

@@ -9,6 +9,7 @@ from curvewise.errors import CurvewiseError
 from curvewise.figures.chart import Bar, Chart, Mark, Series, no_band
 from curvewise.figures.draw import Axes, draw
 from curvewise.questions.base import must_be
+from curvewise.questions.lead import ranked
 from curvewise.questions.learning import Learning
 from curvewise.questions.learning.fit import CurveFit, CurvePair, CurveTask
 from curvewise.questions.learning.forecasts import SizesNeeded
@@ -134,7 +135,7 @@ def size_for_chart(answer: SizesNeeded, task: str | None = None) -> Chart:
         marks=(Mark(largest, "largest size so far"),),
         level=0.5,
         y_range=_SHARES,
-        leaders=tuple(sorted(likely, key=lambda name: -likely[name])),
+        leaders=ranked(likely),
     )
 
 

@@ -16,6 +16,7 @@ from curvewise.figures.draw import (
 )
 from curvewise.figures.styles import current
 from curvewise.questions.base import must_be, one_task
+from curvewise.questions.lead import ranked
 from curvewise.questions.performance import Performance
 from curvewise.questions.performance.fit import Distribution
 from curvewise.questions.robustness import tuned_pairs
@@ -149,7 +150,7 @@ def profile_chart(answer: Performance) -> Chart:
         "all tasks counting alike; further up is better. Shaded: a band, "
         f"{next(iter(profiles.values())).guarantee}.",
         axis="linear",
-        leaders=tuple(sorted(profiles, key=lambda name: -mean[name])),
+        leaders=ranked(mean),
     )
 
 
@@ -161,7 +162,7 @@ def _series(name: str, curve: CurveBand, looks: dict[str, int]) -> Series:
 def _leaders(scores: Iterable[Distribution]) -> tuple[str, ...]:
     """Return the algorithms on a task by how good their best trials are."""
     best = {d.algorithm: d.metric.sign * d.best_interval.value for d in scores}
-    return tuple(sorted(best, key=lambda name: -best[name]))
+    return ranked(best)
 
 
 def _looks(answer: Performance) -> dict[str, int]:
