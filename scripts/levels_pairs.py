@@ -3,7 +3,7 @@
     python scripts/levels_pairs.py pair | family | contrast | tasks | effects | explained
 
 Level .05, 95 % intervals. The standard error of a rate of .05 is .005 for 2,000 data sets
-and .0034 for 4,000. Noise: see tests/noisy_lines.py. Refusals count as misses.
+and .0034 for 4,000. Noise: see tests/helpers/noisy_lines.py. Refusals count as misses.
 """
 
 import sys

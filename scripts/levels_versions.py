@@ -3,7 +3,8 @@
     python scripts/levels_versions.py levels | widths | pairs | cells | power | looks
 
 Confidence .95 of each claim, so that a wrong one may come in 5 % of the cases. The standard
-error of a rate of .05 is .0034 for 4,000 repetitions. Scores: tests/scores_of_versions.py.
+error of a rate of .05 is .0034 for 4,000 repetitions. Scores: see
+tests/helpers/scores_of_versions.py.
 """
 
 import sys

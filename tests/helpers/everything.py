@@ -1,6 +1,6 @@
 """Trials that use every field, which a store must keep for ever.
 
-`python tests/store/everything.py PATH` writes them to a new store: that is how
+`python tests/helpers/everything.py PATH` writes them to a new store: that is how
 tests/assets/store-v1.db was made. The file is never made anew; a new version of the
 format gets a file of its own beside it.
 """

@@ -326,7 +326,6 @@ def _less(one: Interval, other: Interval) -> Interval:
     )
 
 
-Goal: TypeAlias = HalfWidth | Ranking
 Look: TypeAlias = Widths | Ranks
 
 

@@ -143,7 +143,7 @@ NEEDS: Needs = {prospect: "performance"}
 def sections(trials: Trials, settings: Settings) -> list[Section]:
     """Return one section per metric: the distribution of scores on each task."""
     if crossed_factors(trials):
-        return []  # trials that share draws: see `variance_sections`
+        return []  # trials that share draws: see `variance.section.sections`
     if not settings.judged and settings.undirected:
         return []  # the page says which way is not known
     if not settings.judged:

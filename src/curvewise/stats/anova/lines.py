@@ -241,8 +241,45 @@ WindowsLike: TypeAlias = int | Sequence[int] | NDArray[np.int64]
 Edges: TypeAlias = NDArray[np.int64]
 
 
-def checked_edges(steps: int, windows: WindowsLike) -> Edges:
-    """Return the edges of windows, given as such or by their number."""
+def averaged(values: Floats, edges: Edges) -> Floats:
+    """Return means in windows, shape (line, window), from shape (line, step)."""
+    # Places before the first edge are skipped; those from the last on are cut off.
+    sums = np.add.reduceat(values[:, : edges[-1]], edges[:-1], axis=1)
+    means: Floats = sums / np.diff(edges)
+    return means
+
+
+# --- Windows of training: neighbouring steps taken together, chosen before looking -----
+
+
+def window_edges(steps: int, windows: WindowsLike) -> Edges:
+    r"""Return where windows begin, and where the last of them ends.
+
+    Window :math:`w` of :math:`W` holds the steps in places :math:`e_w` to
+    :math:`e_{w+1} - 1`, with :math:`e_w = \lfloor w k / W \rfloor`.
+
+    Parameters
+    ----------
+    steps : int
+        How many steps the lines have, :math:`k`.
+    windows : int or sequence of int
+        How many windows, of as equal numbers of steps as can be; or their edges, as
+        places of steps: ``[0, 4, 8]`` are the first four steps and the next four. Steps
+        before the first edge and from the last on are left out.
+
+    Notes
+    -----
+    Windows are neighbours without a gap, and never overlap. Decide on them before you
+    look at the curves: borderline answers change with their number, and the choice that
+    looks best is no evidence. Eight to thirty are a good number; more cost power.
+
+    Examples
+    --------
+    >>> window_edges(60, 8).tolist()
+    [0, 7, 15, 22, 30, 37, 45, 52, 60]
+    >>> window_edges(8, [1, 4, 8]).tolist()
+    [1, 4, 8]
+    """
     checked_count("steps", steps)
     if isinstance(windows, int | np.integer) or np.ndim(windows) == 0:
         count = checked_count("windows", windows)
@@ -271,48 +308,6 @@ def checked_edges(steps: int, windows: WindowsLike) -> Edges:
             f"ends.",
         )
     return edges.astype(np.int64)
-
-
-def averaged(values: Floats, edges: Edges) -> Floats:
-    """Return means in windows, shape (line, window), from shape (line, step)."""
-    # Places before the first edge are skipped; those from the last on are cut off.
-    sums = np.add.reduceat(values[:, : edges[-1]], edges[:-1], axis=1)
-    means: Floats = sums / np.diff(edges)
-    return means
-
-
-# --- Windows of training: neighbouring steps taken together, chosen before looking -----
-
-
-def window_edges(steps: int, windows: WindowsLike) -> NDArray[np.int64]:
-    r"""Return where windows begin, and where the last of them ends.
-
-    Window :math:`w` of :math:`W` holds the steps in places :math:`e_w` to
-    :math:`e_{w+1} - 1`, with :math:`e_w = \lfloor w k / W \rfloor`.
-
-    Parameters
-    ----------
-    steps : int
-        How many steps the lines have, :math:`k`.
-    windows : int or sequence of int
-        How many windows, of as equal numbers of steps as can be; or their edges, as
-        places of steps: ``[0, 4, 8]`` are the first four steps and the next four. Steps
-        before the first edge and from the last on are left out.
-
-    Notes
-    -----
-    Windows are neighbours without a gap, and never overlap. Decide on them before you
-    look at the curves: borderline answers change with their number, and the choice that
-    looks best is no evidence. Eight to thirty are a good number; more cost power.
-
-    Examples
-    --------
-    >>> window_edges(60, 8).tolist()
-    [0, 7, 15, 22, 30, 37, 45, 52, 60]
-    >>> window_edges(8, [1, 4, 8]).tolist()
-    [1, 4, 8]
-    """
-    return checked_edges(steps, windows)
 
 
 def window_means(

@@ -26,10 +26,10 @@ from curvewise.stats.anova.lines import (
     WindowsLike,
     apart,
     averaged,
-    checked_edges,
     checked_lines,
     checked_table,
     step_units,
+    window_edges,
 )
 from curvewise.stats.interval import CurveBand, percent
 from curvewise.stats.validation import (
@@ -99,7 +99,7 @@ def _lines_at(lines: LinesLike, steps: Any, windows: Any) -> _AtSteps:
     if windows is None:
         first = last = middle = at
     else:
-        edges = checked_edges(k, windows)
+        edges = window_edges(k, windows)
         parts = parts.averaged(lambda values: averaged(values, edges))
         first, last = at[edges[:-1]], at[edges[1:] - 1]
         middle = averaged(at[None], edges)[0]
