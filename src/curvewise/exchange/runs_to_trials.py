@@ -32,7 +32,7 @@ from curvewise.exchange.columns import (
     statuses,
 )
 from curvewise.exchange.roles import Metrics, Roles, Unit, several, stated_metrics
-from curvewise.exchange.rows import Where, chosen_rows, joined, rows_per_run
+from curvewise.exchange.rows import Where, chosen_rows, joined, rows_per_run, varies
 from curvewise.exchange.run_names import (
     NamedRoles,
     left_out_of,
@@ -464,7 +464,7 @@ def _trial_columns(
         for some in combinations(candidates, size):
             if rows_per_run(table, [*who, *some]) == 1:
                 return some
-    seeds = [c for c in _every(names.TRIAL[1:6], columns) if _varies(table, c)]
+    seeds = [c for c in _every(names.TRIAL[1:6], columns) if varies(table, c)]
     if seeds:
         raise _runs_alike(runs, who, seeds[:1])
     column = runs.usual.get("trial")
@@ -477,10 +477,6 @@ def _is_empty(table: pa.Table, column: str) -> bool:
     return bool(table.num_rows) and bool(
         table.column(column).null_count == table.num_rows
     )
-
-
-def _varies(table: pa.Table, column: str) -> bool:
-    return len(table.column(column).unique()) > 1
 
 
 # --- questions ---------------------------------------------------------------------------
@@ -548,7 +544,7 @@ def _choices(runs: Runs) -> list[dict[str, Any]]:
     """
     table = runs.table
     for column in _COLLECTIONS:
-        if column not in table.column_names or not _varies(table, column):
+        if column not in table.column_names or not varies(table, column):
             continue
         some = [c for c in table.column_names if table.column(c).null_count > 0]
         values = [v for v in table.column(column).unique().to_pylist() if v is not None]

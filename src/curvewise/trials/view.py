@@ -141,14 +141,15 @@ def _unfolded(kind: str, texts: Ragged, owner: Any) -> dict[str, Any]:
     names = dict.fromkeys(name for d in dicts for name in d)
     table = {}
     for name in names:  # once per trial, then repeated along its steps
-        cells = _column([_cell(one.get(name)) for one in dicts])
+        cells = _column([as_cell(one.get(name)) for one in dicts])
         kinds = {type(cell) for cell in cells}
         plain = kinds in ({int}, {float})
         table[f"{kind}.{name}"] = np.array(cells, None if plain else object)[owner]
     return table
 
 
-def _cell(value: Any) -> Any:
+def as_cell(value: Any) -> Any:
+    """Return a value as one cell, which a list or a dict is as JSON only."""
     return json.dumps(value) if isinstance(value, list | dict) else value
 
 

@@ -15,6 +15,7 @@ from curvewise.stats.interval import Interval
 from curvewise.stats.variance import Components, Source, components, share_intervals
 from curvewise.trials import Trials
 from curvewise.trials.columns import Ints, to_texts
+from curvewise.trials.view import as_cell
 
 # What an experiment can cross, and what people call it.
 ROLES = {
@@ -82,7 +83,7 @@ def _factors(
     labels: list[dict[str, Any]], factors: Sequence[str] | None, whose: str
 ) -> tuple[str, ...]:
     names = dict.fromkeys(name for one in labels for name in one)
-    levels = {name: len({_key(one.get(name)) for one in labels}) for name in names}
+    levels = {name: len({as_cell(one.get(name)) for one in labels}) for name in names}
     several = [name for name in levels if levels[name] > 1]
     if factors is None:
         crossed = [name for name in ROLES if 1 < levels.get(name, 1) < len(labels)]
@@ -110,7 +111,7 @@ def _laid_out(
     levels: list[dict[Any, int]] = [{} for _ in factors]
     places = [
         tuple(
-            codes.setdefault(_key(one.get(name)), len(codes))
+            codes.setdefault(as_cell(one.get(name)), len(codes))
             for codes, name in zip(levels, factors, strict=True)
         )
         for one in labels
@@ -158,10 +159,6 @@ def _refuse_holes(
             {"factors": ...},
             " that are crossed.",
         )
-
-
-def _key(value: Any) -> Any:
-    return json.dumps(value) if isinstance(value, list | dict) else value
 
 
 # --- The variance of the scores of one algorithm on one task, source by source ---------

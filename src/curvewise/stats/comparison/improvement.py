@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
 from curvewise.stats.asymptotics import What, t_quantile, warn_if_few, welch_df
-from curvewise.stats.comparison.tasks import Scores, by_task
+from curvewise.stats.comparison.tasks import ONE_RUN, Scores, by_task
 from curvewise.stats.interval import (
     APART,
     METHODS,
@@ -263,7 +263,7 @@ def improvement_over_tasks(
     ]
     value = float(np.mean([x[0].mean() for x in placed]))
     if fewest == 1:
-        why = cannot_tell("one run of a task does not show how much runs differ")
+        why = cannot_tell(ONE_RUN)
         return Interval(0.0, 1.0, estimand, why, value)
     design = "" if paired else APART
     if method == "guaranteed":

@@ -10,7 +10,7 @@ from curvewise.errors import CurvewiseError
 from curvewise.stats.asymptotics import What, t_quantile, warn_if_few
 from curvewise.stats.comparison.differences import shared_confidence
 from curvewise.stats.comparison.improvement import convex
-from curvewise.stats.comparison.tasks import Pool, Scores, percentile
+from curvewise.stats.comparison.tasks import ONE_RUN, Pool, Scores, percentile
 from curvewise.stats.interval import (
     METHODS,
     CurveBand,
@@ -278,7 +278,7 @@ def _monotone(band: CurveBand) -> CurveBand:
 
 def _unknown(pool: Pool, thresholds: Floats) -> CurveBand:
     value, none = _shares(pool, thresholds)[0], np.zeros(len(thresholds))
-    why = cannot_tell("one run of a task does not show how much runs differ")
+    why = cannot_tell(ONE_RUN)
     return CurveBand(
         at=thresholds,
         value=value,

@@ -45,6 +45,7 @@ __all__ = [
 ]
 
 
+ONE_RUN = "one run of a task does not show how much runs differ"
 Scores: TypeAlias = Mapping[str, ArrayLike] | Sequence[ArrayLike] | NDArray[np.float64]
 
 
@@ -517,7 +518,7 @@ def _warn(pool: Pool, what: What, statistic: _Statistic, parts: Floats) -> None:
 def _nothing_known(pool: Pool, parts: Floats) -> str:
     """Return why runs say nothing about chance; nothing where they do."""
     if pool.runs.min() == 1:
-        return "one run of a task does not show how much runs differ"
+        return ONE_RUN
     if is_constant(parts - pool.means(parts)[pool.task], pool.scores):
         return "runs of the same task do not differ"
     return ""
