@@ -442,7 +442,9 @@ def number_of_trials(trials: object, cross: Mapping[str, int]) -> int:
     if trials is None:
         if not cross:
             raise CurvewiseError(
-                *("trials is missing. Say how many, such as ", {"trials": 100}, "."),
+                "trials is missing. Say how many, such as ",
+                {"trials": 100},
+                ".",
                 argument="trials",
             )
         return product

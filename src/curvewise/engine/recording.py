@@ -32,8 +32,18 @@ class Record:
     """
 
     __slots__ = (
-        *("number", "params", "labels", "status", "error", "seconds", "attempts"),
-        *("steps", "values", "counts", "correct", "examples"),
+        "attempts",
+        "correct",
+        "counts",
+        "error",
+        "examples",
+        "labels",
+        "number",
+        "params",
+        "seconds",
+        "status",
+        "steps",
+        "values",
     )
 
     def __init__(self, number: int) -> None:

@@ -275,10 +275,9 @@ def _status_column(table: pa.Table, columns: Iterable[str]) -> str | None:
 # Of these, what splits results in parts.
 _MAY_SPLIT = frozenset(("phase", "split", "set", "mode", "config", "version"))
 # Where and when something ran says nothing of what ran.
-_CIRCUMSTANCES = names.CIRCUMSTANCES | {
-    *("version", "notes", "tags"),
-    *("phase", "split", "set", "mode", "config"),
-}
+_CIRCUMSTANCES = names.CIRCUMSTANCES.union(
+    "version notes tags phase split set mode config".split()
+)
 
 
 def _who(

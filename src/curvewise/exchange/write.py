@@ -225,10 +225,7 @@ def _with_correct(
 
 # --- reading -----------------------------------------------------------------------------
 
-_NEEDED = (
-    *("task", "algorithm", "number", "step"),
-    *("status", "attempts", "error_text"),
-)
+_NEEDED = tuple("task algorithm number step status attempts error_text".split())
 
 
 def changed(table: pa.Table, head: Mapping[str, Any]) -> str:

@@ -182,13 +182,11 @@ def _refuse_other_meaning(
     says = f"says {meant.direction}" if meant.direction else "does not say"
     kind = CurvewiseError if meant.direction else UnknownDirection
     raise kind(
-        *(
-            f"The trials say that {way} '{shortened(name)}' is better, and the "
-            f"experiment {says}: trials are chosen by one, and reruns are judged by "
-            "the other. Make the experiment with ",
-            Phrase(f"metrics=[Metric({name!r}, {way!r})]"),
-            ", or change what the trials say with trials.with_metrics(...).",
-        )
+        f"The trials say that {way} '{shortened(name)}' is better, and the "
+        f"experiment {says}: trials are chosen by one, and reruns are judged by "
+        "the other. Make the experiment with ",
+        Phrase(f"metrics=[Metric({name!r}, {way!r})]"),
+        ", or change what the trials say with trials.with_metrics(...).",
     )
 
 

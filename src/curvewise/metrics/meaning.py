@@ -417,9 +417,9 @@ def _registered(name: str) -> Metric | None:
     return next((REGISTRY[n] for n in (folded, *bare) if n in REGISTRY), None)
 
 
-_WHERE_MEASURED = (
-    *("training_", "train_", "validation_", "valid_", "val_", "testing_", "test_"),
-    *("evaluation_", "eval_", "mean_", "average_", "final_", "best_"),
+_WHERE_MEASURED = tuple(
+    "training_ train_ validation_ valid_ val_ testing_ test_ evaluation_ eval_ mean_ "
+    "average_ final_ best_".split()
 )
 
 

@@ -122,10 +122,7 @@ _WORD = re.compile(
 _LENGTHS = {"mm", "cm", "km", "px", "pixel", "pixels", "meters", "degrees"}
 _ASK = Noun("ask")
 _NONE = Noun("none")
-_WHERE = (
-    *("train", "training", "val", "valid", "validation", "eval", "test", "dev"),
-    *("cv", "oof"),
-)
+_WHERE = tuple("train training val valid validation eval test dev cv oof".split())
 
 
 class Meaning(NamedTuple):
@@ -260,15 +257,12 @@ def _split(word: str) -> tuple[str, ...]:
     return (word,)
 
 
-_BEFORE = (
-    *("train", "valid", "val", "test", "eval", "mean", "avg", "total", "best", "final"),
-)
+_BEFORE = tuple("train valid val test eval mean avg total best final".split())
 
 
-_ENDINGS = (
-    *("accuracy", "precision", "recall", "reward", "return", "losses", "loss", "error"),
-    *("score", "rate", "time", "rmse", "mse", "auc", "acc", "norm", "bleu", "psnr"),
-    *("ssim", "rmsd", "lddt", "dice", "ndcg", "auroc", "auprc", "elbo", "regret"),
+_ENDINGS = tuple(
+    "accuracy precision recall reward return losses loss error score rate time rmse mse "
+    "auc acc norm bleu psnr ssim rmsd lddt dice ndcg auroc auprc elbo regret".split()
 )
 
 

@@ -360,8 +360,10 @@ def core(
     }
     numbers = ("task", "algorithm", "number", "status", "metric_set")
     columns = [
-        *(*map(db.ints, numbers), db.cells("scores")),
-        *("count(steps)", "count(recorded)"),
+        *map(db.ints, numbers),
+        db.cells("scores"),
+        "count(steps)",
+        "count(recorded)",
     ]
     tasks, algorithms = _ranks(codes.tasks), _ranks(codes.algorithms)
     parts = []

@@ -42,10 +42,9 @@ CREATE TABLE trials (
 );
 """
 
-COLUMNS = (
-    *("task", "algorithm", "number", "status", "metric_set", "steps", "scores"),
-    *("recorded", "params", "labels", "nanoseconds", "attempts", "error", "counts"),
-    *("classes", "correct", "asked", "example_set", "revision"),
+COLUMNS = tuple(
+    "task algorithm number status metric_set steps scores recorded params labels "
+    "nanoseconds attempts error counts classes correct asked example_set revision".split()
 )
 
 REPLACE = "ON CONFLICT (task, algorithm, number) DO UPDATE SET " + ", ".join(

@@ -5,103 +5,84 @@ from collections.abc import Iterable, Iterator
 
 from curvewise.metrics import find
 
-ALGORITHM = (
-    *("algorithm", "algo", "alg", "agent", "model", "method", "learner", "classifier"),
-    *("estimator", "approach", "policy", "system", "architecture", "arch", "variant"),
-    *("strategy", "framework", "flow_name", "llm"),
+ALGORITHM = tuple(
+    "algorithm algo alg agent model method learner classifier estimator approach policy "
+    "system architecture arch variant strategy framework flow_name llm".split()
 )
-TASK = (
-    *("task", "env", "environment", "dataset", "data_set", "benchmark", "problem"),
-    *(
-        "game",
-        "domain",
-        "corpus",
-        "data",
-        "test_set",
-        "testset",
-        "data_name",
-        "lang_pair",
-    ),
-    *("scenario", "corruption"),
+TASK = tuple(
+    "task env environment dataset data_set benchmark problem game domain corpus data "
+    "test_set testset data_name lang_pair scenario corruption".split()
 )
 STATUS = ("status", "state")
 # What tells replicates apart, best first: equal seeds pair the runs of two algorithms.
-TRIAL = (
-    *("number", "seed", "random_seed", "rng_seed", "train_seed", "random_state"),
-    *("outer", "outer_fold", "inner", "inner_fold", "fold", "cv_fold", "repeat"),
-    *("repetition", "rep", "replicate", "replication", "replica", "run", "trial"),
-    *("experiment", "id", "name"),
+TRIAL = tuple(
+    "number seed random_seed rng_seed train_seed random_state outer outer_fold inner "
+    "inner_fold fold cv_fold repeat repetition rep replicate replication replica run "
+    "trial experiment id name".split()
 )
-SIZE = (
-    *("size", "train_size", "training_size", "n_train", "anchor", "n_samples"),
-    *("samples", "n_examples", "num_examples", "num_train", "num_samples", "train_n"),
-    *("n_training", "training_examples", "train_examples", "n_train_samples", "n_obs"),
-    *("data_size", "dataset_size", "sample_size", "subset_size", "n_data", "n_labeled"),
-    *("num_labels", "n_labels", "pct_data", "data_fraction", "train_fraction"),
+SIZE = tuple(
+    "size train_size training_size n_train anchor n_samples samples n_examples "
+    "num_examples num_train num_samples train_n n_training training_examples "
+    "train_examples n_train_samples n_obs data_size dataset_size sample_size "
+    "subset_size n_data n_labeled num_labels n_labels pct_data data_fraction "
+    "train_fraction".split()
 )
 # A size where it takes several values; otherwise it may count anything.
 PERHAPS_SIZE = ("n", "examples", "labeled", "fraction")
 STEP = (
-    *("step", "steps", "_step", "global_step", "env_step", "env_steps", "timestep"),
-    *("timesteps", "time_step", "total_timesteps", "num_timesteps", "total_steps"),
-    *("epoch", "epochs", "episode", "iteration", "iterations", "iter", "round"),
-    *("update", "updates", "frame", "frames", "generation", "training_iteration"),
-    *("timesteps_total", "boosting_round", "global_steps", "num_steps", "n_iter"),
-    *("num_iterations", "episode_num", "episode_number", "itr", "it"),
-    *(*SIZE, *PERHAPS_SIZE),
+    *(
+        "step steps _step global_step env_step env_steps timestep timesteps time_step "
+        "total_timesteps num_timesteps total_steps epoch epochs episode iteration "
+        "iterations iter round update updates frame frames generation "
+        "training_iteration timesteps_total boosting_round global_steps num_steps "
+        "n_iter num_iterations episode_num episode_number itr it".split()
+    ),
+    *SIZE,
+    *PERHAPS_SIZE,
 )
 # One row per run, step and metric: the column with the name, and the one with the value.
-METRIC = (
-    *("metric", "metric_name", "metrics", "measure", "measurement", "variable", "tag"),
-    *("score_name", "metric_type", "key", "scorer", "statistic"),
+METRIC = tuple(
+    "metric metric_name metrics measure measurement variable tag score_name metric_type "
+    "key scorer statistic".split()
 )
 # The same, where the words are metrics that we know.
-PERHAPS_METRIC = (
-    *("eval_metric", "evaluation_metric", "score_type", "criterion", "indicator"),
-    *("quantity", "what", "name", "type"),
+PERHAPS_METRIC = tuple(
+    "eval_metric evaluation_metric score_type criterion indicator quantity what name "
+    "type".split()
 )
 VALUE = ("value", "values", "score", "result", "metric_value", "val", "y", "_value")
 # One row per pair of classes, with a count; or one per example, without.
-TRUE = (
-    *("true", "y_true", "true_class", "true_label", "actual", "actual_class", "target"),
-    *("gold", "ground_truth", "label", "truth", "reference", "expected"),
+TRUE = tuple(
+    "true y_true true_class true_label actual actual_class target gold ground_truth "
+    "label truth reference expected".split()
 )
-PREDICTED = (
-    *("predicted", "y_pred", "pred", "prediction", "predicted_class", "pred_class"),
-    *("predicted_label", "pred_label", "called", "output", "guess"),
+PREDICTED = tuple(
+    "predicted y_pred pred prediction predicted_class pred_class predicted_label "
+    "pred_label called output guess".split()
 )
 COUNT = ("count", "counts", "n", "freq", "frequency", "number_of_examples", "num")
 # One row per example: whether the answer was right, and which example it was.
 CORRECT = ("correct", "is_correct", "right", "hit", "resolved", "passed", "solved")
-EXAMPLE = (
-    *("example", "example_id", "item", "item_id", "question", "question_id"),
-    *("instance", "instance_id", "problem_id", "prompt_id", "query_id", "qid", "uid"),
-    *("doc_id", "image", "image_id", "sample_id", "sample"),
+EXAMPLE = tuple(
+    "example example_id item item_id question question_id instance instance_id "
+    "problem_id prompt_id query_id qid uid doc_id image image_id sample_id sample".split()
 )
 # One score per example is no score of a run.
-SCORED_EXAMPLE = (
-    *("example", "example_id", "question", "question_id", "query", "query_id", "qid"),
-    *("prompt_id", "doc_id", "document_id", "image", "image_id", "image_name", "uid"),
-    *("sample_id", "sentence_id", "utterance_id", "video_id", "filename", "file_name"),
-    *("user", "user_id", "patient", "patient_id", "case", "case_id", "series_id"),
+SCORED_EXAMPLE = tuple(
+    "example example_id question question_id query query_id qid prompt_id doc_id "
+    "document_id image image_id image_name uid sample_id sentence_id utterance_id "
+    "video_id filename file_name user user_id patient patient_id case case_id "
+    "series_id".split()
 )
 # Whether a run ended badly, or well, in a column of its own.
-ENDED_BADLY = (
-    *("failed", "is_failed", "diverged", "is_diverged", "crashed", "timed_out", "oom"),
-    *("has_failed", "has_diverged", "has_crashed", "nan", "is_nan", "failure"),
-    *("timeout", "timedout", "is_timeout", "has_timed_out", "error", "errored"),
-    *(
-        "killed",
-        "is_killed",
-        "was_killed",
-        "has_nan",
-        "has_nans",
-        "preempted",
-        "aborted",
-    ),
+ENDED_BADLY = tuple(
+    "failed is_failed diverged is_diverged crashed timed_out oom has_failed "
+    "has_diverged has_crashed nan is_nan failure timeout timedout is_timeout "
+    "has_timed_out error errored killed is_killed was_killed has_nan has_nans preempted "
+    "aborted".split()
 )
-ENDED_WELL = (
-    *("complete", "completed", "finished", "is_complete", "is_finished", "succeeded"),
+ENDED_WELL = tuple(
+    "complete completed finished is_complete is_finished succeeded".split()
 )
 # The same, perhaps: such a run may have scored all the same.
 PERHAPS_ENDED_BADLY = (
@@ -111,42 +92,29 @@ PERHAPS_ENDED_BADLY = (
     "stopped_early",
     "skipped",
 )
-PERHAPS_ENDED_WELL = (
-    *("converged", "has_converged", "is_converged", "valid", "is_valid", "done", "ok"),
+PERHAPS_ENDED_WELL = tuple(
+    "converged has_converged is_converged valid is_valid done ok".split()
 )
 # In words, where all of them are known; by number; by what was said of a failure.
-PERHAPS_STATUS = (
-    *("run_status", "job_status", "trial_status", "final_status", "exit_status"),
-    *("run_state", "job_state", "outcome", "result", "termination", "ended", "exit"),
-    *("termination_reason", "exit_reason", "end_reason", "stop_reason"),
+PERHAPS_STATUS = tuple(
+    "run_status job_status trial_status final_status exit_status run_state job_state "
+    "outcome result termination ended exit termination_reason exit_reason end_reason "
+    "stop_reason".split()
 )
 EXIT_CODE = ("exit_code", "exitcode", "returncode", "return_code", "exit_status")
-ERROR_TEXT = (
-    *("error_message", "error_msg", "exception", "traceback", "error", "error_type"),
-    *("exception_type", "failure_reason", "err_msg"),
+ERROR_TEXT = tuple(
+    "error_message error_msg exception traceback error error_type exception_type "
+    "failure_reason err_msg".split()
 )
 # Where, when and by whom something ran says nothing of what ran. "version" alone may be
 # that of the algorithm; that of python, of torch or of the code is not.
 CIRCUMSTANCES = frozenset(
-    {
-        "host",
-        "hostname",
-        "node",
-        "nodename",
-        "machine",
-        "server",
-        "worker",
-        "gpu",
-        "cpu",
-    }
-    | {"device", "accelerator", "cuda", "cudnn", "driver", "os", "platform", "slurm"}
-    | {"job", "jobid", "queue", "pid", "user", "username"}
-    | {"owner", "author", "date", "time", "datetime", "timestamp", "day", "created"}
-    | {"updated", "modified", "started", "ended", "finished", "git", "commit", "sha"}
-    | {"revision", "branch", "repo", "python", "torch", "pytorch", "tensorflow", "jax"}
-    | {"numpy", "software", "path", "file", "filename", "dir", "directory", "folder"}
-    | {"url", "uri", "link", "note", "comment", "remark", "description", "tag"}
-    | {"error", "message", "exception", "traceback", "log"}
+    "host hostname node nodename machine server worker gpu cpu device accelerator cuda "
+    "cudnn driver os platform slurm job jobid queue pid user username owner author date "
+    "time datetime timestamp day created updated modified started ended finished git "
+    "commit sha revision branch repo python torch pytorch tensorflow jax numpy software "
+    "path file filename dir directory folder url uri link note comment remark "
+    "description tag error message exception traceback log".split()
 )
 # The number of a row, as frames write their index.
 ROW = ("", "index", "unnamed:_0", "unnamed:0", "level_0", "row", "__index__")
@@ -158,16 +126,12 @@ _METRIC_PREFIX = re.compile(r"^metrics?[./]", re.IGNORECASE)
 _PARAM_PREFIX = re.compile(r"^(params?|config|hparams?|hp|hyperparameters?)[._/]", re.I)
 _SUFFIX = re.compile(r"_(name|id|idx|index|number|nr|no)$")
 _PARAM_WORDS = frozenset(
-    (
-        *("lr", "rate", "batch", "epochs", "momentum", "decay", "dropout", "drop"),
-        *("warmup", "smoothing", "gamma", "lambda", "alpha", "beta", "clip", "hidden"),
-        *("layers", "layer", "width", "depth", "units", "kernel", "degree", "c"),
-        *("estimators", "neighbors", "penalty", "l1", "l2", "tau", "entropy"),
-        *("optimizer", "activation", "init", "temperature", "noise", "eps", "epsilon"),
-        *("horizon", "capacity", "heads", "embedding", "criterion", "leaf", "solver"),
-        *("regularization", "min_samples_split", "wd", "lam", "reg", "subsample"),
-        *("colsample", "mixup", "cutmix", "feature_fraction", "bagging_fraction"),
-    )
+    "lr rate batch epochs momentum decay dropout drop warmup smoothing gamma lambda "
+    "alpha beta clip hidden layers layer width depth units kernel degree c estimators "
+    "neighbors penalty l1 l2 tau entropy optimizer activation init temperature noise "
+    "eps epsilon horizon capacity heads embedding criterion leaf solver regularization "
+    "min_samples_split wd lam reg subsample colsample mixup cutmix feature_fraction "
+    "bagging_fraction".split()
 )
 _OF_BATCHES = frozenset(("mini", "minibatch", "batch", "idx", "index", "id", "no", "i"))
 # Hyperparameters by name, and as often conditions under which all were evaluated.

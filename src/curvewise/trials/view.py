@@ -119,9 +119,8 @@ def _noted(result: Any, trials: Columns, design: Mapping[str, Any]) -> Any:
 
 
 # The text is not called "error": that is the name of a metric.
-_OURS = (
-    *("task", "algorithm", "number", "step"),
-    *("status", "seconds", "attempts", "error_text", "curvewise"),
+_OURS = tuple(
+    "task algorithm number step status seconds attempts error_text curvewise".split()
 )
 _PREFIXES = ("param.", "label.", "count.", "example.", "metric.")
 

@@ -34,9 +34,8 @@ from curvewise.exchange.shapes import (
 from curvewise.metrics import find
 from curvewise.trials import names
 
-_SURELY_METRIC = (
-    *("metric", "metric_name", "metrics", "measure", "score_name", "metric_type"),
-    *("scorer",),
+_SURELY_METRIC = tuple(
+    "metric metric_name metrics measure score_name metric_type scorer".split()
 )
 
 
@@ -479,17 +478,9 @@ def _no_runs(name: str, what: str) -> CurvewiseError:
 
 # What rows are called that sum up the others; "all" is a task, but no run.
 _SUMMARY = frozenset(
-    (
-        *("mean", "avg", "average", "std", "sd", "stdev", "stddev", "median", "total"),
-        *("overall", "sum", "summary", "mean_std", "macro_avg", "macro_average"),
-        *(
-            "weighted_avg",
-            "weighted_average",
-            "micro_avg",
-            "micro_average",
-            "aggregate",
-        ),
-    )
+    "mean avg average std sd stdev stddev median total overall sum summary mean_std "
+    "macro_avg macro_average weighted_avg weighted_average micro_avg micro_average "
+    "aggregate".split()
 )
 # Of runs that are numbered, these are chosen, or made of the others.
 _CHOSEN = frozenset(("all", "best", "worst", "max", "min", "ensemble", "ens", "final"))

@@ -42,9 +42,8 @@ MODULES = {
     "rliable": "rliable",
 }
 # One reader, which knows how each of them lays out its files.
-FOLDERS = (
-    *("folder", "hydra", "lightning", "keras", "huggingface", "xgboost", "lightgbm"),
-    *("dvclive", "ultralytics"),
+FOLDERS = tuple(
+    "folder hydra lightning keras huggingface xgboost lightgbm dvclive ultralytics".split()
 )
 TOOLS = (*MODULES, *FOLDERS)
 # Beside what these keep there may be logs of anybody.

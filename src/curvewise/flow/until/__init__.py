@@ -104,7 +104,9 @@ class Until:
         """The name of the metric, once it is known."""
         if self.metric is None:
             raise CurvewiseError(
-                *("Which metric? Pass ", {"metric": ...}, " to until."),
+                "Which metric? Pass ",
+                {"metric": ...},
+                " to until.",
                 argument="metric",
             )
         return self.metric
@@ -348,11 +350,9 @@ def until(
             )
         if half_width is None:
             raise CurvewiseError(
-                *(
-                    f"Until the {what} is how well known? Pass ",
-                    {"half_width": ...},
-                    ".",
-                ),
+                f"Until the {what} is how well known? Pass ",
+                {"half_width": ...},
+                ".",
                 argument="half_width",
             )
         half_width, close = checked_half_width(half_width), None

@@ -29,8 +29,10 @@ from curvewise.trials.columns import Ints
 _BETWEEN = " - "  # "<run> - <metric>"
 _ENDS = ("__MIN", "__MAX")
 _CLOCKS_OF_CHARTS = (
-    *("Step", "_step", "global_step", "epoch", "_runtime", "_timestamp"),
-    *("Relative Time (Process)", "Relative Time (Wall)", "Wall Time"),
+    *"Step _step global_step epoch _runtime _timestamp".split(),
+    "Relative Time (Process)",
+    "Relative Time (Wall)",
+    "Wall Time",
 )
 _GROUP = re.compile(r"^[\w./ ]+: \S")
 _GOING_ON = {"preempting": "running"}
@@ -173,7 +175,8 @@ def _chart_remarks(
 _FIXED = (
     *"Name Agent State Notes User Tags Created Runtime Sweep ID Group".split(),
     *"Hostname Updated Commit GitHub".split(),
-    *("Job Type", "End Time"),
+    "Job Type",
+    "End Time",
 )
 
 
