@@ -308,27 +308,29 @@ def columns(records: Sequence[Record]) -> tuple[Core, Details]:
     }
     none = empty_rows(n, "uint8")
     core = Core(
-        np.zeros(n, np.int32),
-        np.zeros(n, np.int32),
-        np.array([r.number for r in records], np.int64),
-        np.array([_CODES[r.status] for r in records], np.int8),
-        starts(lengths),
-        np.array([s for r in records for s in r.steps], np.float64),
-        flat,
-        {},
+        task=np.zeros(n, np.int32),
+        algorithm=np.zeros(n, np.int32),
+        number=np.array([r.number for r in records], np.int64),
+        status=np.array([_CODES[r.status] for r in records], np.int8),
+        offsets=starts(lengths),
+        steps=np.array([s for r in records for s in r.steps], np.float64),
+        values=flat,
+        recorded={},
     )
     details = Details(
-        from_texts(canonical(r.params) if r.params else "" for r in records),
-        from_texts(canonical(r.labels) if r.labels else "" for r in records),
-        from_texts(_text(r.error) for r in records),
-        np.array([r.seconds for r in records], np.float64),
-        np.array([r.attempts for r in records], np.int64),
-        from_rows([_flat(r.counts) for r in records], "int64"),
-        np.array([len(r.counts[0]) if r.counts else 0 for r in records], np.int64),
-        none,
-        none,
-        np.full(n, -1, np.int64),
-        (),
+        params=from_texts(canonical(r.params) if r.params else "" for r in records),
+        labels=from_texts(canonical(r.labels) if r.labels else "" for r in records),
+        error=from_texts(_text(r.error) for r in records),
+        seconds=np.array([r.seconds for r in records], np.float64),
+        attempts=np.array([r.attempts for r in records], np.int64),
+        counts=from_rows([_flat(r.counts) for r in records], "int64"),
+        classes=np.array(
+            [len(r.counts[0]) if r.counts else 0 for r in records], np.int64
+        ),
+        correct=none,
+        asked=none,
+        example_set=np.full(n, -1, np.int64),
+        example_sets=(),
     )
     return core, details
 

@@ -96,17 +96,17 @@ def trials_of_rows(
     name_of = {c: metric_name(c) for c in roles.metrics}
     meant = meanings({name_of[c]: m for c, m in roles.metrics.items()}, unit)
     core = Core(
-        task[first].astype(np.int32),
-        algorithm[first].astype(np.int32),
-        number[first],
-        status,
-        starts(lengths),
-        np.nan_to_num(step[has_step]),
-        {
+        task=task[first].astype(np.int32),
+        algorithm=algorithm[first].astype(np.int32),
+        number=number[first],
+        status=status,
+        offsets=starts(lengths),
+        steps=np.nan_to_num(step[has_step]),
+        values={
             n: scaled(values[c][has_step], meant[n], unit, owner[has_step])
             for c, n in name_of.items()
         },
-        {name_of[c]: known for c, known in recorded.items()},
+        recorded={name_of[c]: known for c, known in recorded.items()},
     )
     details = _details(table, roles, first, has_step, errors, lengths)
     examples = shaped.examples
@@ -553,14 +553,17 @@ def _details(
         attempts = np.nan_to_num(numbers(per_run, "attempts"), nan=1).astype(np.int64)
     counts, classes = _counts(table, roles, has_step, lengths)
     return Details(
-        as_json(per_run, roles.params),
-        as_json(per_run, roles.labels),
-        from_texts(texts) if any(texts) else none.error,
-        seconds,
-        attempts,
-        counts,
-        classes,
-        *(none.correct, none.asked, none.example_set, ()),
+        params=as_json(per_run, roles.params),
+        labels=as_json(per_run, roles.labels),
+        error=from_texts(texts) if any(texts) else none.error,
+        seconds=seconds,
+        attempts=attempts,
+        counts=counts,
+        classes=classes,
+        correct=none.correct,
+        asked=none.asked,
+        example_set=none.example_set,
+        example_sets=(),
     )
 
 

@@ -301,14 +301,14 @@ def _read(table: pa.Table, head: Mapping[str, Any], origin: str) -> Trials:
     if strange := set(words) - set(STATUSES):
         raise ValueError(f"a status is {listed(sorted(map(str, strange)))}")
     core = Core(
-        task[first].astype(np.int32),
-        algorithm[first].astype(np.int32),
-        number[first],
-        np.array([STATUSES.index(word) for word in words], np.int8),
-        starts(lengths),
-        step[has_step],
-        values,
-        recorded,
+        task=task[first].astype(np.int32),
+        algorithm=algorithm[first].astype(np.int32),
+        number=number[first],
+        status=np.array([STATUSES.index(word) for word in words], np.int8),
+        offsets=starts(lengths),
+        steps=step[has_step],
+        values=values,
+        recorded=recorded,
     )
     return Trials.from_columns(
         tasks,
@@ -353,17 +353,17 @@ def _details(
         "seconds" in runs.column_names
     )  # JSON has no place for a column without values
     return Details(
-        _texts(runs, head["kinds"], "param."),
-        _texts(runs, head["kinds"], "label."),
-        from_texts(errors),
-        np.array(numbers(runs, "seconds")) if timed else np.full(n, np.nan),
-        np.array(attempts),
-        counts,
-        classes,
-        from_rows(correct, "uint8"),
-        from_rows(asked, "uint8"),
-        code,
-        sets,
+        params=_texts(runs, head["kinds"], "param."),
+        labels=_texts(runs, head["kinds"], "label."),
+        error=from_texts(errors),
+        seconds=np.array(numbers(runs, "seconds")) if timed else np.full(n, np.nan),
+        attempts=np.array(attempts),
+        counts=counts,
+        classes=classes,
+        correct=from_rows(correct, "uint8"),
+        asked=from_rows(asked, "uint8"),
+        example_set=code,
+        example_sets=sets,
     )
 
 

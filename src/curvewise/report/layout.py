@@ -320,13 +320,13 @@ class Desk:
         for entry in legend:
             self.looks.setdefault(entry.look, len(self.looks))
         return Picture(
-            f"chart-{self._next()}",
-            chart.title,
-            _label(chart, table),
-            caption_of(chart, self.tolerance),
-            chart.axis,
-            legend,
-            script_json(figure),
+            name=f"chart-{self._next()}",
+            title=chart.title,
+            label=_label(chart, table),
+            caption=caption_of(chart, self.tolerance),
+            axis=chart.axis,
+            legend=legend,
+            figure=script_json(figure),
         )
 
     def _next(self) -> int:

@@ -529,7 +529,16 @@ def _core_of(parts: list[Any], codes: Codes) -> Core:
         if not all(mask.all() for mask in masks):
             recorded[name] = np.concatenate(masks)
     offsets = starts(lengths)
-    return Core(task, algorithm, number, status, offsets, steps, values, recorded)
+    return Core(
+        task=task,
+        algorithm=algorithm,
+        number=number,
+        status=status,
+        offsets=offsets,
+        steps=steps,
+        values=values,
+        recorded=recorded,
+    )
 
 
 def _ranks(codes: dict[str, int]) -> Any:

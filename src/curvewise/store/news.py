@@ -62,18 +62,20 @@ def news(
     ids, seconds, revisions = _columns(db, first, last, since)
     core = columns.core(db, codes, last, first=first, since=since)
     return News(
-        tuple(codes.tasks),
-        tuple(codes.algorithms),
-        codes.metrics,
-        ids,
-        core,
-        seconds,
-        _errors(db, first, last, since) if core.status.any() else (),
-        columns.details(db, last, first=first, since=since) if with_details else None,
-        revisions,
-        max(last, after),
-        newest,
-        revision,
+        tasks=tuple(codes.tasks),
+        algorithms=tuple(codes.algorithms),
+        metrics=codes.metrics,
+        ids=ids,
+        core=core,
+        seconds=seconds,
+        errors=_errors(db, first, last, since) if core.status.any() else (),
+        details=columns.details(db, last, first=first, since=since)
+        if with_details
+        else None,
+        revisions=revisions,
+        last=max(last, after),
+        newest=newest,
+        revision=revision,
     )
 
 

@@ -223,14 +223,14 @@ class Core:
         curves = Ragged(self.offsets, self.steps)
         places = curves.places(rows)
         return Core(
-            self.task[rows],
-            self.algorithm[rows],
-            self.number[rows],
-            self.status[rows],
-            starts(curves.lengths_of(rows)),
-            self.steps[places],
-            {name: flat[places] for name, flat in self.values.items()},
-            {name: flat[places] for name, flat in self.recorded.items()},
+            task=self.task[rows],
+            algorithm=self.algorithm[rows],
+            number=self.number[rows],
+            status=self.status[rows],
+            offsets=starts(curves.lengths_of(rows)),
+            steps=self.steps[places],
+            values={name: flat[places] for name, flat in self.values.items()},
+            recorded={name: flat[places] for name, flat in self.recorded.items()},
         )
 
     @classmethod
@@ -245,16 +245,16 @@ class Core:
             if not known.all():
                 recorded[name] = known
         return cls(
-            np.concatenate([t[p.task] for t, p in zip(tasks, parts, strict=True)]),
-            np.concatenate(
+            task=np.concatenate([t[p.task] for t, p in zip(tasks, parts, strict=True)]),
+            algorithm=np.concatenate(
                 [a[p.algorithm] for a, p in zip(algorithms, parts, strict=True)]
             ),
-            np.concatenate([part.number for part in parts]),
-            np.concatenate([part.status for part in parts]),
-            starts(np.concatenate([part.lengths for part in parts])),
-            np.concatenate([part.steps for part in parts]),
-            values,
-            recorded,
+            number=np.concatenate([part.number for part in parts]),
+            status=np.concatenate([part.status for part in parts]),
+            offsets=starts(np.concatenate([part.lengths for part in parts])),
+            steps=np.concatenate([part.steps for part in parts]),
+            values=values,
+            recorded=recorded,
         )
 
 
@@ -347,17 +347,17 @@ def no_details(n: int) -> Details:
     """Return the details of n trials of which nothing more is known."""
     texts = empty_rows(n, "uint8")
     return Details(
-        texts,
-        texts,
-        texts,
-        np.full(n, np.nan),
-        np.ones(n, np.int64),
-        empty_rows(n, "int64"),
-        np.zeros(n, np.int64),
-        texts,
-        texts,
-        np.full(n, -1, np.int64),
-        (),
+        params=texts,
+        labels=texts,
+        error=texts,
+        seconds=np.full(n, np.nan),
+        attempts=np.ones(n, np.int64),
+        counts=empty_rows(n, "int64"),
+        classes=np.zeros(n, np.int64),
+        correct=texts,
+        asked=texts,
+        example_set=np.full(n, -1, np.int64),
+        example_sets=(),
     )
 
 

@@ -541,7 +541,15 @@ def settings_of(source: Parsed, labels: Parsed | None = None) -> Settings:
     by_run = [coded(keyed(d.get(name)) for d in maps) for name, maps in runs.items()]
     how, in_a_row = repetition(setting, columns, numbers, by_run)
     rows = source.rows.start + np.array(places, np.int64)
-    return Settings(source, rows, varying, numbers, setting, how, in_a_row)
+    return Settings(
+        source=source,
+        rows=rows,
+        varying=varying,
+        numbers=numbers,
+        setting=setting,
+        repeated=how,
+        in_a_row=in_a_row,
+    )
 
 
 def _as_numbers(column: list[Any]) -> Floats | None:

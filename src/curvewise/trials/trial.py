@@ -399,17 +399,19 @@ def from_records(
         if not known.all():
             recorded[name] = known
     core = Core(
-        np.array([tasks.setdefault(t.task, len(tasks)) for t in records], np.int32),
-        np.array(
+        task=np.array(
+            [tasks.setdefault(t.task, len(tasks)) for t in records], np.int32
+        ),
+        algorithm=np.array(
             [algorithms.setdefault(t.algorithm, len(algorithms)) for t in records],
             np.int32,
         ),
-        np.array([t.number for t in records], np.int64),
-        np.array([STATUSES.index(t.status) for t in records], np.int8),
-        steps.offsets,
-        steps.flat,
-        values,
-        recorded,
+        number=np.array([t.number for t in records], np.int64),
+        status=np.array([STATUSES.index(t.status) for t in records], np.int8),
+        offsets=steps.offsets,
+        steps=steps.flat,
+        values=values,
+        recorded=recorded,
     )
     return core, _details_of(records)
 
@@ -428,30 +430,30 @@ def _details_of(records: Sequence[Trial]) -> Details:
         for t in records
     ]  # fmt: skip
     return Details(
-        from_texts(canonical(t.params) if t.params else "" for t in records),
-        from_texts(canonical(t.labels) if t.labels else "" for t in records),
-        from_texts(t.error for t in records),
-        np.array([t.seconds for t in records], np.float64),
-        np.array([t.attempts for t in records], np.int64),
-        from_rows(
+        params=from_texts(canonical(t.params) if t.params else "" for t in records),
+        labels=from_texts(canonical(t.labels) if t.labels else "" for t in records),
+        error=from_texts(t.error for t in records),
+        seconds=np.array([t.seconds for t in records], np.float64),
+        attempts=np.array([t.attempts for t in records], np.int64),
+        counts=from_rows(
             [np.empty(0, int) if t.counts is None else t.counts.ravel() for t in records],
             "int64",
         ),
-        np.array(
+        classes=np.array(
             [0 if t.counts is None else t.counts.shape[1] for t in records], np.int64
         ),
-        from_rows(
+        correct=from_rows(
             [
                 none if t.correct is None else packed(np.ma.filled(t.correct, False))
                 for t in records
             ],
             "uint8",
         ),
-        from_rows(asked, "uint8"),
-        np.array(
+        asked=from_rows(asked, "uint8"),
+        example_set=np.array(
             [-1 if t.examples is None else place_of(t.examples, sets, places)
              for t in records],
             np.int64,
         ),
-        tuple(sets),
+        example_sets=tuple(sets),
     )  # fmt: skip

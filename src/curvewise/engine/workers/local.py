@@ -57,7 +57,15 @@ class Ledger:
             attempts += self.deaths.get((batch.cell, int(batch.numbers[0])), 0)
         numbers = np.ascontiguousarray(batch.numbers, np.int64).tobytes()
         memory = self.limits.memory
-        return Order("", self.digest, -1, batch.cell, numbers, attempts, memory)
+        return Order(
+            folder="",
+            digest=self.digest,
+            slot=-1,
+            cell=batch.cell,
+            numbers=numbers,
+            attempts=attempts,
+            memory=memory,
+        )
 
 
 class _Job(NamedTuple):

@@ -373,7 +373,17 @@ def until(
             value=method,
         )
     level = checked_confidence(confidence)
-    return Until(functional, half_width, close, metric, at, failed, level, band, method)
+    return Until(
+        functional=functional,
+        half_width=half_width,
+        margin=close,
+        metric=metric,
+        at=at,
+        failed=failed,
+        confidence=level,
+        band=band,
+        method=method,
+    )
 
 
 def _functional(of: Any, share: float | None, tail: Tail) -> Functional:

@@ -344,16 +344,18 @@ def _reached(
         "looks": len(sizes),
     }
     return Reached(
-        named,
-        metric,
-        look,
-        number,
-        len(sizes),
-        size,
-        experiment.trials,
-        before,
-        needed,
-        Provenance.of(part, "until", settings, cautions=cluster_cautions(part)),
+        until=named,
+        metric=metric,
+        look=look,
+        number=number,
+        looks=len(sizes),
+        size=size,
+        trials=experiment.trials,
+        before=before,
+        needed=needed,
+        provenance=Provenance.of(
+            part, "until", settings, cautions=cluster_cautions(part)
+        ),
     )
 
 

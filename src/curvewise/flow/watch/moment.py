@@ -152,15 +152,15 @@ def _forecast(inquiry: Inquiry) -> PrecisionForecast:
         needed = needed_trials(until.question(metric), look, pilots, budget)
     at = next((size for size in sizes if needed is not None and size >= needed), None)
     return PrecisionForecast(
-        str(until),
-        str(look),
-        look.is_enough and not missing,
-        None if needed is None else rounded_up(needed),
-        at,
-        inquiry.planned,
-        _left(inquiry, at or needed),
-        sum(inquiry.done.values()),
-        missing,
+        until=str(until),
+        now=str(look),
+        is_enough=look.is_enough and not missing,
+        needed=None if needed is None else rounded_up(needed),
+        look=at,
+        planned=inquiry.planned,
+        left=_left(inquiry, at or needed),
+        done=sum(inquiry.done.values()),
+        missing=missing,
     )
 
 

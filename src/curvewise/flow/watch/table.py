@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -438,15 +439,15 @@ def curve_of(drawn: Drawn, metric: Metric, failed: Failed) -> Curve | None:
     band = band_of(sample.scores, metric)
     lower, upper = band.quantile(GRID)
     return Curve(
-        drawn.algorithm,
-        drawn.look,
-        len(sample.scores),
-        sample.failed,
-        drawn.broken - sample.failed,
-        np.asarray(quantile(band.scores, GRID)),
-        lower,
-        upper,
-        band.half_width,
+        algorithm=drawn.algorithm,
+        look=drawn.look,
+        trials=len(sample.scores),
+        failed=sample.failed,
+        left_out=drawn.broken - sample.failed,
+        y=np.asarray(quantile(band.scores, GRID)),
+        lower=lower,
+        upper=upper,
+        half_width=band.half_width,
     )
 
 
@@ -490,23 +491,24 @@ def view_of(
     drawn: list[Drawn],
 ) -> TaskView:
     """Return one task at one moment."""
+    view = partial(TaskView, task=task, version=version, at=at, cells=cells)
     if metric is None:
-        return TaskView(task, version, None, at, cells, (), ("No score has come yet.",))
+        return view(metric=None, curves=(), notes=("No score has come yet.",))
     if any(trials.is_sized for trials in drawn) and isinstance(at, str):
         note = (
             "Each trial was run at one training size, and sizes differ: their scores are "
             "not of one distribution. Choose a size with --at SIZE."
         )
-        return TaskView(task, version, metric, at, cells, (), (note,))
+        return view(metric=metric, curves=(), notes=(note,))
     try:
         all_curves = [curve_of(trials, metric, failed) for trials in drawn]
     except CurvewiseError as problem:
-        return TaskView(task, version, metric, at, cells, (), (str(problem),))
+        return view(metric=metric, curves=(), notes=(str(problem),))
     curves = tuple(curve for curve in all_curves if curve is not None)
     notes = ["No score has come yet."]
     if curves:
         notes = _notes(curves, sum(trials.broken for trials in drawn), metric, failed)
-    return TaskView(task, version, metric, at, cells, curves, tuple(notes))
+    return view(metric=metric, curves=curves, notes=tuple(notes))
 
 
 # --------------------------------------------------------------------------------------

@@ -265,7 +265,15 @@ class Watcher:
                 else "there is none"
             )
             note = f"No trial has the metric '{table.wanted}'; {has}."
-            return TaskView(task, version, None, at, cells, (), (note,))
+            return TaskView(
+                task=task,
+                version=version,
+                metric=None,
+                at=at,
+                cells=cells,
+                curves=(),
+                notes=(note,),
+            )
         return view_of(task, version, metric, at, self._failed, cells, drawn)
 
     # --- when it will be known ---------------------------------------------------------
@@ -413,14 +421,14 @@ def inquiry_of(
     if question.is_of_run and question.planned is not None:
         before = noted_before(until, question.planned, asked_of, notes)
     return Inquiry(
-        until,
-        metric,
-        samples,
-        asked_of,
-        done,
-        question.planned,
-        question.is_of_run,
-        before,
+        until=until,
+        metric=metric,
+        samples=samples,
+        cells=asked_of,
+        done=done,
+        planned=question.planned,
+        is_of_run=question.is_of_run,
+        before=before,
     )
 
 

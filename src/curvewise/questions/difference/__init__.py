@@ -494,17 +494,17 @@ def difference(
         "exact": exact,
     }
     return Difference(
-        meant,
-        level,
-        margin,
-        failed_score(meant, failed),
-        results,
+        metric=meant,
+        level=level,
+        margin=margin,
+        failed_score=failed_score(meant, failed),
+        found=results,
         # Where directions differ, scores of all tasks together say nothing.
-        ()
+        overall=()
         if meant.by_task and meant.direction is None
         else _overall(several, level, shuffles, exact, of_all),
-        tuple(task for task in by_task if task not in several),
-        inquiry.provenance("difference", settings, seed),
+        alone=tuple(task for task in by_task if task not in several),
+        provenance=inquiry.provenance("difference", settings, seed),
     )
 
 

@@ -399,12 +399,12 @@ def learning(
         "confidence": confidence,
     }
     return Learning(
-        meant,
-        scale,
-        confidence,
-        failed_score(meant, failed),
-        curves,
-        tuple(task for task in by_task if task not in enough),
-        text.most_telling(curves, scale.unit, confidence),
-        inquiry.provenance("learning", settings),
+        metric=meant,
+        scale=scale,
+        confidence=confidence,
+        failed_score=failed_score(meant, failed),
+        found=curves,
+        left_out=tuple(task for task in by_task if task not in enough),
+        advice=text.most_telling(curves, scale.unit, confidence),
+        provenance=inquiry.provenance("learning", settings),
     )

@@ -484,13 +484,15 @@ def _pair(
         one.law, other.law, n=size, confidence=each, correlation=correlation
     )
     return CurvePair(
-        one.algorithm,
-        other.algorithm,
-        comparison.error,
-        comparison.reliance,
-        crossing(one.forecast, other.forecast, confidence=confidence),
-        data_multiplier(one.forecast, other.forecast, size, confidence=confidence),
-        correlation,
+        one=one.algorithm,
+        other=other.algorithm,
+        error=comparison.error,
+        reliance=comparison.reliance,
+        crossing=crossing(one.forecast, other.forecast, confidence=confidence),
+        multiplier=data_multiplier(
+            one.forecast, other.forecast, size, confidence=confidence
+        ),
+        correlation=correlation,
     )
 
 
@@ -576,13 +578,13 @@ def predicted(task: CurveTask, sizes: Floats, confidence: float) -> list[Predict
     bands = [forecast.interval(sizes, confidence) for forecast in forecasts]
     return [
         Predicted(
-            task.task,
-            fit.algorithm,
-            float(n),
-            point_of(bands[i], j),
-            float(fit.forecast.predict(fit.largest)[0]),
-            fit.largest,
-            float(best[i, j]),
+            task=task.task,
+            algorithm=fit.algorithm,
+            size=float(n),
+            error=point_of(bands[i], j),
+            now=float(fit.forecast.predict(fit.largest)[0]),
+            largest=fit.largest,
+            best=float(best[i, j]),
         )
         for j, n in enumerate(sizes)
         for i, fit in enumerate(task.fits)

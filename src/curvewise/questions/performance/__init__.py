@@ -407,14 +407,16 @@ def performance(
         "over_tasks": over_tasks,
     }
     return Performance(
-        meant,
-        alpha,
-        threshold,
-        failed_score(meant, failed),
-        distributions,
-        contrasts(by_task, meant, alpha=alpha, confidence=confidence, kind=band),
-        overall(distributions, confidence) if over_tasks else (),
-        inquiry.provenance("performance", settings, seed if used else None),
+        metric=meant,
+        alpha=alpha,
+        threshold=threshold,
+        failed_score=failed_score(meant, failed),
+        distributions=distributions,
+        contrasts=contrasts(
+            by_task, meant, alpha=alpha, confidence=confidence, kind=band
+        ),
+        overall=overall(distributions, confidence) if over_tasks else (),
+        provenance=inquiry.provenance("performance", settings, seed if used else None),
     )
 
 

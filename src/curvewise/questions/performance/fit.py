@@ -199,8 +199,20 @@ def distribution_of(
     if is_clustered:
         mean = student_interval(scores, confidence=confidence, support=metric.range)
         intervals = mean, *intervals[1:]
+    task, algorithm = labels
+    mean, best_mean, worst_mean = intervals
     return Distribution(
-        *labels, metric, band, failed, *intervals, is_bootstrapped, is_clustered, unit
+        task=task,
+        algorithm=algorithm,
+        metric=metric,
+        band=band,
+        failed=failed,
+        mean_interval=mean,
+        best_interval=best_mean,
+        worst_interval=worst_mean,
+        is_bootstrapped=is_bootstrapped,
+        is_clustered=is_clustered,
+        unit=unit,
     )
 
 
@@ -381,17 +393,17 @@ def _of_task(
             guaranteed = Interval(*ends, estimand, _ANY, gap.value)
         small, large = sorted((len(scores[one].scores), len(scores[other].scores)))
         yield Contrast(
-            task,
-            one,
-            other,
-            metric,
-            replace(
+            task=task,
+            one=one,
+            other=other,
+            metric=metric,
+            improvement=replace(
                 improvement, estimand=f"P({one} is better than {other}), ties half"
             ),
-            replace(gap, estimand=estimand),
-            guaranteed,
+            best=replace(gap, estimand=estimand),
+            guaranteed=guaranteed,
             # Skewness cancels between samples of a size, and looks need bands.
-            few[small] or large > _UNEQUAL * small or not is_fixed,
+            has_few=few[small] or large > _UNEQUAL * small or not is_fixed,
         )
 
 

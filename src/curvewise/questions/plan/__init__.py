@@ -161,7 +161,14 @@ def trials(
         cell = _cell(functional, half_width, meant, level, band, np.empty(0))
         source = Provenance("plan", settings | {"metric": meant.name}, None, "")
         return ScorePlan(
-            half_width, functional, meant, level, band, (cell,), "", source
+            half_width=half_width,
+            functional=functional,
+            metric=meant,
+            confidence=level,
+            band=band,
+            cells=(cell,),
+            failed_score="",
+            provenance=source,
         )
     inquiry = Inquiry.of(pilot, metric, "plan", anyway=anyway)
     meant = inquiry.metric
@@ -190,15 +197,15 @@ def trials(
         "failed": plain_setting(failed),
     }
     return ScorePlan(
-        half_width,
-        functional,
-        meant,
-        each,
-        band,
-        cells,
-        failed_score(meant, failed),
-        inquiry.provenance("plan", settings),
-        unit_of(pilot),
+        half_width=half_width,
+        functional=functional,
+        metric=meant,
+        confidence=each,
+        band=band,
+        cells=cells,
+        failed_score=failed_score(meant, failed),
+        provenance=inquiry.provenance("plan", settings),
+        unit=unit_of(pilot),
     )
 
 
@@ -213,15 +220,19 @@ def _band_plan(half_width: float, confidence: float, looks: int) -> BandPlan:
         "looks": looks,
     }
     return BandPlan(
-        float(half_width),
-        confidence,
-        cost.looks,
-        exact,
-        trials_for_band(half_width, confidence=confidence, kind="dkw"),
-        trials_for_band(half_width, confidence=confidence, kind="dkw", side="lower"),
-        trials_for_band(half_width, confidence=each),
-        trials_for_band(half_width, confidence=confidence, kind="anytime", start=first),
-        Provenance("plan", settings, None, ""),
+        half_width=float(half_width),
+        confidence=confidence,
+        looks=cost.looks,
+        exact=exact,
+        dkw=trials_for_band(half_width, confidence=confidence, kind="dkw"),
+        one_sided=trials_for_band(
+            half_width, confidence=confidence, kind="dkw", side="lower"
+        ),
+        planned=trials_for_band(half_width, confidence=each),
+        anytime=trials_for_band(
+            half_width, confidence=confidence, kind="anytime", start=first
+        ),
+        provenance=Provenance("plan", settings, None, ""),
     )
 
 

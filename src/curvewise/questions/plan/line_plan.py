@@ -360,18 +360,18 @@ def lines_plan(
         "simulations": SIMULATIONS,
     }
     return LinesPlan(
-        meant,
-        power,
-        level,
-        effect,
-        shift,
-        stretch,
-        tuple(pairs),
-        tuple(task for task in by_task if task not in several),
-        tuple(dict.fromkeys(lines.rule for lines in several.values())),
-        sum(sum(lines.failed.values()) for lines in several.values()),
-        failed_score(meant, failed),
-        inquiry.provenance("plan", settings, seed),
+        metric=meant,
+        power=power,
+        level=level,
+        effect=effect,
+        shift=shift,
+        stretch=stretch,
+        pairs=tuple(pairs),
+        alone=tuple(task for task in by_task if task not in several),
+        rules=tuple(dict.fromkeys(lines.rule for lines in several.values())),
+        failed=sum(sum(lines.failed.values()) for lines in several.values()),
+        failed_score=failed_score(meant, failed),
+        provenance=inquiry.provenance("plan", settings, seed),
     )
 
 

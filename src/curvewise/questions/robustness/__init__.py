@@ -272,14 +272,14 @@ def robustness(
         "band": band,
     }
     return Robustness(
-        meant,
-        alpha,
-        confidence,
-        margin,
-        failed_score(meant, failed),
-        gaps,
-        (*(n for n in trials.algorithms if n not in used), *half),
-        inquiry.provenance("robustness", settings),
+        metric=meant,
+        alpha=alpha,
+        confidence=confidence,
+        margin=margin,
+        failed_score=failed_score(meant, failed),
+        gaps=gaps,
+        alone=(*(n for n in trials.algorithms if n not in used), *half),
+        provenance=inquiry.provenance("robustness", settings),
     )
 
 

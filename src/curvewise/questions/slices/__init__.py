@@ -297,16 +297,18 @@ def slices(
     }
     record["reruns"] = reruns.digest()[:12]
     return Slices(
-        before.metric,
-        before.one(algorithm, task),
-        tuple(Slice(c, after.one(c.name, task), curves.get(c.name)) for c in chosen),
-        tuple(
+        metric=before.metric,
+        original=before.one(algorithm, task),
+        slices=tuple(
+            Slice(c, after.one(c.name, task), curves.get(c.name)) for c in chosen
+        ),
+        comparisons=tuple(
             compared(after.one(a.name, task), after.one(b.name, task), each)
             for a, b in pairs
         ),
-        after,
-        reruns,
-        Provenance.of(
+        performance=after,
+        trials=reruns,
+        provenance=Provenance.of(
             runs, "quantile_slices", record, rerun_seed, cautions=before.cautions
         ),
     )

@@ -288,20 +288,22 @@ def compare_versions(
         "looks": looks,
     }
     return Versions(
-        meant,
-        tolerance,
-        confidence,
-        looks,
-        changes_of(pairs, tolerance, shared_confidence(confidence, looks)),
-        matches.removed,
-        matches.added,
-        base == new,
-        tuple(ends_apart(base, new, [n.task for n in matches.both]))
+        metric=meant,
+        margin=tolerance,
+        confidence=confidence,
+        looks=looks,
+        changes=changes_of(pairs, tolerance, shared_confidence(confidence, looks)),
+        removed=matches.removed,
+        added=matches.added,
+        is_same=base == new,
+        ends=tuple(ends_apart(base, new, [n.task for n in matches.both]))
         if isinstance(at, str)
         else (),
-        failed_score(meant, failed),
-        _provenance(base, new, trials, settings, tuple(cautions)[:MOST_CAUTIONS]),
-        unit_of(trials),
+        failed_score=failed_score(meant, failed),
+        provenance=_provenance(
+            base, new, trials, settings, tuple(cautions)[:MOST_CAUTIONS]
+        ),
+        unit=unit_of(trials),
     )
 
 

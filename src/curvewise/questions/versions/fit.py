@@ -497,18 +497,18 @@ def _change(
         verdict = "worse"
     base, new = pair.sides
     return Change(
-        pair.names.task,
-        base,
-        new,
-        pair.paired,
-        margin.in_units(base.mean),
-        cautious_difference(
+        task=pair.names.task,
+        base=base,
+        new=new,
+        paired=pair.paired,
+        margin=margin.in_units(base.mean),
+        difference=cautious_difference(
             pair.new, pair.base, paired=pair.paired, confidence=confidence
         ),
-        _moved(room, -margin.bound()),
-        p_worse,
-        verdict,
-        bool(np.array_equal(pair.base, pair.new)),
+        room=_moved(room, -margin.bound()),
+        p_worse=p_worse,
+        verdict=verdict,
+        is_same=bool(np.array_equal(pair.base, pair.new)),
     )
 
 

@@ -301,8 +301,20 @@ def _study_trials(database: Connection) -> StudyTrials:
         omissions.append(
             LeftOut(row_of.lost, "of trials that are not there", what="value")
         )
+    study, number, state, seconds = trials
     return StudyTrials(
-        studies, *trials, params, user, system, values, reported, omissions, remarks
+        studies=studies,
+        study=study,
+        number=number,
+        state=state,
+        seconds=seconds,
+        params=params,
+        user=user,
+        system=system,
+        values=values,
+        reported=reported,
+        left_out=omissions,
+        remarks=remarks,
     )
 
 

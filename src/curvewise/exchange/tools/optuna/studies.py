@@ -444,18 +444,18 @@ def study_trials(
     user, few = attribute_columns(len(trials), _by_name([t.user for t in trials]))
     system, many = attribute_columns(len(trials), _by_name([t.system for t in trials]))
     return StudyTrials(
-        studies,
-        np.array([trial.study for trial in trials], np.int64),
-        np.array([trial.number for trial in trials], np.int64),
-        [trial.state for trial in trials],
-        np.array([trial.seconds for trial in trials], np.float64),
-        params,
-        user,
-        system,
-        _triples(values),
-        _triples(reported),
-        (*left_out, *few, *many),
-        remarks,
+        studies=studies,
+        study=np.array([trial.study for trial in trials], np.int64),
+        number=np.array([trial.number for trial in trials], np.int64),
+        state=[trial.state for trial in trials],
+        seconds=np.array([trial.seconds for trial in trials], np.float64),
+        params=params,
+        user=user,
+        system=system,
+        values=_triples(values),
+        reported=_triples(reported),
+        left_out=(*left_out, *few, *many),
+        remarks=remarks,
     )
 
 
