@@ -19,10 +19,9 @@ from curvewise.answer import Answer
 from curvewise.errors import CurvewiseError
 from curvewise.questions.difference.fit import with_lines
 from curvewise.questions.difference.section import with_enough
-from curvewise.questions.learning.fit import could_be_sizes
-from curvewise.questions.learning.section import IF_SIZES, TRAIN_ON_SIZES
 from curvewise.questions.needs import ONE_TRIAL, Settled, expression
 from curvewise.questions.plan import line_plan
+from curvewise.questions.sizes import IF_SIZES, TRAIN_ON_SIZES, could_be_sizes
 from curvewise.trials.doors import scored
 
 ACCURACY = cw.Metric("accuracy", "higher", (0, 1))

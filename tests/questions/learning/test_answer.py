@@ -9,7 +9,7 @@ import pytest
 
 import curvewise as cw
 from curvewise import CurvewiseError, Metric, Trial, Trials
-from curvewise.questions.learning.fit import could_be_sizes
+from curvewise.questions.sizes import could_be_sizes
 from curvewise.stats.learning import crossing, extrapolate, shape
 from curvewise.stats.powerlaw import fit_power_law
 

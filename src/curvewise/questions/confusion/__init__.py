@@ -31,9 +31,9 @@ from curvewise.questions.confusion.fit import (
     has_curves,
     settings_of,
 )
-from curvewise.questions.learning.fit import asked_sizes, point_of
 from curvewise.questions.sampling import plain_setting
 from curvewise.questions.sentences import number_cell, size_cell, titled
+from curvewise.questions.sizes import asked_sizes, point_of
 from curvewise.review.check import gate
 from curvewise.stats.confusion import METHODS, METRICS, TARGETS, Method, Target
 from curvewise.stats.interval import Interval

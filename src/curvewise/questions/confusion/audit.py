@@ -20,8 +20,8 @@ from curvewise.questions.audit.draws import Cell, trials_of
 from curvewise.questions.confusion import Confusion, confusion
 from curvewise.questions.confusion.fit import TIMES, Counted, CountFit
 from curvewise.questions.confusion.text import label, leading
-from curvewise.questions.learning.fit import could_be_sizes, point_of
 from curvewise.questions.sampling import crossed_factors
+from curvewise.questions.sizes import could_be_sizes, point_of
 from curvewise.stats.interval import Interval
 from curvewise.text import joined
 from curvewise.trials import Trials

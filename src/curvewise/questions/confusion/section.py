@@ -9,16 +9,6 @@ from curvewise.questions.confusion.charts import class_charts, confusion_chart
 from curvewise.questions.confusion.fit import FEWEST as FEWEST_OF_COUNTS
 from curvewise.questions.confusion.fit import Counted, counted_by_task
 from curvewise.questions.confusion.text import MOST_CLASSES, class_heading, leading
-from curvewise.questions.learning.fit import could_be_sizes
-from curvewise.questions.learning.section import (
-    IF_SIZES,
-    PERHAPS_SIZES,
-    TRAIN_ON_SIZES,
-    against_sizes,
-    from_size_to_size,
-    strength_of_curves,
-    too_few_sizes,
-)
 from curvewise.questions.needs import (
     Needs,
     Prospect,
@@ -43,6 +33,16 @@ from curvewise.questions.section import (
     attempted,
 )
 from curvewise.questions.sentences import on
+from curvewise.questions.sizes import (
+    IF_SIZES,
+    PERHAPS_SIZES,
+    TRAIN_ON_SIZES,
+    against_sizes,
+    could_be_sizes,
+    from_size_to_size,
+    strength_of_curves,
+    too_few_sizes,
+)
 from curvewise.stats.confusion import fit_confusion_curve
 from curvewise.text import joined
 from curvewise.trials import Trials

@@ -17,7 +17,6 @@ from curvewise.questions.confusion.fit import (
     CountTask,
 )
 from curvewise.questions.lead import Finding, Lead, lead_on
-from curvewise.questions.learning.fit import point_of
 from curvewise.questions.learning.text import MOST_NAMED
 from curvewise.questions.sentences import (
     Gain,
@@ -33,6 +32,7 @@ from curvewise.questions.sentences import (
     with_ends,
     would_bring,
 )
+from curvewise.questions.sizes import point_of
 from curvewise.stats.confusion import (
     ASSUMED_CORRELATION,
     FURTHEST,

@@ -26,7 +26,6 @@ from curvewise.questions.learning.fit import (
     Needed,
     Predicted,
     advised,
-    asked_sizes,
     curve_task,
     error_scale,
     has_curves,
@@ -43,6 +42,7 @@ from curvewise.questions.sampling import (
     plain_setting,
 )
 from curvewise.questions.sentences import titled
+from curvewise.questions.sizes import asked_sizes
 from curvewise.stats.validation import checked_confidence, is_number, one_of
 from curvewise.text import Cell, Piece, Table, joined, step
 from curvewise.trials import Trials

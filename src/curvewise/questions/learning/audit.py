@@ -24,10 +24,9 @@ from curvewise.questions.learning import Learning, learning
 from curvewise.questions.learning.fit import (
     CurveFit,
     CurveTask,
-    could_be_sizes,
-    point_of,
 )
 from curvewise.questions.sampling import crossed_factors
+from curvewise.questions.sizes import could_be_sizes, point_of
 from curvewise.stats.powerlaw import PowerLaw
 from curvewise.trials import Trials
 from curvewise.trials.columns import Ints

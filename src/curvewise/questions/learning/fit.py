@@ -7,12 +7,12 @@ from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError
 from curvewise.metrics import Floats, Metric
 from curvewise.questions.lead import Finding
 from curvewise.questions.sampling import are_numbered, clusters_of, refuse_crossed
+from curvewise.questions.sizes import point_of
 from curvewise.stats.comparison import shared_confidence
 from curvewise.stats.interval import CurveBand, Interval
 from curvewise.stats.learning import (
@@ -41,9 +41,6 @@ from curvewise.trials.doors import (
     flat_values,
     tasks_measured,
 )
-
-_MOST_SIZES = 200  # of a curve against data; one against epochs has thousands
-_GROWTH = 1.2  # from a size to the next, where sizes are meant to tell of data
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,47 +221,6 @@ def _seconds(trials: Trials) -> float:
     if not timed.any():
         return math.nan
     return float(seconds[timed].sum() / examples[timed].sum())
-
-
-def asked_sizes(size: ArrayLike) -> Floats:
-    """Return sizes that somebody asks about; refuse what is no number of examples."""
-    try:
-        sizes = np.atleast_1d(np.asarray(size, dtype=np.float64))
-    except (TypeError, ValueError):
-        sizes = np.array([])
-    if (
-        sizes.ndim != 1
-        or not len(sizes)
-        or not (np.isfinite(sizes) & (sizes > 0)).all()
-    ):
-        raise CurvewiseError(
-            f"size is {size!r}. Pass one number of training examples, or several.",
-            argument="size",
-            value=size,
-        )
-    return sizes
-
-
-def could_be_sizes(trials: Trials, metric: str) -> bool:
-    """Return whether the steps of these trials look like sizes of training sets.
-
-    Nobody has said so; three sizes or more, above 0, most of them a fifth larger than the
-    one before, of a rate: epochs and time steps are evenly apart. Steps that go up by one
-    count something else: nobody trains on one example more each time.
-    """
-    if not trials.metric(metric).is_rate:
-        return False
-    _, known = flat_values(trials, metric)
-    sizes = np.unique(trials.core.steps[known])
-    if not 3 <= len(sizes) <= _MOST_SIZES or sizes[0] <= 0:
-        return False
-    return do_grow(sizes)
-
-
-def do_grow(sizes: Floats) -> bool:
-    """Return whether most sizes are a fifth larger than the one before, and not by one."""
-    is_count = bool((np.diff(sizes) == 1).all())
-    return not is_count and bool(np.median(sizes[1:] / sizes[:-1]) >= _GROWTH)
 
 
 # --- The curves of one task: each with its power law, its forecast and its shape -------
@@ -512,12 +468,6 @@ def _shared_noise(one: Measured, other: Measured) -> float:
 def _at(measured: Measured, sizes: Floats) -> tuple[list[Floats], list[Ints]]:
     at = np.searchsorted(measured.sizes, sizes)
     return [measured.errors[i] for i in at], [measured.runs[i] for i in at]
-
-
-def point_of(band: CurveBand, i: int = 0) -> Interval:
-    """Return one point of a band as an interval."""
-    ends = float(band.lower[i]), float(band.upper[i])
-    return Interval(*ends, band.estimand, band.guarantee, float(band.value[i]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,10 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
-from curvewise.errors import CurvewiseError, UnknownDirection, listed
-from curvewise.metrics import Floats
+from curvewise.errors import CurvewiseError, UnknownDirection
 from curvewise.questions.learning import Learning, learning
 from curvewise.questions.learning.charts import (
     crossing_chart,
@@ -19,8 +16,6 @@ from curvewise.questions.learning.fit import (
     ErrorScale,
     Measured,
     compared_at,
-    could_be_sizes,
-    do_grow,
     error_scale,
     has_curves,
     lowest,
@@ -48,27 +43,24 @@ from curvewise.questions.section import (
     by_metric,
 )
 from curvewise.questions.sentences import on
+from curvewise.questions.sizes import (
+    IF_SIZES,
+    PERHAPS_SIZES,
+    TRAIN_ON_SIZES,
+    against_sizes,
+    could_be_sizes,
+    from_size_to_size,
+    strength_of_curves,
+    too_few_sizes,
+)
 from curvewise.stats.powerlaw import fit_power_law
-from curvewise.text import count, step
 from curvewise.trials import Trials
-from curvewise.trials.doors import Failed, flat_values
-
-_MOST_SIZES = 200  # sizes; epochs and time steps are more
+from curvewise.trials.doors import Failed
 
 _TOPIC = Topic(
     "learning",
     "How does error fall with data, and what would more buy?",
     "how error falls with data",
-)
-
-TRAIN_ON_SIZES = (
-    "Train on 3 sizes or more, such as a half, a quarter and an eighth of the data, too, "
-    "and give the size as the step."
-)
-IF_SIZES = "If these steps are sizes of training sets, ask all the same."
-PERHAPS_SIZES = (
-    "Nothing but their growth says that these steps are sizes of training sets, so no "
-    "report takes them for such."
 )
 
 
@@ -126,74 +118,6 @@ def _by_task(
 def _measured(case: Settled) -> list[Measured]:
     _, by_task = _by_task(case.trials, case.metric, case.failed)
     return [one for curves in by_task.values() for one in curves]
-
-
-# --- are these sizes? --------------------------------------------------------------------
-
-
-def _steps(trials: Trials, metric: str) -> Floats:
-    _, known = flat_values(trials, metric)
-    steps: Floats = np.unique(trials.core.steps[known])
-    return steps
-
-
-def against_sizes(trials: Trials, metric: str, least: int) -> str:
-    """Return what speaks against steps being sizes of training sets; empty if nothing.
-
-    The rule of `could_be_sizes`, but for any metric and any number of sizes.
-    """
-    steps = _steps(trials, metric)
-    if len(steps) < 2:
-        return (
-            "All scores are at one step: none says how many examples were trained on."
-        )
-    if steps[0] <= 0:
-        return f"Step {step(steps[0])} is no size of a training set, which is above 0."
-    span = f"Steps go from {step(steps[0])} to {step(steps[-1])}"
-    if len(steps) > _MOST_SIZES:
-        return (
-            f"{span}, {len(steps):,} of them: that is time, not sizes of training sets."
-        )
-    if not do_grow(steps):
-        return (
-            f"{span} without growing by a fifth from one to the next, as sizes of training "
-            f"sets do: they look like epochs."
-        )
-    if len(steps) < least:
-        return f"There are {len(steps)} sizes, and a curve needs {least}."
-    return ""
-
-
-# --- in words ----------------------------------------------------------------------------
-
-
-def too_few_sizes(names: list[str], least: int) -> str:
-    """Return who is left out for too few sizes, in a sentence."""
-    if not names:
-        return ""
-    few = listed(dict.fromkeys(names), 4)
-    return f"Not of {few}, with fewer than {least} sizes."
-
-
-def from_size_to_size(sizes: list[Floats]) -> str:
-    """Return how many sizes there are, from where to where."""
-    fewest, most = min(map(len, sizes)), max(map(len, sizes))
-    many = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-    low, high = min(each[0] for each in sizes), max(each[-1] for each in sizes)
-    return f"{many} sizes from {step(float(low))} to {step(float(high))}"
-
-
-def strength_of_curves(sizes: int, runs: int) -> str:
-    """Return how far curves through so many sizes can be trusted."""
-    text = f"{count(runs, 'run')} at each size at least."
-    if runs == 1:
-        text += " Of one run nobody sees how it varies but from the fit itself."
-    if sizes <= FEWEST:
-        text += (
-            f" Through {sizes} sizes almost any curve fits: with more it is seen whether "
-            f"it does."
-        )
-    return text
 
 
 _QUESTION = "How does error fall with data?"

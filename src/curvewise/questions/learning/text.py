@@ -17,8 +17,6 @@ from curvewise.questions.learning.fit import (
     CurvePair,
     CurveTask,
     advised,
-    do_grow,
-    point_of,
 )
 from curvewise.questions.sentences import (
     Gain,
@@ -40,6 +38,7 @@ from curvewise.questions.sentences import (
     with_ends,
     would_bring,
 )
+from curvewise.questions.sizes import do_grow, point_of
 from curvewise.stats.interval import CurveBand, Interval
 from curvewise.stats.learning import Crossing
 from curvewise.text import Cell, count, joined, percent, short_names, step
