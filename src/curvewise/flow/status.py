@@ -157,12 +157,12 @@ def standing(where: str, only: Iterable[Cell] | None = None) -> Standing:
         notes, tally = store.notes(), store.tally()
     cells = _cells(tally, planned(notes), only)
     return Standing(
-        shown_store(where),
-        cells,
-        tally.mishaps,
-        idle_seconds(where),
-        command_of(notes, where),
-        reached_end(cells, ended(notes)),
+        store=shown_store(where),
+        cells=cells,
+        mishaps=tally.mishaps,
+        idle=idle_seconds(where),
+        again=command_of(notes, where),
+        reached=reached_end(cells, ended(notes)),
     )
 
 

@@ -291,12 +291,12 @@ class Desk:
     ) -> Folder:
         first = group.blocks[0].sentence.splitlines() if group.blocks else []
         return Folder(
-            name,
-            group.heading,
-            first[0] if first else "",
-            is_folded,
-            is_open,
-            [self._part(block, group.heading) for block in group.blocks],
+            name=name,
+            heading=group.heading,
+            brief=first[0] if first else "",
+            is_folded=is_folded,
+            is_open=is_open,
+            parts=[self._part(block, group.heading) for block in group.blocks],
         )
 
     def _part(self, block: Block, under: str) -> Part:

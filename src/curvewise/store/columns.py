@@ -55,12 +55,14 @@ def load_codes(db: Database) -> Codes:
         metric = _metric(beside.get(meaning[0]), *meaning)
         metrics[metric.name], metric_codes[metric.name] = metric, code
     return Codes(
-        dict(db.execute("SELECT name, code FROM tasks ORDER BY code")),
-        dict(db.execute("SELECT name, code FROM algorithms ORDER BY code")),
-        metrics,
-        metric_codes,
-        dict(db.execute("SELECT metrics, code FROM metric_sets ORDER BY code")),
-        {},
+        tasks=dict(db.execute("SELECT name, code FROM tasks ORDER BY code")),
+        algorithms=dict(db.execute("SELECT name, code FROM algorithms ORDER BY code")),
+        metrics=metrics,
+        metric_codes=metric_codes,
+        metric_sets=dict(
+            db.execute("SELECT metrics, code FROM metric_sets ORDER BY code")
+        ),
+        example_sets={},
     )
 
 

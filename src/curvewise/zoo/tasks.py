@@ -322,7 +322,9 @@ def data_task(
     """
     X, targets, classes = checked(X, y, labels=labels)
     n = len(targets) - held_size(len(targets), test)
-    sample = Rows(X, targets, test, sizes, stratify, classes)
+    sample = Rows(
+        X=X, y=targets, test=test, sizes=sizes, stratify=stratify, classes=classes
+    )
     return task_of(name, sample, n, sizes, lines)
 
 

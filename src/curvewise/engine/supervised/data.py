@@ -136,7 +136,14 @@ class Supervised:
 
     def _with(self, order: Ints, test: Ints) -> "Supervised":
         design = Design((len(order),), ((0,),))
-        return Supervised(self.X, self.y, order, test, design, self.classes)
+        return Supervised(
+            X=self.X,
+            y=self.y,
+            order=order,
+            held=test,
+            design=design,
+            classes=self.classes,
+        )
 
     def _within(self, n: int) -> int:
         return whole(n, "n", most=len(self.order), fact=self._there_are())
@@ -207,7 +214,14 @@ def split(
     shuffled = _shuffled(np.arange(n), strata, rng if test_rng is None else test_rng)
     test_rows, rest = np.sort(shuffled[:m]), np.sort(shuffled[m:])
     order = _shuffled(rest, strata, rng)
-    return Supervised(X, y, order, test_rows, design_of(len(order), sizes), classes)
+    return Supervised(
+        X=X,
+        y=y,
+        order=order,
+        held=test_rows,
+        design=design_of(len(order), sizes),
+        classes=classes,
+    )
 
 
 def from_sets(
@@ -264,7 +278,14 @@ def from_sets(
         y = np.concatenate(parts)
     X, y, classes = checked(X, y, labels=labels, classes=classes)
     ids = np.arange(len(y))
-    return Supervised(X, y, ids[:n], ids[n:], design_of(n, sizes), classes)
+    return Supervised(
+        X=X,
+        y=y,
+        order=ids[:n],
+        held=ids[n:],
+        design=design_of(n, sizes),
+        classes=classes,
+    )
 
 
 def _pair(pair: Any, what: str) -> Pair:

@@ -471,7 +471,14 @@ def difference(
             f"These trials are of one algorithm, {listed(trials.algorithms)}. Pass those "
             f"of two or more that met the same task."
         )
-    tests = LineTests(level, null, noise, windows, shuffles, exact)
+    tests = LineTests(
+        level=level,
+        null=null,
+        noise=noise,
+        windows=windows,
+        shuffles=shuffles,
+        exact=exact,
+    )
     source = np.random.SeedSequence(whole(seed, "seed", 0))
     *of_tasks, of_all = (
         np.random.default_rng(s) for s in source.spawn(len(several) + 1)

@@ -275,17 +275,24 @@ def _cell(
         return size.trials, size.lower, size.upper
 
     if not len(pilot):
-        return CellPlan("", "", pilot, 0, need("guaranteed"), None)
+        return CellPlan(
+            task="",
+            algorithm="",
+            pilot=pilot,
+            failed=0,
+            guaranteed=need("guaranteed"),
+            asymptotic=None,
+        )
     task, algorithm, failed = labels
     can = len(pilot) > 1 and not functional.lacks(support_of(metric, functional))
     varies = len(pilot) > 1 and functional.varies(pilot)
     return CellPlan(
-        task,
-        algorithm,
-        pilot,
-        failed,
-        need("guaranteed") if can else None,
-        need("asymptotic") if varies else None,
+        task=task,
+        algorithm=algorithm,
+        pilot=pilot,
+        failed=failed,
+        guaranteed=need("guaranteed") if can else None,
+        asymptotic=need("asymptotic") if varies else None,
     )
 
 

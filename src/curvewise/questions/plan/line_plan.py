@@ -401,6 +401,13 @@ def _pair_plans(
             rng=rng,
         )
         out.append(
-            PairPlan(task, one, other, float(apart.mean()), float(apart.std()), plan)
+            PairPlan(
+                task=task,
+                one=one,
+                other=other,
+                difference=float(apart.mean()),
+                shape_difference=float(apart.std()),
+                plan=plan,
+            )
         )
     return out

@@ -451,7 +451,14 @@ def _side(name: str, sample: Sample, compared: Floats) -> Side:
     )  # squares of large scores would overflow
     sd = unit * float((compared / unit).std(ddof=1)) if n > 1 else math.nan
     left_out = len(sample.scores) - n
-    return Side(name, n, sample.failed, float(compared.mean()), sd, left_out)
+    return Side(
+        algorithm=name,
+        trials=n,
+        failed=sample.failed,
+        mean=float(compared.mean()),
+        sd=sd,
+        left_out=left_out,
+    )
 
 
 def changes_of(

@@ -221,7 +221,14 @@ class PowerLaw:
                 value=e_N,
             )
         eta = -beta_N / (2 * gamma) * float(N) ** -gamma
-        return cls(e_N + beta_N / (2 * gamma), eta, 0.0, float(gamma), float(N), unit)
+        return cls(
+            alpha=e_N + beta_N / (2 * gamma),
+            eta=eta,
+            delta=0.0,
+            gamma=float(gamma),
+            size=float(N),
+            unit=unit,
+        )
 
     def __getitem__(self, i: int) -> "PowerLaw":
         """Return one of many curves."""

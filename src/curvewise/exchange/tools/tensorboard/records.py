@@ -104,7 +104,14 @@ def framed(contents: Sequence[bytes]) -> Block:
     some = np.bincount(owner, minlength=len(sizes)) > 0
     last = last[some]
     ends[some] = begin[last] + _FRAME + length[last] - (limit - sizes)[some]
-    return Block(whole, begin + _HEADER, length, owner, ends, frozenset(damaged))
+    return Block(
+        content=whole,
+        begin=begin + _HEADER,
+        length=length,
+        owner=owner,
+        ends=ends,
+        damaged=frozenset(damaged),
+    )
 
 
 def intact(rows: Bytes, length: int) -> Bools:
