@@ -311,7 +311,13 @@ class Desk:
             picture = self._picture(block.chart, table)
         heading = "" if block.heading == under else block.heading
         level = 4 if under else 3
-        return Part(heading, level, block.sentence.splitlines(), picture, table)
+        return Part(
+            heading=heading,
+            level=level,
+            lines=block.sentence.splitlines(),
+            picture=picture,
+            table=table,
+        )
 
     def _picture(self, chart: Chart, table: Table | None) -> Picture:
         self.has_charts = True

@@ -651,7 +651,9 @@ def drifts(trials: Columns, free: Sequence[Settings]) -> Drifts:
     for cell, label, x, caveat in series:
         rho, p = trend(x)
         if p * len(series) < DRIFT_LEVEL and abs(rho) >= LEAST_DRIFT:
-            hits.append(Drift(p, rho, label, cell, caveat))
+            hits.append(
+                Drift(p=p, correlation=rho, label=label, cell=cell, caveat=caveat)
+            )
     return Drifts(sorted(hits, key=lambda hit: hit.p), len(series), ordered)
 
 

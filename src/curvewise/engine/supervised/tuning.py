@@ -102,11 +102,11 @@ def tune_then_test(
         One part in this many validates.
     """
     run = TunedBySplits(
-        _checked(algorithm),
-        whole(configs, "configs"),
-        whole(parts, "parts", 2),
-        _meaning(metric),
-        whole(splits, "splits"),
+        algorithm=_checked(algorithm),
+        configs=whole(configs, "configs"),
+        parts=whole(parts, "parts", 2),
+        metric=_meaning(metric),
+        splits=whole(splits, "splits"),
     )
     return Algorithm(f"{algorithm.name} tune-then-test", {}, run)
 

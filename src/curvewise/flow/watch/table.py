@@ -605,11 +605,11 @@ class Table:
     def _task(self, name: str, cells: list[CellStanding]) -> TaskStanding:
         plans = [cell.planned for cell in cells if cell.planned is not None]
         return TaskStanding(
-            name,
-            sum(cell.done for cell in cells),
-            sum(cell.failed for cell in cells),
-            sum(plans) if plans else None,
-            self.version(name),
+            name=name,
+            done=sum(cell.done for cell in cells),
+            failed=sum(cell.failed for cell in cells),
+            planned=sum(plans) if plans else None,
+            version=self.version(name),
         )
 
     def version(self, task: str | None = None) -> int:

@@ -476,7 +476,13 @@ def _fitted(counted: Counted, size: float, asked: CountAsked) -> CountFit:
     rates_seen = {
         name: observed(curve, name, how) for name, how in asked.metrics.items()
     }
-    return CountFit(counted, curve, bands, rates_seen, float(curve.lack_of_fit()))
+    return CountFit(
+        counted=counted,
+        curve=curve,
+        told=bands,
+        observed=rates_seen,
+        lack_of_fit=float(curve.lack_of_fit()),
+    )
 
 
 def observed(curve: ConfusionCurve, name: str, settings: MetricSettings) -> Floats:

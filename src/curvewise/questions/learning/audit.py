@@ -163,7 +163,9 @@ def _shared(one: CurveTask, rng: np.random.Generator) -> _Shared:
     share = float(np.clip(np.mean(shares), 0.0, _MOST_SHARED)) if shares else 0.0
     shifts = rng.normal(size=len(numbers))
     noise = rng.normal(size=(len(numbers), len(sizes)))
-    return _Shared(numbers, sizes, shifts, noise, share)
+    return _Shared(
+        numbers=numbers, sizes=sizes, shifts=shifts, noise=noise, share=share
+    )
 
 
 def _errors(

@@ -107,7 +107,9 @@ def error_scale(metric: Metric, lowest: float = -math.inf) -> ErrorScale:
     elif zero:
         label = f"{label} - {zero:g}"
     unit: Literal["fraction", "loss"] = "fraction" if metric.is_rate else "loss"
-    return ErrorScale(label, unit, zero, metric.sign, is_assumed)
+    return ErrorScale(
+        label=label, unit=unit, zero=zero, sign=metric.sign, is_assumed=is_assumed
+    )
 
 
 def lowest(trials: Trials, metric: str) -> float:
@@ -383,7 +385,9 @@ def curve_task(
     fits = tuple(_fit(curve, scale, reference, method, confidence) for curve in enough)
     left_out = tuple(curve.algorithm for curve in measured if curve not in enough)
     pairs = _pairs(fits, reference, confidence)
-    return CurveTask(task, reference, fits, pairs, left_out)
+    return CurveTask(
+        task=task, size=reference, fits=fits, pairs=pairs, left_out=left_out
+    )
 
 
 def _reference(measured: Sequence[Measured]) -> float:

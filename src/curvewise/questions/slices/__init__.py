@@ -371,11 +371,11 @@ def choose(
     rows = np.searchsorted(runs.core.number, sample.numbers[places])
     return tuple(
         Chosen(
-            float(p),
-            f"{algorithm} p{p:g}",
-            int(sample.numbers[place]),
-            float(sample.scores[place]),
-            runs[int(row)].params,
+            percentile=float(p),
+            name=f"{algorithm} p{p:g}",
+            number=int(sample.numbers[place]),
+            score=float(sample.scores[place]),
+            params=runs[int(row)].params,
         )
         for p, place, row in zip(ranks, places, rows, strict=True)
     )

@@ -231,9 +231,9 @@ def variance_shares(
         "confidence": confidence,
     }
     return VarianceShares(
-        meant,
-        confidence,
-        failed_score(meant, failed),
-        tuple(decompositions),
-        inquiry.provenance("variance_shares", settings, seed),
+        metric=meant,
+        confidence=confidence,
+        failed_score=failed_score(meant, failed),
+        decompositions=tuple(decompositions),
+        provenance=inquiry.provenance("variance_shares", settings, seed),
     )
