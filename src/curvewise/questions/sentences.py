@@ -188,6 +188,7 @@ _OURS = ("on ", "there ", "over ", "of ", "the ", "at ", "by ", "how ")  # never
 
 
 _MOST = 3  # names in a sentence; of more, how many more
+MOST_NAMED = 6  # the same, where a sentence begins with those who share a concern
 
 
 def some(names: Sequence[str], *, most: int = _MOST) -> str:

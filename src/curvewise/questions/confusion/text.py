@@ -17,8 +17,8 @@ from curvewise.questions.confusion.fit import (
     CountTask,
 )
 from curvewise.questions.lead import Finding, Lead, lead_on
-from curvewise.questions.learning.text import MOST_NAMED
 from curvewise.questions.sentences import (
+    MOST_NAMED,
     Gain,
     at_tasks,
     capital,

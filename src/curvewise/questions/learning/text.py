@@ -19,6 +19,7 @@ from curvewise.questions.learning.fit import (
     advised,
 )
 from curvewise.questions.sentences import (
+    MOST_NAMED,
     Gain,
     at_tasks,
     chance_cell,
@@ -279,7 +280,6 @@ def tables_heading(label: str, confidence: float) -> str:
 # --- What curves of error against data say, in words -----------------------------------
 
 
-MOST_NAMED = 6  # algorithms that share a concern
 _APART = 0.25  # of what is gained: so far apart may two ways to know the error be
 _NO_GAIN = 5e-4  # of the error itself: nobody would write it down
 
