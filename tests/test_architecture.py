@@ -6,6 +6,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
 from pathlib import Path
 
@@ -177,6 +178,41 @@ def test_every_question_has_its_picture_its_tests_and_its_page():
         assert (TESTS / "questions" / question.name / "test_answer.py").exists()
         assert (TESTS / "questions" / question.name / "test_charts.py").exists()
         assert (docs / f"{question.name}.md").exists()
+
+
+def test_the_contract_names_every_question():
+    """Import contracts know no list but their own: one that is short lets names pass."""
+    text = (TESTS.parent / "pyproject.toml").read_text(encoding="utf-8")
+    (contract,) = (
+        contract
+        for contract in tomllib.loads(text)["tool"]["importlinter"]["contracts"]
+        if contract["name"].startswith("Whoever goes through all questions")
+    )
+    names = [f"curvewise.questions.{question.name}" for question in QUESTIONS]
+    assert contract["forbidden_modules"] == names
+
+
+def imports_the_whole(tree):
+    """Return whether code imports the package itself, and all rooms with it."""
+    return any(
+        isinstance(node, ast.Import) and any(a.name == "curvewise" for a in node.names)
+        for node in ast.walk(tree)
+    )
+
+
+def test_only_commands_use_the_package_as_users_do():
+    """Contracts cannot see a room through the package's own name."""
+    commands = re.compile(r"cli/.*|questions/(commands|\w+/command)\.py")
+    for path in PACKAGE.rglob("*.py"):
+        name = path.relative_to(PACKAGE).as_posix()
+        if imports_the_whole(ast.parse(path.read_text(encoding="utf-8"))):
+            assert commands.fullmatch(name), name
+
+
+def test_a_room_that_did_would_be_seen():
+    """The negative control."""
+    assert imports_the_whole(ast.parse("def f():\n    import curvewise as cw"))
+    assert not imports_the_whole(ast.parse("from curvewise import text"))
 
 
 def private_imports(tree):

@@ -29,11 +29,11 @@ def sections(trials, settings):
 NEEDS = {prospect: "performance"}
 """
 AUDIT = """
-from curvewise.questions.audit.checks import Seen
+from curvewise.questions.audit.checks import Seen, Subject
 
 
-class Toy:
-    name, pairs, found = "toy", False, 0
+class Toy(Subject):
+    name, found = "toy", 0
 
     def ask(self, trials, seed):
         return len(trials)

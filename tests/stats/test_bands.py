@@ -270,7 +270,7 @@ def test_an_interval_says_what_it_is_for():
     found = cdf_band(SCORES, support=(0, 1)).quantile_interval(0.5)
     assert (found.lower, found.upper) == (0.2, 0.95)
     assert found.estimand == Functional("quantile", 0.5).estimand
-    assert found.guarantee.startswith("95%, simultaneous")
+    assert found.guarantee.startswith("95 %, simultaneous")
     assert 0.3 in found
     assert 0.1 not in found
 

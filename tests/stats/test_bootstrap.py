@@ -183,7 +183,7 @@ def test_few_trials_in_the_tail_are_warned_about():
 def test_it_says_that_it_promises_nothing_at_this_number_of_trials():
     found = bootstrap_interval(NORMAL, ("cvar", 0.5, "lower"), rng=rng())
     assert found.estimand == Functional("cvar", 0.5, "lower").estimand
-    assert found.guarantee.startswith("about 95%")
+    assert found.guarantee.startswith("about 95 %")
     assert found.guarantee.endswith("(BCa bootstrap, 4999 resamples)")
 
 

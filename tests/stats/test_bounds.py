@@ -223,7 +223,7 @@ def test_intervals_say_what_they_are_for_and_what_they_promise():
     assert "between 0 and 1, simultaneous" in found.guarantee
     assert found.guarantee.endswith("(exact Kolmogorov)")
     one = mean_interval(SCORES, support=UNIT, kind="dkw", side="lower", confidence=0.9)
-    assert one.guarantee.startswith("at least 90%")
+    assert one.guarantee.startswith("at least 90 %")
     assert "from below only" in one.guarantee
     assert one.upper == 1
     any_time = mean_interval(SCORES, support=UNIT, kind="anytime", start=5)

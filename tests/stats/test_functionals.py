@@ -97,7 +97,7 @@ def test_asymptotic_intervals_are_those_of_student():
     reach = 1.648681 * z.std(ddof=1) / 20  # t with 399 degrees of freedom
     assert found.lower == pytest.approx(z.mean() - reach, rel=1e-5)
     assert found.half_width == pytest.approx(reach, rel=1e-5)
-    assert found.guarantee.startswith("90%")
+    assert found.guarantee.startswith("90 %")
     best = Functional("cvar", 0.5).interval(z, method="asymptotic")
     assert best.value == cvar(z, 0.5)
 
@@ -216,7 +216,7 @@ def test_the_tenth_of_a_thousand_is_a_hundred():
     found = Functional("cvar", 0.9).interval(
         np.arange(1000.0), method="asymptotic", confidence=0.99
     )
-    assert found.guarantee.startswith("99%")
+    assert found.guarantee.startswith("99 %")
 
 
 def test_what_is_no_kind_is_named():

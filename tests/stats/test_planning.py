@@ -308,10 +308,10 @@ def test_trials_for_a_quantile_give_intervals_about_so_narrow():
 def test_needs_say_what_would_be_known_and_what_is_promised():
     need = trials_for_cvar(0.05, alpha=0.9, pilot=PILOT, support=(0, 1))
     assert need.estimand == Functional("cvar", 0.9).estimand
-    assert need.guarantee.startswith("at least 95%")
+    assert need.guarantee.startswith("at least 95 %")
     assert "10 of the pilot" in need.guarantee
     need = trials_for_mean(0.05, pilot=PILOT, method="asymptotic", confidence=0.9)
-    assert need.guarantee.startswith("90%")
+    assert need.guarantee.startswith("90 %")
     assert "never wider" in trials_for_mean(0.05, support=(0, 1)).guarantee
 
 

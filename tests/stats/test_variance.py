@@ -206,7 +206,7 @@ def test_sources_add_up_and_intervals_say_what_they_are_for():
     assert params.lower < params.value < params.upper
     assert "params causes" in params.estimand
     assert "params x train" in rest.estimand
-    assert params.guarantee.startswith("95%, approximate")
+    assert params.guarantee.startswith("95 %, approximate")
     assert found.shares.sum() == pytest.approx(1)
 
 

@@ -2,14 +2,14 @@
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
 from curvewise.answer import Provenance
-from curvewise.errors import CurvewiseError, CurvewiseWarning, listed
+from curvewise.errors import CurvewiseError, CurvewiseWarning, listed, unknown
 from curvewise.metrics import NOT_SCORES, Floats, Metric
 from curvewise.review.check import gate
 from curvewise.review.finding import Concern
@@ -19,6 +19,7 @@ from curvewise.trials.columns import Bools, Ints
 from curvewise.trials.design import Design
 from curvewise.trials.doors import At, Failed, scored, tasks_measured
 
+_TUNED = " tuned"
 AT_WORDS = {"last": "last step", "mean": "mean over the steps", "best": "best step"}
 
 
@@ -298,3 +299,35 @@ def quietly() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CurvewiseWarning)
         yield
+
+
+def tuned_pairs(
+    names: Sequence[str], pairs: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return which algorithm is the tuned one of which: untuned name to tuned name.
+
+    "NAME tuned" is the tuned one of "NAME", in capitals or not; `pairs` says what other
+    names belong together.
+
+    >>> tuned_pairs(["knn", "svm", "SVM Tuned"])
+    {'svm': 'SVM Tuned'}
+    >>> tuned_pairs(["svm", "svm grid"], {"svm": "svm grid"})
+    {'svm': 'svm grid'}
+    """
+    if pairs is not None:
+        if not isinstance(pairs, Mapping):
+            raise CurvewiseError(
+                f"pairs is {pairs!r}. Pass a dict such as {{'svm': 'svm grid'}}.",
+                argument="pairs",
+                value=pairs,
+            )
+        for name in (n for pair in pairs.items() for n in pair):
+            if name not in names:
+                raise unknown("algorithm", name, names)
+        return dict(pairs)
+    tuned = {name.casefold(): name for name in names}
+    return {
+        name: tuned[name.casefold() + _TUNED]
+        for name in names
+        if name.casefold() + _TUNED in tuned
+    }

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from curvewise.answer import Answer, Provenance
-from curvewise.errors import Blocked, Message, Part, listed
+from curvewise.errors import Blocked, Message, Part, listed, unknown
 from curvewise.review.design import (
     few_runs,
     missing_seeds,
@@ -272,6 +272,8 @@ def gate(
     anyway: bool = False,
 ) -> tuple[str, ...]:
     """Return what tempers an answer, a line each; raise `Blocked` where it is withheld."""
+    if question not in _EVERY:
+        raise unknown("question", question, _EVERY)
     if _is_open.get():
         return ()
     of_engine = all(name in trials.spaces for name in trials.algorithms)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from curvewise.errors import CurvewiseError, CurvewiseWarning, Message, Phrase
 from curvewise.stats.asymptotics import enough, is_few, standard_error
 from curvewise.stats.distribution import quantile
-from curvewise.stats.interval import TAILS, Interval, Tail, estimand
+from curvewise.stats.interval import TAILS, Interval, Tail, estimand, percent
 from curvewise.stats.validation import (
     Floats,
     bad_value,
@@ -135,7 +135,7 @@ def bootstrap_interval(
         replicates = np.sort(_replicates(z, functional, draws, rng))
         lower, upper, error = _bca(replicates, value, _skew(influence), level)
     guarantee = (
-        f"about {100 * level:g}% as the number of trials grows, for independent trials of "
+        f"about {percent(level)} as the number of trials grows, for independent trials of "
         f"finite variance ({how})"
     )
     return Interval(lower, upper, functional.estimand, guarantee, value, error)

@@ -167,7 +167,7 @@ def mean_interval(
     >>> print(found)
     [0.3081, 0.8978]
     >>> found.guarantee
-    'at least 95% (finite-sample), for independent trials of any distribution between 0 \
+    'at least 95 % (finite-sample), for independent trials of any distribution between 0 \
 and 1, simultaneous over all that is read off the band (exact Kolmogorov)'
     """
     band = cdf_band(

@@ -246,7 +246,7 @@ class Functional:
 def flipped(interval: Interval) -> Interval:
     """Return the same interval for scores with the other sign.
 
-    >>> print(flipped(Interval(1.0, 2.0, "the mean", "95%")))
+    >>> print(flipped(Interval(1.0, 2.0, "the mean", "95 %")))
     [-2, -1]
     """
     return Interval(

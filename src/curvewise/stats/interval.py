@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from curvewise import text
 from curvewise.stats.validation import Floats
 
 __all__ = [
@@ -18,6 +19,8 @@ Statistic: TypeAlias = Literal["mean", "cvar", "quantile"]
 STATISTICS = ("mean", "cvar", "quantile")
 Tail: TypeAlias = Literal["upper", "lower"]
 TAILS = ("upper", "lower")
+
+percent = text.percent  # as guarantees write their level
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +121,6 @@ def looks(kind: str) -> str:
 def cannot_tell(why: str) -> str:
     """Return the guarantee of an interval that holds everything possible."""
     return f"cannot tell: {why}"
-
-
-def percent(confidence: float) -> str:
-    """Return a confidence as people write it."""
-    return f"{100 * confidence:.6g}%"
 
 
 def few(n: int, m: int) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from curvewise.errors import CurvewiseError, CurvewiseWarning, unknown
 from curvewise.stats.asymptotics import enough
-from curvewise.stats.interval import Interval
+from curvewise.stats.interval import Interval, percent
 from curvewise.stats.validation import (
     Floats,
     as_floats,
@@ -209,7 +209,7 @@ def share_intervals(
                 min(lower, estimate),
                 max(upper, estimate),
                 f"share of the variance of a score that {_named(group)} causes",
-                f"{100 * level:g}%, approximate, for levels drawn independently "
+                f"{percent(level)}, approximate, for levels drawn independently "
                 f"(generalized, with jackknifed degrees of freedom)",
                 estimate,
                 _error(shares, ends),

@@ -10,8 +10,9 @@ from scipy.stats import binomtest
 
 from curvewise import CurvewiseError, Metric, Trial, Trials, performance, read
 from curvewise.questions.robustness import robustness
-from curvewise.questions.robustness.fit import _gain, tuned_pairs
+from curvewise.questions.robustness.fit import _gain
 from curvewise.questions.robustness.text import kind_of
+from curvewise.questions.sampling import tuned_pairs
 from curvewise.stats.comparison import difference, quantile_shift, shared_confidence
 
 ACCURACY = Metric("accuracy", "higher", (0, 1))

@@ -71,7 +71,7 @@ def test_steps_and_windows_say_where():
     plain = difference_band(one, other, rng=chances())
     assert plain.at.tolist() == list(range(8))
     assert band.estimand == f"{plain.estimand}, as means in windows"
-    assert plain.guarantee.startswith("about 95%, asymptotic")
+    assert plain.guarantee.startswith("about 95 %, asymptotic")
 
 
 def test_more_confidence_is_wider():

@@ -517,7 +517,7 @@ def test_an_effect_is_beyond_chance_where_it_is():
 def test_the_guarantee_says_what_it_holds_for():
     groups = drawn_lines("iid", (4, 4), chances())
     said = effect_shares(groups, confidence=0.9, rng=chances()).guarantee
-    assert said.startswith("at least 90%")
+    assert said.startswith("at least 90 %")
 
 
 @pytest.mark.parametrize(

@@ -186,7 +186,7 @@ def test_intervals_are_quantiles():
     assert band.lower == pytest.approx(ahead.lower)
     assert band.upper == pytest.approx(ahead.upper)
     assert band.value == pytest.approx(ahead.error)
-    assert "80%" in band.guarantee
+    assert "80 %" in band.guarantee
     wider = ahead.interval(FAR, 0.99)
     assert (wider.lower <= band.lower).all()
     assert (wider.upper >= band.upper).all()

@@ -28,7 +28,7 @@ from curvewise.questions.audit.checks import (
     counted,
     refused,
 )
-from curvewise.questions.audit.draws import SHUFFLES, Dealing, dealing_of
+from curvewise.questions.audit.draws import Dealing, dealing_of
 from curvewise.questions.registry import with_part
 from curvewise.questions.sampling import (
     cluster_cautions,
@@ -382,8 +382,9 @@ def audit(
         "confidence": confidence,
     }
     notes = (
-        *_dealing_notes(dealing),
-        *_subject_notes([s.name for s in subjects], problems),
+        *_dealing_notes(dealing, [s.name for s in subjects if s.pairs]),
+        *(subject.note for subject in subjects if subject.note),
+        *(f"Not tried: {name}. {problem}" for name, problem in problems.items()),
     )
     return Audit(
         meant,
@@ -397,20 +398,24 @@ def audit(
     )
 
 
-def _dealing_notes(dealing: Dealing) -> list[str]:
-    """Return how names were dealt, where that matters."""
+def _dealing_notes(dealing: Dealing, paired: Sequence[str]) -> list[str]:
+    """Return how names were dealt, where that matters; `paired` compare by number."""
     if not dealing.is_possible:
         return [
             "No names were shuffled: there are no two algorithms on one task, so "
             "nobody can be told apart falsely."
         ]
     out = []
-    if dealing.paired:
+    if dealing.paired and paired:
+        are = (
+            "compare them pair by pair, and are"
+            if len(paired) > 1
+            else ("compares them pair by pair, and is")
+        )
         out.append(
-            "Trials of one number met the same data. performance and robustness "
-            "compare them pair by pair, and are dealt names within each number; the "
-            "others take runs for independent, and are dealt names among all trials of "
-            "a task."
+            f"Trials of one number met the same data. {joined(paired)} {are} dealt names "
+            f"within each number; the others take runs for independent, and are dealt "
+            f"names among all trials of a task."
         )
     if dealing.by_size:
         out.append(
@@ -437,25 +442,6 @@ def _deals(task: str, among: int, within: int) -> str:
     """
     inside = f" ({within:,} within numbers)" if within != among else ""
     return f"{among:,}{inside} on {task}"
-
-
-def _subject_notes(
-    names: Sequence[str], problems: dict[str, CurvewiseError]
-) -> list[str]:
-    """Return which analyses were tried in another way than usual, or not at all."""
-    out = []
-    if "difference" in names:
-        out.append(
-            f"difference was tried with {SHUFFLES:,} shuffles for each test instead of "
-            f"9,999, and more where p is close to the level."
-        )
-    if "confusion" in names:
-        out.append(
-            "confusion compares nobody; but readers may, by intervals that do not "
-            "meet. Of several of them one is wrong more often than each."
-        )
-    out += [f"Not tried: {name}. {problem}" for name, problem in problems.items()]
-    return out
 
 
 # --------------------------------------------------------------------------------------

@@ -64,12 +64,14 @@ class Subject(ABC):
     """An analysis, with what it `found` in the real trials.
 
     It `pairs` where it compares trials of one number with each other, if they met the same
-    data; otherwise it takes all runs for independent.
+    data; otherwise it takes all runs for independent. A `note` says in what it was tried in
+    another way than usual.
     """
 
     __slots__ = ()
     name: ClassVar[str]
     pairs: ClassVar[bool] = False
+    note: ClassVar[str] = ""
     found: Any
 
     @abstractmethod

@@ -28,8 +28,6 @@ from curvewise.trials.columns import (
 )
 from curvewise.trials.design import Design
 
-SHUFFLES = 999  # of each test; more are drawn where p is close to the level
-
 _CLUSTER = "cluster"
 _INDEPENDENT = Design(
     known={"block": "stated", "cluster": "stated", "search": "stated"}

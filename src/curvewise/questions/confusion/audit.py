@@ -38,6 +38,10 @@ class OfConfusion(Subject):
     """`confusion`, with the curves that new counts are drawn from."""
 
     name: ClassVar[str] = "confusion"
+    note: ClassVar[str] = (
+        "confusion compares nobody; but readers may, by intervals that do not meet. Of "
+        "several of them one is wrong more often than each."
+    )
 
     trials: Trials
     settings: Settings

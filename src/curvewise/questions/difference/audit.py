@@ -20,7 +20,7 @@ from curvewise.questions.audit.checks import (
     one_claim,
     together,
 )
-from curvewise.questions.audit.draws import SHUFFLES, Cell, trials_of
+from curvewise.questions.audit.draws import Cell, trials_of
 from curvewise.questions.difference import Difference, difference
 from curvewise.questions.difference.fit import (
     LineTask,
@@ -34,6 +34,7 @@ from curvewise.stats.deals import number_of_deals
 from curvewise.trials import Trials
 from curvewise.trials.doors import Failed
 
+_SHUFFLES = 999  # of each test; more are drawn where p is close to the level
 _MANY_DEALS = 10_000  # more are not all tried, but as many as shuffles
 _SHAPED = 20  # lines of an algorithm whose noise keeps its shape; of fewer it is normal
 
@@ -43,6 +44,10 @@ class OfDifference(Subject):
     """`difference`, with the curves that new ones are drawn around."""
 
     name: ClassVar[str] = "difference"
+    note: ClassVar[str] = (
+        f"difference was tried with {_SHUFFLES:,} shuffles for each test instead of 9,999, "
+        f"and more where p is close to the level."
+    )
 
     trials: Trials
     settings: Settings
@@ -67,7 +72,7 @@ class OfDifference(Subject):
             grid=grid,
             failed=failed,
             level=self.settings.level,
-            shuffles=SHUFFLES,
+            shuffles=_SHUFFLES,
             exact=_exact(self.found),
             seed=seed,
         )
@@ -183,6 +188,6 @@ def subject(trials: Trials, settings: Settings) -> OfDifference | None:
         grid=grid,
         failed=settings.failed,
         level=settings.level,
-        shuffles=SHUFFLES,
+        shuffles=_SHUFFLES,
     )
     return OfDifference(trials, settings, answer, grid)

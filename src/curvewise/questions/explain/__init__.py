@@ -13,7 +13,7 @@ from curvewise.metrics import Metric
 from curvewise.questions.needs import Can, Prospect, Request, subject
 from curvewise.questions.registry import with_part
 from curvewise.review.check import gate
-from curvewise.review.finding import Concern
+from curvewise.review.finding import SCORES, Concern
 from curvewise.store.address import shown_store
 from curvewise.text import Cell, Piece, Table, joined
 from curvewise.trials import Trials, must_be_trials
@@ -249,7 +249,7 @@ def _guarded(
 ) -> Prospect:
     """Return a prospect by the metrics that `check` lets pass, if there are any."""
     problems: dict[str | None, Blocked] = {}
-    for metric in (None,) if concern == "confusion" else request.metrics:
+    for metric in request.metrics if concern in SCORES else (None,):
         try:
             gate(request.trials, concern, metric=metric)
         except Blocked as problem:

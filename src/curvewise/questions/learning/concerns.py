@@ -85,10 +85,10 @@ def _of_forecast(ahead: Extrapolation) -> Mapping[str, str]:
         "flat_end": f"The curve does not fall at its end: {vainly}",
         "far": f"Size {ahead.to.max():g} is further off than any that was measured: sizes "
         f"seen go from {least:g} to {most:g} only.",
-        "three_sizes": "There are three sizes only: 95% intervals held in 91 to 93% of "
+        "three_sizes": "There are three sizes only: 95 % intervals held in 91 to 93 % of "
         "such curves.",
         "no_repeats": "There is one error at each size. Where that is one run, and no mean "
-        "of several, 95% intervals held in 94 to 96% of the curves.",
+        "of several, 95 % intervals held in 94 to 96 % of the curves.",
     }
 
 

@@ -19,7 +19,7 @@ from curvewise.questions.base import must_be, one_task
 from curvewise.questions.lead import ranked
 from curvewise.questions.performance import Performance
 from curvewise.questions.performance.fit import Distribution
-from curvewise.questions.robustness import tuned_pairs
+from curvewise.questions.sampling import tuned_pairs
 from curvewise.questions.sentences import on
 from curvewise.stats.interval import CurveBand
 from curvewise.text import percent

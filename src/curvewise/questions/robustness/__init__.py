@@ -15,7 +15,6 @@ from curvewise.questions.robustness.fit import (
     Statistic,
     gap_of,
     no_pairs,
-    tuned_pairs,
 )
 from curvewise.questions.sampling import (
     Inquiry,
@@ -23,6 +22,7 @@ from curvewise.questions.sampling import (
     plain_setting,
     samples,
     score_title,
+    tuned_pairs,
 )
 from curvewise.questions.sentences import signed_cell, titled
 from curvewise.stats.bands import Kind

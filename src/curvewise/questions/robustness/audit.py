@@ -25,9 +25,8 @@ from curvewise.questions.robustness.fit import (
     STATISTICS,
     Statistic,
     functional_of,
-    tuned_pairs,
 )
-from curvewise.questions.sampling import crossed_factors
+from curvewise.questions.sampling import crossed_factors, tuned_pairs
 from curvewise.trials import Trials
 
 

@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -17,40 +17,6 @@ from curvewise.stats.interval import Interval
 
 Statistic: TypeAlias = Literal["mean", "median", "cvar_best", "cvar_worst"]
 STATISTICS: tuple[Statistic, ...] = ("mean", "median", "cvar_best", "cvar_worst")
-
-_TUNED = " tuned"
-
-
-def tuned_pairs(
-    names: Sequence[str], pairs: Mapping[str, str] | None = None
-) -> dict[str, str]:
-    """Return which algorithm is the tuned one of which: untuned name to tuned name.
-
-    "NAME tuned" is the tuned one of "NAME", in capitals or not; `pairs` says what other
-    names belong together.
-
-    >>> tuned_pairs(["knn", "svm", "SVM Tuned"])
-    {'svm': 'SVM Tuned'}
-    >>> tuned_pairs(["svm", "svm grid"], {"svm": "svm grid"})
-    {'svm': 'svm grid'}
-    """
-    if pairs is not None:
-        if not isinstance(pairs, Mapping):
-            raise CurvewiseError(
-                f"pairs is {pairs!r}. Pass a dict such as {{'svm': 'svm grid'}}.",
-                argument="pairs",
-                value=pairs,
-            )
-        for name in (n for pair in pairs.items() for n in pair):
-            if name not in names:
-                raise unknown("algorithm", name, names)
-        return dict(pairs)
-    tuned = {name.casefold(): name for name in names}
-    return {
-        name: tuned[name.casefold() + _TUNED]
-        for name in names
-        if name.casefold() + _TUNED in tuned
-    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,13 @@ from curvewise.questions.needs import (
 )
 from curvewise.questions.robustness import Robustness, robustness
 from curvewise.questions.robustness.charts import gain_chart
-from curvewise.questions.robustness.fit import tuned_pairs
-from curvewise.questions.sampling import Sample, crossed_factors, samples, unit_of
+from curvewise.questions.sampling import (
+    Sample,
+    crossed_factors,
+    samples,
+    tuned_pairs,
+    unit_of,
+)
 from curvewise.questions.section import (
     JORDAN,
     Block,

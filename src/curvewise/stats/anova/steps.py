@@ -562,7 +562,7 @@ def difference_band(
     >>> (band.lower > 0).tolist()
     [False, False, True, True]
     >>> band.guarantee.split(",")[0]
-    'about 95%'
+    'about 95 %'
     """
     flips = checked_chance(flips, rng, name="flips")
     checked_confidence(confidence)
