@@ -4,6 +4,7 @@ import pkgutil
 import re
 
 import pytest
+from goldens import ROOT
 
 from curvewise import store
 from curvewise.engine.former_names import MODULES, current
@@ -72,6 +73,16 @@ def test_what_has_moved_is_where_the_table_says(old):
     # An old name means nothing else today.
     parent, _, name = old.rpartition(".")
     assert getattr(pkgutil.resolve_name(current(parent)), name, new) is new
+
+
+def test_all_that_was_public_is_found_where_a_definition_would_name_it_today():
+    """What a task's own function holds is written down with the module it stands in."""
+    names = (ROOT / "tests/assets/former_names.txt").read_text().split()
+    assert len(names) > 300
+    for name in names:
+        module, _, own = current(name).rpartition(".")
+        value = pkgutil.resolve_name(f"{module}:{own}")
+        assert f"{value.__module__}.{value.__qualname__}" == current(name)
 
 
 def test_what_is_kept_in_old_names_stays_and_what_is_new_beside_it_is_kept(tmp_path):
