@@ -517,3 +517,13 @@ def test_few_errors_make_a_page_without_a_band():
         for name, last in (("a", 0.33), ("b", 0.35))
     )
     assert '<section id="learning-0"' in render(few)
+
+
+@pytest.mark.parametrize("failed", ["wurst", float("nan"), True])
+def test_what_no_failed_run_can_score_is_refused_before_a_page_is_made(
+    failed, tmp_path
+):
+    with pytest.raises(CurvewiseError) as caught:
+        cw.report.write(cw.example("search"), tmp_path / "page.html", failed=failed)
+    assert caught.value.argument == "failed"
+    assert not (tmp_path / "page.html").exists()

@@ -91,8 +91,8 @@ class Algorithm:
     name : str
     space : mapping, callable or space of another tool
         The distribution of hyperparameters: a dict of lists and distributions, a
-        callable of an rng that returns a dict, or what `curvewise.spaces` adapts. ``{}``
-        has none.
+        callable of an rng that returns a dict, or a space that `curvewise.from_optuna` or
+        `curvewise.from_configspace` adapts. ``{}`` has none.
     run : callable
         ``run(params, data, rng)`` yields ``(step, {metric: value})``: one yield is a
         score, many are a curve. ``"counts"`` may hold a confusion matrix, ``"correct"``

@@ -13,7 +13,7 @@ from curvewise.questions.sampling import AT_WORDS
 from curvewise.questions.sentences import capital, titled
 from curvewise.text import Cell, step
 from curvewise.trials import Trials
-from curvewise.trials.doors import At, Failed, scored
+from curvewise.trials.doors import At, Failed, declared_score, scored
 from curvewise.trials.trial import ONLY
 
 SEED = 0  # of every analysis on the page that uses chance
@@ -66,6 +66,9 @@ class Settings:
         anyway: bool = False,
     ) -> "Settings":
         """Return the settings for one metric; for all, or what counts can tell, if none."""
+        declared_score(
+            Metric("any", "higher"), failed
+        )  # what no metric takes is refused
         every = [trials.metric(name) for name in _reported(trials, metric)]
         directed = [m for m in every if m.is_directed]
         return cls(

@@ -304,7 +304,7 @@ def data_task(
     y : array_like, shape (example,)
         Labels, or numbers to predict.
     test, sizes, stratify, labels
-        As in `curvewise.engine.supervised.split`.
+        As in `curvewise.split`.
     lines, name
         As in `moons_task`.
 
