@@ -171,7 +171,7 @@ def made(tmp_path, *sizes):
     """Return how many bytes a page has, and the process that made it had in memory."""
     here = Path(__file__).parent
     code = MAKE.format(
-        folders=[str(here), str(here.parent)],
+        folders=[str(here), str(here.parent / "helpers")],
         sizes=sizes,
         target=str(tmp_path / "page.html"),
     )
