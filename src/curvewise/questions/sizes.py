@@ -12,7 +12,7 @@ from curvewise.trials.doors import flat_values
 
 _MOST = 200  # sizes; epochs and time steps are more
 _GROWTH = 1.2  # from a size to the next, where sizes are meant to tell of data
-_SO_FEW = 3  # sizes; of fewer nobody sees growth, and through these most curves fit
+_FEW = 3  # sizes: fewer show no growth, and almost any curve fits through so many
 
 # --- Are these sizes? --------------------------------------------------------------------
 
@@ -20,16 +20,11 @@ _SO_FEW = 3  # sizes; of fewer nobody sees growth, and through these most curves
 def could_be_sizes(trials: Trials, metric: str) -> bool:
     """Return whether the steps of these trials look like sizes of training sets.
 
-    Nobody has said so; three sizes or more, above 0, most of them a fifth larger than the
-    one before, of a rate: epochs and time steps are evenly apart. Steps that go up by one
-    count something else: nobody trains on one example more each time.
+    It is a guess, for rates only: three or more steps above 0, most of them at least a
+    fifth larger than the one before. Epochs and time steps are evenly spaced. Steps that
+    go up by one count something else: nobody adds one training example at a time.
     """
-    if not trials.metric(metric).is_rate:
-        return False
-    sizes = _steps(trials, metric)
-    if not _SO_FEW <= len(sizes) <= _MOST or sizes[0] <= 0:
-        return False
-    return do_grow(sizes)
+    return trials.metric(metric).is_rate and not against_sizes(trials, metric, _FEW)
 
 
 def against_sizes(trials: Trials, metric: str, least: int) -> str:
@@ -133,8 +128,8 @@ def strength_of_curves(sizes: int, runs: int) -> str:
     """Return how far curves through so many sizes can be trusted."""
     text = f"{count(runs, 'run')} at each size at least."
     if runs == 1:
-        text += " Of one run nobody sees how it varies but from the fit itself."
-    if sizes <= _SO_FEW:
+        text += " With one run, its spread can only be estimated from the fit."
+    if sizes <= _FEW:
         text += (
             f" Through {sizes} sizes almost any curve fits: with more it is seen whether "
             f"it does."

@@ -504,7 +504,7 @@ def test_counts_and_tuned_algorithms_are_audited(monkeypatch):
     counts = cw.audit(cw.example("counts"), "error", repetitions=FEW)
     assert check(counts, "confusion", "shuffled", "do not meet").promised == 0.1
     assert dealing_of(cw.example("counts")).different == {"all": (462, 32)}
-    # Numbers pair them; there are few deals, and confusion compares nobody.
+    # Numbers pair trials; there are few deals, and confusion makes no comparison.
     assert (len(tuned.told), len(counts.told)) == (1, 2)
     assert tuned.broken == counts.broken == ()
 

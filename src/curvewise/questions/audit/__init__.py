@@ -407,15 +407,10 @@ def _dealing_notes(dealing: Dealing, paired: Sequence[str]) -> list[str]:
         ]
     out = []
     if dealing.paired and paired:
-        are = (
-            "compare them pair by pair, and are"
-            if len(paired) > 1
-            else ("compares them pair by pair, and is")
-        )
         out.append(
-            f"Trials of one number met the same data. {joined(paired)} {are} dealt names "
-            f"within each number; the others take runs for independent, and are dealt "
-            f"names among all trials of a task."
+            f"Trials of one number met the same data. Names were dealt within each number "
+            f"for {joined(paired)}, where trials are compared pair by pair, and among all "
+            f"trials of a task for the others, which take runs as independent."
         )
     if dealing.by_size:
         out.append(

@@ -39,8 +39,8 @@ class OfConfusion(Subject):
 
     name: ClassVar[str] = "confusion"
     note: ClassVar[str] = (
-        "confusion compares nobody; but readers may, by intervals that do not meet. Of "
-        "several of them one is wrong more often than each."
+        "confusion compares no algorithms, but readers may, where intervals do not "
+        "overlap. One of several intervals is wrong more often than any single one."
     )
 
     trials: Trials
@@ -66,8 +66,8 @@ class OfConfusion(Subject):
     def claims(self, answer: Confusion) -> list[Seen]:
         """Return whether intervals of two learners at one size do not even meet.
 
-        The answer compares nobody; but so a reader will take it. Of m intervals, each of
-        which may be wrong so often, one is wrong m times as often at most.
+        The answer makes no comparison, but a reader will read one into it. Of m intervals,
+        each of which may be wrong so often, one is wrong m times as often at most.
         """
         several = [one for one in answer.found if len(one.fits) > 1]
         if not several:
