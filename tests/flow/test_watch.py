@@ -321,6 +321,18 @@ def test_a_file_that_nobody_has_open_is_left_alone(path, monkeypatch):
     assert len(opened) == 1
 
 
+def test_a_run_that_is_over_before_notes_are_due_is_known_to_its_end(path, clock):
+    """Notes are read every few seconds; the file rests from then on."""
+    run(path, experiment(5))
+    watcher = Watcher(path, clock=clock)
+    assert watcher.look().planned == 10
+    run(path, experiment(15))
+    for seconds in (1, 1, 10):  # not due, not due, and nothing has changed since
+        clock.now += seconds
+        moment = watcher.look()
+    assert (moment.done, moment.planned) == (30, 30)
+
+
 def test_the_last_trials_of_a_run_are_in_its_file(path):
     """Who copies the file without its log must not lose what a watcher kept in it."""
     watcher = Watcher(path)

@@ -43,8 +43,7 @@ def opened(context, server, fragment="", *, draws=True):
     return page
 
 
-# A look that loaded a module on a busy machine is followed by a pause of 20 times as long.
-def shows(page, text, place="headline", timeout=30_000):
+def shows(page, text, place="headline", timeout=10_000):
     """Wait until an element says something."""
     page.wait_for_function(
         "([id, text]) => document.getElementById(id).textContent.includes(text)",
@@ -191,7 +190,7 @@ def test_a_server_that_is_killed_and_started_again(context, path):
         store.write(some(range(10, 30)), path)
         with serving(path, port=server.port):
             for one in (page, other):
-                shows(one, "30 trials")
+                shows(one, "30 trials", timeout=20_000)
                 shows(one, "30", "numbers")
                 assert one.is_hidden("#banner")
                 assert_quiet(one, but=(NETWORK,))

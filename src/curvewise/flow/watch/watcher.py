@@ -104,7 +104,7 @@ class Watcher:
             self._reader, self._pace = Reader(self._clock), Pace(clock=self._clock)
             self._table: Table | None = None
             self._notes: dict[str, str] = {}
-            self._next_notes = _LONG_AGO
+            self._next_notes, self._has_notes = _LONG_AGO, False
             self._question = question_of(self._notes, self._asked)
             self._forecast: Forecast | None = None
             self._next_forecast, self._version_asked = _LONG_AGO, -1
@@ -137,7 +137,7 @@ class Watcher:
         is_sure = self._reader.is_sure
         if is_same and not is_sure and not self._reader.is_busy:
             self._reader.search()  # then the file can be left alone
-        if not is_same or not is_sure:
+        if not (is_same and is_sure and self._has_notes):
             with self._source.opened() as store:
                 self._read_from(store, idle)
                 self._driven = self._source.is_driven(store)
@@ -159,7 +159,10 @@ class Watcher:
             self._read_new(store, idle)
 
     def _read_new(self, store: AnyStore, idle: float | None) -> None:
-        if (now := self._clock()) >= self._next_notes:
+        now = self._clock()
+        # A file that rests may only be left alone if its last words were heard.
+        self._has_notes = now >= self._next_notes
+        if self._has_notes:
             self._read_notes(store)
             self._next_notes = now + _NOTES
         table, was_new, arrived = self._table_now(), self._reader.is_new, 0
